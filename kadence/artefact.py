@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""JSON artefacts: one envelope, read strictly and written atomically.
+
+Every artefact names its schema and version, the Kadence version, the build-id of the
+program it was made from (None where it has none) and the command that reproduces it.
+"""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from kadence import __version__
+from kadence.errors import ArtefactError
+
+PHASES = "kadence.phases"
+PLAN = "kadence.plan"
+REPORT = "kadence.report"
+
+VERSIONS = {PHASES: 1, PLAN: 1, REPORT: 1}
+
+
+@contextmanager
+def atomic_output(path: Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; it gets the final name only on success."""
+    path = Path(path)
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent or ".")
+    except OSError as error:
+        raise ArtefactError(
+            f"cannot write {path}: {error.strerror}; choose another place with -o"
+        ) from error
+    os.close(descriptor)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    except OSError as error:
+        raise ArtefactError(f"cannot write {path}: {error.strerror}") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def write(
+    path: Path, schema: str, build_id: str | None, command: Sequence[str], body: dict[str, Any]
+) -> None:
+    """Write an artefact; the same body gives the same bytes."""
+    envelope: dict[str, Any] = {
+        "schema": schema,
+        "version": VERSIONS[schema],
+        "kadence": __version__,
+        "build_id": build_id,
+        "command": list(command),
+    }
+    text = json.dumps(envelope | body, indent=1, ensure_ascii=False, allow_nan=False)
+    with atomic_output(path) as temporary:
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def read(path: Path, schema: str) -> dict[str, Any]:
+    """Read an artefact of exactly this schema and version, or refuse in one sentence."""
+    path = Path(path)
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ArtefactError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise ArtefactError(f"{path} is not a {schema} artefact: {error}; make it anew") from error
+    found = document.get("schema") if isinstance(document, dict) else None
+    if found != schema:
+        raise ArtefactError(f"{path} is not a {schema} artefact (its schema is {found!r})")
+    version = document.get("version")
+    if version != VERSIONS[schema]:
+        raise ArtefactError(
+            f"{path} has version {version!r} of {schema}, this Kadence knows "
+            f"{VERSIONS[schema]}; make it anew"
+        )
+    return dict(document)

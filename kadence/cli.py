@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The `kadence` command: finds the verb, runs it, tells errors in one sentence."""
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from kadence import __version__
+from kadence.errors import KadenceError, UsageError
+
+# verb -> what `kadence --help` says of it. Each verb is a module of kadence.verbs with
+# configure(parser) and execute(arguments) -> exit status, imported only when it is called.
+VERBS = {
+    "profile": "run a program and record its basic-block vectors and system calls",
+    "phases": "find the phases in a profile",
+    "plan": "decide which adaptation belongs to which phase, and where it is announced",
+    "kernel": "build, list and remove kernels",
+    "run": "run a command under a kernel",
+    "specialize": "take a program from source to a measured report",
+    "doctor": "say what is missing on this machine",
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose complaints are errors like any other."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}; see `{self.prog} --help`")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point; returns the exit status."""
+    argv = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return _run(argv)
+    except KadenceError as error:
+        print(f"kadence: {error}", file=sys.stderr)
+        return error.exit_status
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has gone; a second complaint at exit would help nobody.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        print(f"kadence: {error.filename or 'system'}: {error.strerror}", file=sys.stderr)
+        return 1
+
+
+def _run(argv: list[str]) -> int:
+    parser = Parser(prog="kadence", description="Makes a Linux kernel fit one batch job.")
+    parser.add_argument("--version", action="version", version=f"kadence {__version__}")
+    subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    wanted = next((word for word in argv if not word.startswith("-")), None)
+    for verb, summary in VERBS.items():
+        subparser = subparsers.add_parser(verb, help=summary, description=summary)
+        if verb == wanted:
+            importlib.import_module(f"kadence.verbs.{verb}").configure(subparser)
+    options = parser.parse_args(argv)
+    module = importlib.import_module(f"kadence.verbs.{options.verb}")
+    return int(module.execute(options))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

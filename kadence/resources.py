@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where the built and shipped parts are: the same layout in a checkout and when installed."""
+
+import os
+from pathlib import Path
+
+from kadence.errors import ToolError
+
+
+def home() -> Path:
+    """The tree that holds `build/` and `kadapt/`: $KADENCE_HOME, else that of this package."""
+    named = os.environ.get("KADENCE_HOME")
+    return Path(named) if named else Path(__file__).resolve().parent.parent
+
+
+def built(relative: str) -> Path:
+    """A built file below `build/`; its absence is an error that says how to build it."""
+    path = home() / "build" / relative
+    if not path.exists():
+        raise ToolError(f"{path} is missing; run `make build` in {home()}")
+    return path
+
+
+def cache_directory() -> Path:
+    """Where kernels, sources and other rebuildable things are kept."""
+    named = os.environ.get("KADENCE_CACHE")
+    if named:
+        return Path(named)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kadence"
