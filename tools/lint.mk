@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# One target a language; `make lint` runs all of them.
+
+C_SOURCES = $(shell git ls-files '*.c' '*.h' '*.cc' '*.cpp' '*.hpp' ':!kadapt/driver' ':!kadapt/uapi')
+SHELL_SOURCES = $(shell git ls-files | xargs grep -lE '^\#!(/usr)?/bin/(env )?(ba|da)?sh' 2>/dev/null)
+KERNEL_SOURCES = $(shell git ls-files 'kadapt/driver/*.[ch]' 'kadapt/uapi/*.h')
+
+.PHONY: lint
+lint: build test-deps lint-python lint-c lint-shell lint-kernel lint-licences ## run every linter
+
+.PHONY: lint-python
+lint-python:
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	tools/typecheck
+
+.PHONY: lint-c
+lint-c:
+	clang-format --dry-run --Werror $(C_SOURCES)
+
+.PHONY: lint-shell
+lint-shell:
+	shellcheck -x $(SHELL_SOURCES)
+
+.PHONY: lint-kernel
+lint-kernel:
+	tools/checkpatch $(KERNEL_SOURCES)
+
+.PHONY: lint-licences
+lint-licences:
+	tools/check-licences
