@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What this machine lacks, and the command that brings it."""
+
+import os
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kadence import resources
+
+# A kernel build tree with its objects, and the source it is made from (measured: 1.9 GB).
+BUILD_BYTES = 3 * 1024**3
+# Below this a guest boots but most programs do not fit.
+GUEST_BYTES = 256 * 1024**2
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at. `remedy` is a command or an advice, empty where all is well."""
+
+    subject: str
+    why: str
+    present: bool
+    remedy: str = ""
+
+
+def examine() -> Iterator[Finding]:
+    """Everything that is looked at, in the order a user would mend it."""
+    with (Path(__file__).parent / "doctor.toml").open("rb") as file:
+        needs = tomllib.load(file)["need"]
+    for need in needs:
+        yield _examine_need(need)
+    yield _examine_space(resources.cache_directory(), BUILD_BYTES, "kernels are built there")
+    yield _examine_guest_memory()
+
+
+def _examine_need(need: dict[str, str]) -> Finding:
+    subject = need.get("program") or need["file"]
+    if "program" in need:
+        present = shutil.which(subject) is not None
+    elif subject.startswith("build/"):
+        present = (resources.home() / subject).exists()
+    else:
+        present = Path(subject).exists()
+    remedy = need.get("command") or f"apt-get install {need['package']}"
+    return Finding(subject, need["why"], present, "" if present else remedy)
+
+
+def _existing(path: Path) -> Path:
+    return next(parent for parent in (path, *path.parents) if parent.exists())
+
+
+def _examine_space(path: Path, wanted: int, why: str) -> Finding:
+    free = shutil.disk_usage(_existing(path)).free
+    subject = f"{wanted >> 20} MiB free in {path}"
+    remedy = f"only {free >> 20} MiB are free: make room, or set KADENCE_CACHE to another place"
+    return Finding(subject, why, free >= wanted, "" if free >= wanted else remedy)
+
+
+def _examine_guest_memory() -> Finding:
+    """UML maps its memory executable from a file in TMPDIR, so `noexec` there stops it."""
+    directory = Path(os.environ.get("TMPDIR") or tempfile.gettempdir())
+    why = "a User-Mode Linux guest keeps its memory in a file there"
+    flags = os.statvfs(directory).f_flag
+    if flags & os.ST_NOEXEC:
+        remedy = "it is mounted noexec: set TMPDIR to a place that is not"
+        return Finding(f"{directory} executable", why, False, remedy)
+    return _examine_space(directory, GUEST_BYTES, why)

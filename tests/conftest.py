@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Fixtures that more than one folder's tests need."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+Completed = subprocess.CompletedProcess[str]
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def kadence() -> Callable[..., Completed]:
+    """Run the real `kadence` command; returns the completed process with text streams."""
+    command = Path(sys.executable).parent / "kadence"
+
+    def run(*arguments: object, **options: Any) -> Completed:
+        options = {"capture_output": True, "text": True, "timeout": 600} | options
+        return subprocess.run([command, *map(str, arguments)], **options)
+
+    return run
+
+
+@pytest.fixture
+def refused() -> Callable[[Completed], str]:
+    """Assert that a command ended as bad input must: status 1, one sentence, no traceback."""
+
+    def check(completed: Completed) -> str:
+        complaint = completed.stderr.strip()
+        assert completed.returncode == 1, completed
+        assert "Traceback" not in complaint, complaint
+        assert complaint.startswith("kadence: "), complaint
+        assert len(complaint.splitlines()) == 1, complaint
+        return complaint
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def generic_kernel() -> Any:
+    """The generic UML kernel of the store, built once."""
+    from kadence.kconfig.build import BuildRequest, build
+
+    return build(BuildRequest(kind="generic"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What fails often and quickly comes first: kernel tests last, in order of their folders."""
+    items.sort(key=lambda item: item.get_closest_marker("kernel") is not None)
+
+
+def pytest_report_header() -> str:
+    """Say on how many processors the run is, because kernel tests' times depend on it."""
+    return f"processors: {os.cpu_count()}"
