@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The compiler plugin and the wrappers.
+
+gccplugin_dir := $(BUILD)/gccplugin
+gccplugin_sources := $(wildcard gccplugin/*.cc)
+gccplugin_headers := $(wildcard gccplugin/*.h)
+gccplugin_objects := $(gccplugin_sources:gccplugin/%.cc=$(gccplugin_dir)/%.o)
+gccplugin_include = $(shell $(CXX12) -print-file-name=plugin)/include
+
+# Without exceptions and run-time types, as the compiler itself is built. Its headers are system
+# headers to us: they are not clean at -Wextra.
+GCCPLUGIN_CXXFLAGS := $(CFLAGS_STRICT) -std=gnu++17 -fPIC -fno-exceptions -fno-rtti \
+	-fvisibility=hidden
+
+BUILD_TARGETS += $(gccplugin_dir)/kadence.so $(gccplugin_dir)/link.specs
+BUILD_TARGETS += $(BUILD)/bin/kadence-cc $(BUILD)/bin/kadence-c++ $(BUILD)/bin/kadence-fc
+
+$(gccplugin_dir)/%.o: gccplugin/%.cc $(gccplugin_headers)
+	@mkdir -p $(@D)
+	$(CXX12) $(GCCPLUGIN_CXXFLAGS) -isystem $(gccplugin_include) -c -o $@ $<
+
+$(gccplugin_dir)/kadence.so: $(gccplugin_objects)
+	$(CXX12) -shared -o $@ $^
+
+$(gccplugin_dir)/link.specs: gccplugin/link.specs
+	@mkdir -p $(@D)
+	cp $< $@
+
+# make_wrapper NAME COMPILER: the package is called as the compiler is.
+define make_wrapper
+	@mkdir -p $(@D)
+	sed -e 's|@NAME@|$(1)|g' -e 's|@COMPILER@|$(2)|g' -e 's|@PACKAGE@|$(2)|g' $< >$@
+	chmod +x $@
+endef
+
+$(BUILD)/bin/kadence-cc: gccplugin/wrapper.sh
+	$(call make_wrapper,kadence-cc,$(CC12))
+
+$(BUILD)/bin/kadence-c++: gccplugin/wrapper.sh
+	$(call make_wrapper,kadence-c++,$(CXX12))
+
+$(BUILD)/bin/kadence-fc: gccplugin/wrapper.sh
+	$(call make_wrapper,kadence-fc,$(FC12))

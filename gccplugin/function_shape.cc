@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "function_shape.h"
+
+#include <algorithm>
+
+namespace kadence
+{
+namespace
+{
+
+std::string assembler_name(tree decl)
+{
+	/* A leading star tells the assembler's writer to add no prefix; it is not in the symbol. */
+	return targetm.strip_name_encoding(IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(decl)));
+}
+
+std::string file_of(const expanded_location &place)
+{
+	return place.file ? remap_debug_filename(place.file) : "";
+}
+
+/* Debug statements are passed over so that -g makes no difference. */
+int first_line(basic_block block)
+{
+	for (gimple_stmt_iterator gsi = gsi_start_nondebug_after_labels_bb(block); !gsi_end_p(gsi);
+	     gsi_next_nondebug(&gsi)) {
+		const location_t place = gimple_location(gsi_stmt(gsi));
+		if (LOCATION_LOCUS(place) > BUILTINS_LOCATION)
+			return expand_location(place).line;
+	}
+	return 0;
+}
+
+/*
+ * Loops in the order of their headers' block numbers. The checksum covers the numbers of all
+ * blocks and where their edges lead, so under an equal checksum the same index is the same loop.
+ */
+std::vector<loop_shape> loops_of(function *fn)
+{
+	std::vector<loop_shape> found;
+
+	/* Only looked at: no preheader or latch is made here. */
+	loop_optimizer_init(AVOID_CFG_MODIFICATIONS);
+	for (class loop *loop : loops_list(fn, 0))
+		found.push_back({loop->header, first_line(loop->header), (int)loop_depth(loop)});
+	loop_optimizer_finalize();
+	std::sort(found.begin(), found.end(), [](const loop_shape &one, const loop_shape &other) {
+		return one.header->index < other.header->index;
+	});
+	return found;
+}
+
+} // namespace
+
+function_shape shape_of(function *fn)
+{
+	const expanded_location place = expand_location(DECL_SOURCE_LOCATION(fn->decl));
+	const bool had_dominators = dom_info_available_p(CDI_DOMINATORS);
+	function_shape shape;
+
+	shape.name = assembler_name(fn->decl);
+	shape.file = file_of(place);
+	shape.line = place.line;
+	shape.cfg_checksum = coverage_compute_cfg_checksum(fn);
+	shape.loops = loops_of(fn);
+	if (!had_dominators)
+		free_dominance_info(CDI_DOMINATORS);
+	return shape;
+}
+
+} // namespace kadence

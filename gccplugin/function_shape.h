@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What identifies a function between a profile and a later compilation: its name, its place, the
+ * checksum of its control-flow graph and its loops in an order that depends on that graph alone.
+ */
+#ifndef KADENCE_FUNCTION_SHAPE_H
+#define KADENCE_FUNCTION_SHAPE_H
+
+#include "gcc_compat.h"
+
+#include <string>
+#include <vector>
+
+namespace kadence
+{
+
+struct loop_shape {
+	basic_block header;
+	int line;  /* of the header's first statement; 0 where the compiler kept none */
+	int depth; /* 1 for an outermost loop */
+};
+
+struct function_shape {
+	std::string name; /* assembler name */
+	std::string file; /* as the compiler was given it, after -ffile-prefix-map */
+	int line;
+	uint32_t cfg_checksum;
+	std::vector<loop_shape> loops; /* a marker's loop index is a position in here */
+};
+
+/* The shape of `fn`, which must be the current function. Does not change the code. */
+function_shape shape_of(function *fn);
+
+} // namespace kadence
+
+#endif

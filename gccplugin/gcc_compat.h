@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The compiler's headers in the order they need, and everything that differs between its
+ * releases. No other file of the plugin asks for BUILDING_GCC_VERSION.
+ */
+#ifndef KADENCE_GCC_COMPAT_H
+#define KADENCE_GCC_COMPAT_H
+
+#include "gcc-plugin.h"
+#include "plugin-version.h"
+#include "bversion.h"
+#include "tree.h"
+#include "tree-pass.h"
+#include "context.h"
+#include "function.h"
+#include "basic-block.h"
+#include "cfganal.h"
+#include "cfgloop.h"
+#include "dominance.h"
+#include "gimple.h"
+#include "gimple-iterator.h"
+#include "gimple-ssa.h"
+#include "ssa.h"
+#include "cgraph.h"
+#include "coverage.h"
+#include "diagnostic.h"
+#include "file-prefix-map.h"
+#include "langhooks.h"
+#include "memmodel.h"
+#include "output.h"
+#include "print-tree.h"
+#include "stor-layout.h"
+#include "stringpool.h"
+#include "attribs.h"
+#include "target.h"
+#include "tm.h"
+#include "tm_p.h"
+#include "toplev.h"
+#include "varasm.h"
+
+#if BUILDING_GCC_VERSION < 12000 || BUILDING_GCC_VERSION >= 13000
+#error "the plugin is known to work with GCC 12 only"
+#endif
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The plugin's passes. Both sit right after the compiler's `ssa`, so that
+ *  - the loops are the source's: nothing has been inlined, unrolled, threaded or merged yet;
+ *  - what was inserted is inlined, cloned and moved with the code it announces;
+ *  - every function of every language passes there once, at every optimisation level, OpenMP's
+ *    outlined ones too, and none while link-time optimisation runs.
+ */
+#ifndef KADENCE_PASSES_H
+#define KADENCE_PASSES_H
+
+#include "gcc_compat.h"
+#include "plan.h"
+
+namespace kadence
+{
+
+/* kadence_cfg: records the shape of every function. */
+opt_pass *make_cfg_pass(gcc::context *context);
+
+/* Writes what kadence_cfg recorded of the unit; call when the assembler's file is about to end. */
+void emit_cfg_section();
+
+/* What kadence_phases inserts. */
+struct marking {
+	const struct plan *plan; /* null: insert nothing for a plan */
+	bool mark_all;		 /* for tests: phase 0 at every entry and loop preheader */
+	bool verbose;		 /* tell of every marker inserted */
+};
+
+/* kadence_phases: inserts the calls that announce phases. Must run right after kadence_cfg. */
+opt_pass *make_marker_pass(gcc::context *context, const marking &what);
+
+} // namespace kadence
+
+#endif

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Reads a plan strictly: what is missing, of another type or out of range refuses the whole plan,
+ * because half a plan would announce phases the kernel was not told about.
+ */
+#include "plan.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <limits>
+
+#define JSON_NOEXCEPTION
+#include <nlohmann/json.hpp>
+
+namespace kadence
+{
+namespace
+{
+
+using nlohmann::json;
+
+const char schema_name[] = "kadence.plan";
+const unsigned schema_version = 1;
+const char remake[] = "; make it anew with `kadence plan`";
+
+const json *member(const json &object, const char *key)
+{
+	const auto found = object.find(key);
+	return found == object.end() ? nullptr : &*found;
+}
+
+bool read_text(const json &object, const char *key, std::string &value)
+{
+	const json *found = member(object, key);
+	if (!found || !found->is_string())
+		return false;
+	value = found->get<std::string>();
+	return true;
+}
+
+template <typename unsigned_type>
+bool read_unsigned(const json &object, const char *key, unsigned_type &value)
+{
+	const json *found = member(object, key);
+	if (!found || !found->is_number_unsigned())
+		return false;
+	const uint64_t wide = found->get<uint64_t>();
+	value = static_cast<unsigned_type>(wide);
+	return wide <= std::numeric_limits<unsigned_type>::max();
+}
+
+/* A member that is absent or null has no value. */
+bool has_value(const json &object, const char *key)
+{
+	const json *found = member(object, key);
+	return found && !found->is_null();
+}
+
+bool read_checksum(const json &object, marker &result)
+{
+	std::string digits;
+
+	result.verified = has_value(object, "cfg_checksum");
+	if (!result.verified)
+		return true;
+	if (!read_text(object, "cfg_checksum", digits) || digits.size() != 8 ||
+	    digits.find_first_not_of("0123456789abcdef") != std::string::npos)
+		return false;
+	result.cfg_checksum = static_cast<uint32_t>(std::strtoul(digits.c_str(), nullptr, 16));
+	return true;
+}
+
+bool read_kind(const json &object, marker &result)
+{
+	std::string kind;
+
+	if (!read_text(object, "kind", kind))
+		return false;
+	if (kind == "function_entry") {
+		result.kind = marker_kind::function_entry;
+		return true;
+	}
+	result.kind = marker_kind::loop_preheader;
+	return kind == "loop_preheader" && read_unsigned(object, "loop", result.loop);
+}
+
+bool read_marker(const json &object, size_t policies, marker &result)
+{
+	result = {};
+	if (!object.is_object() || !read_unsigned(object, "phase", result.phase) ||
+	    result.phase >= policies || !read_kind(object, result) ||
+	    !read_text(object, "function", result.function) || result.function.empty())
+		return false;
+	if (has_value(object, "file") && !read_text(object, "file", result.file))
+		return false;
+	return read_checksum(object, result);
+}
+
+bool read_policy(const json &object, policy &result)
+{
+	return object.is_object() && read_unsigned(object, "phase", result.phase) &&
+	       read_unsigned(object, "quantum_ns", result.quantum_ns);
+}
+
+std::string refuse(const char *path, const std::string &why)
+{
+	return std::string("plan ") + path + " " + why + remake;
+}
+
+std::string read_policies(const char *path, const json &document, plan &result)
+{
+	const json *list = member(document, "policies");
+	if (!list || !list->is_array())
+		return refuse(path, "has no list of policies");
+	for (const json &item : *list) {
+		policy next;
+		if (!read_policy(item, next) || next.phase != result.policies.size())
+			return refuse(path, "is damaged at policy " +
+						std::to_string(result.policies.size()));
+		result.policies.push_back(next);
+	}
+	return "";
+}
+
+std::string read_markers(const char *path, const json &document, plan &result)
+{
+	const json *list = member(document, "markers");
+	if (!list || !list->is_array())
+		return refuse(path, "has no list of markers");
+	for (const json &item : *list) {
+		marker next;
+		if (!read_marker(item, result.policies.size(), next))
+			return refuse(path, "is damaged at marker " +
+						std::to_string(result.markers.size()));
+		result.markers.push_back(next);
+	}
+	return "";
+}
+
+std::string check_envelope(const char *path, const json &document)
+{
+	std::string schema;
+	unsigned version;
+
+	if (!document.is_object() || !read_text(document, "schema", schema))
+		return refuse(path, "is not a kadence.plan artefact");
+	if (schema != schema_name)
+		return refuse(path, "is of schema " + schema + ", not kadence.plan");
+	if (!read_unsigned(document, "version", version) || version != schema_version)
+		return refuse(path, "is of a version of kadence.plan that this plugin does not "
+				    "know (it knows 1)");
+	return "";
+}
+
+std::vector<std::string> components(const std::string &path)
+{
+	std::vector<std::string> parts;
+	size_t start = 0;
+
+	while (start <= path.size()) {
+		const size_t end = std::min(path.find('/', start), path.size());
+		const std::string part = path.substr(start, end - start);
+		if (part == ".." && !parts.empty())
+			parts.pop_back();
+		else if (!part.empty() && part != "." && part != "..")
+			parts.push_back(part);
+		start = end + 1;
+	}
+	return parts;
+}
+
+bool is_absolute(const std::string &path)
+{
+	return !path.empty() && path[0] == '/';
+}
+
+/* What GCC appends to the name of a copy it makes of a function. */
+std::string without_clone_suffix(const std::string &name)
+{
+	for (const char *suffix : {".constprop.", ".isra.", ".part.", ".cold", ".lto_priv."}) {
+		const size_t found = name.find(suffix);
+		if (found != std::string::npos && found > 0)
+			return name.substr(0, found);
+	}
+	return name;
+}
+
+bool names_function(const marker &candidate, const std::string &function)
+{
+	if (candidate.function == function)
+		return true;
+	return !candidate.verified && without_clone_suffix(candidate.function) == function;
+}
+
+} // namespace
+
+std::string read_plan(const char *path, plan &result)
+{
+	std::ifstream stream(path, std::ios::binary);
+	if (!stream)
+		return std::string("cannot read plan ") + path + ": " + std::strerror(errno) +
+		       "; give KADENCE_PLAN as an absolute path";
+	const std::string text{std::istreambuf_iterator<char>(stream),
+			       std::istreambuf_iterator<char>()};
+	/* A directory opens, and fails here. */
+	if (stream.bad())
+		return std::string("cannot read plan ") + path +
+		       "; give KADENCE_PLAN the path of a file";
+	const json document = json::parse(text, nullptr, false);
+	if (document.is_discarded())
+		return refuse(path, "is not JSON");
+	std::string complaint = check_envelope(path, document);
+	if (complaint.empty())
+		complaint = read_policies(path, document, result);
+	if (complaint.empty())
+		complaint = read_markers(path, document, result);
+	return complaint;
+}
+
+bool same_file(const std::string &one, const std::string &other)
+{
+	std::vector<std::string> shorter = components(one);
+	std::vector<std::string> longer = components(other);
+
+	if (shorter.empty() || longer.empty())
+		return false;
+	/* Trees are built at other places than they were profiled at. */
+	if (is_absolute(one) && is_absolute(other))
+		return shorter.back() == longer.back();
+	if (shorter.size() > longer.size())
+		shorter.swap(longer);
+	return std::equal(shorter.rbegin(), shorter.rend(), longer.rbegin());
+}
+
+std::vector<const marker *> markers_of(const plan &from, const std::string &function,
+				       const std::string &file)
+{
+	std::vector<const marker *> found;
+
+	for (const marker &candidate : from.markers)
+		if (names_function(candidate, function) &&
+		    (candidate.file.empty() || same_file(candidate.file, file)))
+			found.push_back(&candidate);
+	return found;
+}
+
+} // namespace kadence

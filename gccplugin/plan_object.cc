@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * The read-only object `kadapt_plan` (struct kadapt_plan of kadapt/lib/libkadapt.h). Every unit
+ * with a marker defines it in a COMDAT group, so that a program has one. Where units of one
+ * program were compiled with different plans, the first in the link wins.
+ */
+#include "plan_object.h"
+#include "gcc_compat.h"
+
+namespace kadence
+{
+namespace
+{
+
+const char object_name[] = "kadapt_plan";
+const unsigned abi_version = 1;
+
+bool defined;
+
+class word_list
+{
+      public:
+	void append(uint32_t value)
+	{
+		CONSTRUCTOR_APPEND_ELT(elements, size_int(count++),
+				       build_int_cstu(uint32_type_node, value));
+	}
+
+	void append_wide(uint64_t value)
+	{
+		const uint32_t low = (uint32_t)value;
+		const uint32_t high = (uint32_t)(value >> 32);
+
+		append(WORDS_BIG_ENDIAN ? high : low);
+		append(WORDS_BIG_ENDIAN ? low : high);
+	}
+
+	tree build() const
+	{
+		tree type = build_array_type_nelts(
+		    build_qualified_type(uint32_type_node, TYPE_QUAL_CONST), count);
+		tree words = build_constructor(type, elements);
+
+		TREE_CONSTANT(words) = 1;
+		TREE_STATIC(words) = 1;
+		return words;
+	}
+
+      private:
+	vec<constructor_elt, va_gc> *elements = NULL;
+	unsigned count = 0;
+};
+
+/* The structure has no padding, so it is written as the 32-bit words it consists of. */
+tree contents(const plan &what)
+{
+	word_list words;
+
+	words.append(abi_version);
+	words.append((uint32_t)what.policies.size());
+	for (const policy &item : what.policies) {
+		words.append(item.phase);
+		words.append(0); /* flags */
+		words.append_wide(item.quantum_ns);
+	}
+	return words.build();
+}
+
+/* One default-visible copy a program, also where shared libraries were adapted too. */
+void share_between_units(tree decl)
+{
+	TREE_PUBLIC(decl) = 1;
+	DECL_VISIBILITY(decl) = VISIBILITY_DEFAULT;
+	DECL_VISIBILITY_SPECIFIED(decl) = 1;
+	DECL_COMDAT(decl) = 1;
+	make_decl_one_only(decl, DECL_ASSEMBLER_NAME(decl));
+}
+
+} // namespace
+
+void define_plan_object(const plan &what)
+{
+	if (defined)
+		return;
+	defined = true;
+	tree words = contents(what);
+	tree decl =
+	    build_decl(BUILTINS_LOCATION, VAR_DECL, get_identifier(object_name), TREE_TYPE(words));
+
+	DECL_INITIAL(decl) = words;
+	TREE_STATIC(decl) = 1;
+	TREE_READONLY(decl) = 1;
+	TREE_USED(decl) = 1;
+	DECL_ARTIFICIAL(decl) = 1;
+	DECL_IGNORED_P(decl) = 1;
+	DECL_PRESERVE_P(decl) = 1; /* nothing in the unit refers to it; libkadapt does */
+	SET_DECL_ALIGN(decl, 64);
+	DECL_USER_ALIGN(decl) = 1;
+	SET_DECL_ASSEMBLER_NAME(decl, get_identifier(object_name));
+	share_between_units(decl);
+	varpool_node::finalize_decl(decl);
+}
+
+} // namespace kadence

@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# @NAME@: @COMPILER@ with Kadence's plugin; takes what @COMPILER@ takes.
+#
+#   KADENCE_MODE=plain   every object says what its functions look like (the default)
+#   KADENCE_MODE=adapt   also announces the phases of KADENCE_PLAN (the default where that is set)
+#   KADENCE_PLAN=FILE    a plan made by `kadence plan`
+
+set -eu
+
+fail()
+{
+	printf '@NAME@: %s\n' "$1" >&2
+	exit 1
+}
+
+self=$0
+if [ -L "$self" ]; then
+	self=$(readlink -f -- "$self")
+fi
+KADENCE_PARTS=${self%/*}/..
+plugin=$KADENCE_PARTS/gccplugin/kadence.so
+
+mode=${KADENCE_MODE:-}
+if [ -z "$mode" ]; then
+	mode=${KADENCE_PLAN:+adapt}
+	mode=${mode:-plain}
+fi
+command -v @COMPILER@ >/dev/null ||
+	fail '@COMPILER@ is not on PATH; install it with `apt-get install @PACKAGE@`'
+[ -r "$plugin" ] || fail "$plugin is missing; run \`make build\`"
+
+case $mode in
+plain)
+	# A profile needs lines. -g changes no code, and the caller's own -g options come later.
+	exec @COMPILER@ -fplugin="$plugin" -g "$@"
+	;;
+adapt)
+	[ -n "${KADENCE_PLAN:-}" ] ||
+		fail 'KADENCE_PLAN is not set; give it the path of a plan, or set KADENCE_MODE=plain'
+	[ -r "$KADENCE_PARTS/kadapt/libkadapt.a" ] ||
+		fail "$KADENCE_PARTS/kadapt/libkadapt.a is missing; run \`make build\`"
+	# A compiler cache behind @COMPILER@ must know that the plan is an input.
+	CCACHE_EXTRAFILES=${CCACHE_EXTRAFILES:+$CCACHE_EXTRAFILES:}$KADENCE_PLAN
+	export KADENCE_PARTS CCACHE_EXTRAFILES
+	exec @COMPILER@ -specs="$KADENCE_PARTS/gccplugin/link.specs" -fplugin="$plugin" \
+		-fplugin-arg-kadence-plan="$KADENCE_PLAN" "$@"
+	;;
+*)
+	fail "KADENCE_MODE is '$mode'; it must be plain or adapt"
+	;;
+esac
