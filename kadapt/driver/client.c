@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* An open file of the device: its owner and its policies. */
+#include <linux/errno.h>
+#include <linux/pid.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "client.h"
+#include "quantum.h"
+#include "uapi/kadapt.h"
+
+struct kadapt_client *kadapt_client_create(void)
+{
+	struct kadapt_client *client = kzalloc(sizeof(*client),
+					       GFP_KERNEL_ACCOUNT);
+
+	if (!client)
+		return NULL;
+	kref_init(&client->refs);
+	INIT_LIST_HEAD(&client->tasks);
+	client->owner = get_task_pid(current, PIDTYPE_TGID);
+	return client;
+}
+
+struct kadapt_client *kadapt_client_get(struct kadapt_client *client)
+{
+	kref_get(&client->refs);
+	return client;
+}
+
+static void client_free(struct kref *refs)
+{
+	struct kadapt_client *client =
+		container_of(refs, struct kadapt_client, refs);
+	unsigned int phase;
+
+	for (phase = 0; phase < KADAPT_PHASES; phase++)
+		kfree(client->phases[phase]);
+	put_pid(client->owner);
+	kfree(client);
+}
+
+void kadapt_client_put(struct kadapt_client *client)
+{
+	kref_put(&client->refs, client_free);
+}
+
+/* Does the current task belong to the process that opened the file? */
+bool kadapt_client_owned(const struct kadapt_client *client)
+{
+	return task_tgid(current) == client->owner;
+}
+
+static int policy_check(const struct kadapt_policy *policy)
+{
+	if (policy->flags & ~KADAPT_POLICY__ALL)
+		return -EINVAL;
+	if (policy->phase >= KADAPT_PHASES)
+		return -EINVAL;
+	return kadapt_quantum_check(policy->quantum_ns);
+}
+
+int kadapt_client_define(struct kadapt_client *client,
+			 const struct kadapt_policy *policy)
+{
+	struct kadapt_phase *phase;
+	int error = policy_check(policy);
+
+	if (error)
+		return error;
+	phase = kzalloc(sizeof(*phase), GFP_KERNEL_ACCOUNT);
+	if (!phase)
+		return -ENOMEM;
+	phase->quantum_ns = policy->quantum_ns;
+	/* Full barrier: who finds the phase finds it complete. */
+	if (cmpxchg(&client->phases[policy->phase], NULL, phase)) {
+		kfree(phase);
+		return -EEXIST;
+	}
+	return 0;
+}
+
+struct kadapt_phase *kadapt_client_phase(const struct kadapt_client *client,
+					 unsigned long phase)
+{
+	if (phase >= KADAPT_PHASES)
+		return NULL;
+	return READ_ONCE(client->phases[phase]);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _KADAPT_CLIENT_H
+#define _KADAPT_CLIENT_H
+
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/types.h>
+
+#include "counters.h"
+
+#define KADAPT_PHASES 256
+
+struct kadapt_policy;
+struct pid;
+
+/* What a phase does. Never changes once published, freed with the client. */
+struct kadapt_phase {
+	u64 quantum_ns;
+	struct kadapt_total total;
+};
+
+/*
+ * An open file. Lives as long as the file or any task that entered a phase
+ * through it.
+ */
+struct kadapt_client {
+	struct kref refs;
+	struct pid *owner;		/* the thread group that opened it */
+	bool closed;			/* the file is gone */
+	struct list_head tasks;		/* under the lock in task.c */
+	struct kadapt_phase *phases[KADAPT_PHASES];
+};
+
+struct kadapt_client *kadapt_client_create(void);
+struct kadapt_client *kadapt_client_get(struct kadapt_client *client);
+void kadapt_client_put(struct kadapt_client *client);
+
+bool kadapt_client_owned(const struct kadapt_client *client);
+int kadapt_client_define(struct kadapt_client *client,
+			 const struct kadapt_policy *policy);
+struct kadapt_phase *kadapt_client_phase(const struct kadapt_client *client,
+					 unsigned long phase);
+
+#endif /* _KADAPT_CLIENT_H */

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Every difference between kernel series, and every assumption about what the
+ * scheduler of a series means by a field of its entity, is in this file.
+ *
+ * 6.12 has se->custom_slice and keeps, for RUN_TO_PARITY, a copy of the deadline
+ * in se->vlag: moving the deadline alone ends the protection of the running
+ * slice. A series whose scheduler nobody has read for this is treated as one
+ * without a slice per task, like those before 6.12.
+ */
+#ifndef _KADAPT_COMPAT_H
+#define _KADAPT_COMPAT_H
+
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/sched.h>
+#include <linux/time64.h>
+#include <linux/version.h>
+
+/* What the kernel lets every user ask of sched_setattr(2). */
+#define KADAPT_ORDINARY_MIN_NS	(NSEC_PER_MSEC / 10)
+#define KADAPT_ORDINARY_MAX_NS	(NSEC_PER_MSEC * 100)
+
+/* Out of tree there is no Kconfig of ours. */
+#ifndef CONFIG_KADAPT_QUANTUM_MAX_MS
+#define CONFIG_KADAPT_QUANTUM_MAX_MS 100
+#endif
+
+#ifdef CONFIG_FAIR_GROUP_SCHED
+static inline struct sched_entity *compat_parent(struct sched_entity *se)
+{
+	return READ_ONCE(se->parent);
+}
+#else
+static inline struct sched_entity *compat_parent(struct sched_entity *se)
+{
+	return NULL;
+}
+#endif
+
+#if LINUX_VERSION_MAJOR == 6 && LINUX_VERSION_PATCHLEVEL == 12
+
+#define COMPAT_HAS_SLICE true
+
+/* kernel/sched/sched.h: NICE_0_LOAD on 64-bit machines is 1 << this. */
+#define COMPAT_NICE_0_LOAD_SHIFT (2 * SCHED_FIXEDPOINT_SHIFT)
+
+static inline u64 compat_slice(const struct sched_entity *se)
+{
+	return READ_ONCE(se->slice);
+}
+
+static inline bool compat_slice_is_custom(const struct sched_entity *se)
+{
+	return READ_ONCE(se->custom_slice);
+}
+
+static inline void compat_set_slice(struct sched_entity *se, u64 slice,
+				    bool custom)
+{
+	/* Without custom_slice the next deadline takes the system's slice. */
+	WRITE_ONCE(se->custom_slice, custom);
+	WRITE_ONCE(se->slice, slice);
+}
+
+/*
+ * Bring the end of the request in progress to at most @slice from now. It is
+ * never moved out. A sleeping entity needs nothing: it gets a new deadline when
+ * it wakes; one that another class has borrowed holds it relative to vruntime.
+ */
+static inline void compat_pull_deadline(struct sched_entity *se, u64 slice)
+{
+	/* At most 10 s << 20: fits. */
+	s64 vslice = div64_ul(slice << COMPAT_NICE_0_LOAD_SHIFT,
+			      max(READ_ONCE(se->load.weight), 1UL));
+	u64 vruntime = READ_ONCE(se->vruntime);
+	u64 deadline = READ_ONCE(se->deadline);
+
+	if (READ_ONCE(se->rel_deadline)) {
+		if ((s64)deadline > vslice)
+			WRITE_ONCE(se->deadline, vslice);
+	} else if (READ_ONCE(se->on_rq)) {
+		if ((s64)(deadline - vruntime) > vslice)
+			WRITE_ONCE(se->deadline, vruntime + vslice);
+	}
+}
+
+#else
+
+#define COMPAT_HAS_SLICE false
+
+static inline u64 compat_slice(const struct sched_entity *se)
+{
+	return 0;
+}
+
+static inline bool compat_slice_is_custom(const struct sched_entity *se)
+{
+	return false;
+}
+
+static inline void compat_set_slice(struct sched_entity *se, u64 slice,
+				    bool custom)
+{
+}
+
+static inline void compat_pull_deadline(struct sched_entity *se, u64 slice)
+{
+}
+
+#endif
+
+#endif /* _KADAPT_COMPAT_H */

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Counting what happens in a phase: switches, time, entries. */
+#include <linux/sched.h>
+#include <linux/timekeeping.h>
+
+#include "counters.h"
+#include "uapi/kadapt.h"
+
+void kadapt_start_now(struct kadapt_start *start)
+{
+	start->time_ns = ktime_get_ns();
+	start->voluntary_switches = current->nvcsw;
+	start->involuntary_switches = current->nivcsw;
+}
+
+/* The stay that began at @start and lasts until now, as one entry. */
+struct kadapt_count kadapt_count_since(const struct kadapt_start *start)
+{
+	return (struct kadapt_count){
+		.entries = 1,
+		.time_ns = ktime_get_ns() - start->time_ns,
+		.voluntary_switches =
+			current->nvcsw - start->voluntary_switches,
+		.involuntary_switches =
+			current->nivcsw - start->involuntary_switches,
+	};
+}
+
+void kadapt_count_add(struct kadapt_count *count,
+		      const struct kadapt_count *stay)
+{
+	count->entries += stay->entries;
+	count->time_ns += stay->time_ns;
+	count->voluntary_switches += stay->voluntary_switches;
+	count->involuntary_switches += stay->involuntary_switches;
+}
+
+void kadapt_total_add(struct kadapt_total *total,
+		      const struct kadapt_count *stay)
+{
+	atomic64_add(stay->entries, &total->entries);
+	atomic64_add(stay->time_ns, &total->time_ns);
+	atomic64_add(stay->voluntary_switches, &total->voluntary_switches);
+	atomic64_add(stay->involuntary_switches, &total->involuntary_switches);
+}
+
+struct kadapt_count kadapt_total_read(const struct kadapt_total *total)
+{
+	return (struct kadapt_count){
+		.entries = atomic64_read(&total->entries),
+		.time_ns = atomic64_read(&total->time_ns),
+		.voluntary_switches = atomic64_read(&total->voluntary_switches),
+		.involuntary_switches =
+			atomic64_read(&total->involuntary_switches),
+	};
+}
+
+void kadapt_count_report(const struct kadapt_count *count,
+			 struct kadapt_counters *counters)
+{
+	counters->entries = count->entries;
+	counters->time_ns = count->time_ns;
+	counters->voluntary_switches = count->voluntary_switches;
+	counters->involuntary_switches = count->involuntary_switches;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _KADAPT_COUNTERS_H
+#define _KADAPT_COUNTERS_H
+
+#include <linux/atomic.h>
+#include <linux/types.h>
+
+struct kadapt_counters;
+
+/* One task's record of one phase; only that task touches it. */
+struct kadapt_count {
+	u64 entries;
+	u64 time_ns;
+	u64 voluntary_switches;
+	u64 involuntary_switches;
+};
+
+/* All tasks' record of one phase, of stays that have ended. */
+struct kadapt_total {
+	atomic64_t entries;
+	atomic64_t time_ns;
+	atomic64_t voluntary_switches;
+	atomic64_t involuntary_switches;
+};
+
+/* Where the current task's clocks stood when its phase began. */
+struct kadapt_start {
+	u64 time_ns;
+	u64 voluntary_switches;
+	u64 involuntary_switches;
+};
+
+void kadapt_start_now(struct kadapt_start *start);
+struct kadapt_count kadapt_count_since(const struct kadapt_start *start);
+void kadapt_count_add(struct kadapt_count *count,
+		      const struct kadapt_count *stay);
+void kadapt_total_add(struct kadapt_total *total,
+		      const struct kadapt_count *stay);
+struct kadapt_count kadapt_total_read(const struct kadapt_total *total);
+void kadapt_count_report(const struct kadapt_count *count,
+			 struct kadapt_counters *counters);
+
+#endif /* _KADAPT_COUNTERS_H */

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /dev/kadapt, a device with no hardware behind it: see uapi/kadapt.h for what
+ * it does. Here: the device node, and which call goes where.
+ */
+#include <linux/fs.h>
+#include <linux/minmax.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include <linux/uaccess.h>
+
+#include "client.h"
+#include "probes.h"
+#include "quantum.h"
+#include "task.h"
+#include "uapi/kadapt.h"
+
+/* As long as version 1's; a later structure keeps its first version's size. */
+#define QUERY_SIZE_1	32
+#define POLICY_SIZE_1	16
+#define COUNTERS_SIZE_1	40
+
+static int kadapt_open(struct inode *inode, struct file *file)
+{
+	file->private_data = kadapt_client_create();
+	return file->private_data ? 0 : -ENOMEM;
+}
+
+/* One of the descriptors is closed, perhaps not the last. */
+static int kadapt_flush(struct file *file, fl_owner_t id)
+{
+	struct kadapt_client *client = file->private_data;
+
+	/* A forked child that closes what it inherited closes nothing here. */
+	if (kadapt_client_owned(client))
+		kadapt_tasks_undo(client);
+	return 0;
+}
+
+static int kadapt_release(struct inode *inode, struct file *file)
+{
+	struct kadapt_client *client = file->private_data;
+
+	kadapt_tasks_close(client);
+	kadapt_client_put(client);
+	return 0;
+}
+
+static int copy_in(void *to, size_t size, size_t size_1, unsigned int cmd,
+		   const void __user *from)
+{
+	if (_IOC_SIZE(cmd) < size_1)
+		return -EINVAL;
+	return copy_struct_from_user(to, size, from, _IOC_SIZE(cmd));
+}
+
+static int copy_out(void __user *to, const void *from, size_t size,
+		    size_t size_1, unsigned int cmd)
+{
+	size_t room = _IOC_SIZE(cmd);
+	size_t known = min(room, size);
+
+	if (room < size_1)
+		return -EINVAL;
+	if (copy_to_user(to, from, known) ||
+	    clear_user(to + known, room - known))
+		return -EFAULT;
+	return 0;
+}
+
+static int call_query(unsigned int cmd, void __user *argument)
+{
+	struct kadapt_query query = {
+		.version = KADAPT_VERSION,
+		.phases = KADAPT_PHASES,
+		.quantum_min_ns = kadapt_quantum_min_ns(),
+		.quantum_max_ns = kadapt_quantum_max_ns(),
+	};
+
+	if (kadapt_quantum_supported())
+		query.features |= KADAPT_FEATURE_QUANTUM;
+	return copy_out(argument, &query, sizeof(query), QUERY_SIZE_1, cmd);
+}
+
+static int call_define(struct kadapt_client *client, unsigned int cmd,
+		       void __user *argument)
+{
+	struct kadapt_policy policy;
+	int error = copy_in(&policy, sizeof(policy), POLICY_SIZE_1, cmd,
+			    argument);
+
+	return error ?: kadapt_client_define(client, &policy);
+}
+
+static int call_counters(struct kadapt_client *client, unsigned int cmd,
+			 void __user *argument)
+{
+	struct kadapt_counters counters;
+	int error = copy_in(&counters, sizeof(counters), COUNTERS_SIZE_1, cmd,
+			    argument);
+
+	error = error ?: kadapt_task_counters(client, &counters);
+	return error ?: copy_out(argument, &counters, sizeof(counters),
+				 COUNTERS_SIZE_1, cmd);
+}
+
+/* The call's number without the size, by which structures may grow. */
+static unsigned int without_size(unsigned int cmd)
+{
+	return cmd & ~IOCSIZE_MASK;
+}
+
+static long kadapt_ioctl(struct file *file, unsigned int cmd,
+			 unsigned long argument)
+{
+	struct kadapt_client *client = file->private_data;
+
+	if (without_size(cmd) == without_size(KADAPT_QUERY))
+		return call_query(cmd, (void __user *)argument);
+	if (_IOC_TYPE(cmd) != KADAPT_TYPE)
+		return -ENOTTY;
+	if (!kadapt_client_owned(client))
+		return -EPERM;
+	if (cmd == KADAPT_ENTER)
+		return kadapt_task_enter(client, argument);
+	if (cmd == KADAPT_LEAVE)
+		return argument ? -EINVAL : kadapt_task_leave(client);
+	if (without_size(cmd) == without_size(KADAPT_DEFINE))
+		return call_define(client, cmd, (void __user *)argument);
+	if (without_size(cmd) == without_size(KADAPT_COUNTERS))
+		return call_counters(client, cmd, (void __user *)argument);
+	return -ENOTTY;
+}
+
+static const struct file_operations kadapt_fops = {
+	.owner = THIS_MODULE,
+	.open = kadapt_open,
+	.flush = kadapt_flush,
+	.release = kadapt_release,
+	.unlocked_ioctl = kadapt_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+};
+
+static struct miscdevice kadapt_device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "kadapt",
+	.mode = 0660,
+	.fops = &kadapt_fops,
+};
+
+static int __init kadapt_init(void)
+{
+	int error;
+
+	BUILD_BUG_ON(sizeof(struct kadapt_query) != QUERY_SIZE_1);
+	BUILD_BUG_ON(sizeof(struct kadapt_policy) != POLICY_SIZE_1);
+	BUILD_BUG_ON(sizeof(struct kadapt_counters) != COUNTERS_SIZE_1);
+
+	error = kadapt_probes_attach();
+	if (error)
+		return error;
+	error = misc_register(&kadapt_device);
+	if (error)
+		kadapt_probes_detach();
+	return error;
+}
+
+static void __exit kadapt_exit(void)
+{
+	misc_deregister(&kadapt_device);
+	kadapt_probes_detach();
+	/*
+	 * No file is open and no undo request under way, or the module would
+	 * be in use; but the last request may just be returning from our code.
+	 */
+	synchronize_rcu_tasks();
+}
+
+module_init(kadapt_init);
+module_exit(kadapt_exit);
+
+MODULE_DESCRIPTION("A program tells the kernel which phase it is in");
+MODULE_LICENSE("GPL");

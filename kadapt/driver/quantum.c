@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The quantum: the slice in a task's scheduling entity, set past the clamp of
+ * sched_setattr(2), and taken back together with the deadline it led to.
+ *
+ * Locking. The runqueue's lock is not for modules, and so a task changes only
+ * itself, with interrupts off and its own pi_lock held:
+ *
+ * - interrupts off keep tick, wakeup and preemption on this processor away, so
+ *   the task is what its runqueue runs: its entity and all their parents are
+ *   "current" of their queues, hence not in the trees that are sorted by
+ *   deadline and augmented by slice, and nothing has to be re-sorted;
+ * - pi_lock keeps away, on all processors, whoever would take the task off its
+ *   queue and put it back changed: sched_setattr(2), nice, priority
+ *   inheritance, a move to another control group. So policy and parents stand
+ *   still;
+ * - what is left is another processor that holds our runqueue's lock to wake a
+ *   task here. It may at that moment end our request and set a new deadline
+ *   from the slice as it was: then the old slice is used once more. That is the
+ *   worst a lost race does, and interrupts off also make it a reader of RCU, so
+ *   a parent can't be freed under us.
+ */
+#include <linux/errno.h>
+#include <linux/kstrtox.h>
+#include <linux/moduleparam.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+
+#include "compat.h"
+#include "quantum.h"
+
+#define QUANTUM_HARD_MAX_NS (10ULL * NSEC_PER_SEC)
+
+static unsigned long long quantum_max_ns =
+	(unsigned long long)CONFIG_KADAPT_QUANTUM_MAX_MS * NSEC_PER_MSEC;
+
+static int quantum_max_set(const char *text, const struct kernel_param *param)
+{
+	unsigned long long value;
+	int error = kstrtoull(text, 0, &value);
+
+	if (error)
+		return error;
+	if (value < KADAPT_ORDINARY_MIN_NS || value > QUANTUM_HARD_MAX_NS)
+		return -ERANGE;
+	WRITE_ONCE(quantum_max_ns, value);
+	return 0;
+}
+
+static const struct kernel_param_ops quantum_max_ops = {
+	.set = quantum_max_set,
+	.get = param_get_ullong,
+};
+
+module_param_cb(quantum_max_ns, &quantum_max_ops, &quantum_max_ns, 0644);
+MODULE_PARM_DESC(quantum_max_ns,
+		 "longest quantum a program may ask for, 100000 to 10000000000");
+
+bool kadapt_quantum_supported(void)
+{
+	return COMPAT_HAS_SLICE;
+}
+
+u64 kadapt_quantum_min_ns(void)
+{
+	return COMPAT_HAS_SLICE ? KADAPT_ORDINARY_MIN_NS : 0;
+}
+
+u64 kadapt_quantum_max_ns(void)
+{
+	return COMPAT_HAS_SLICE ? READ_ONCE(quantum_max_ns) : 0;
+}
+
+/* May a policy carry this quantum? */
+int kadapt_quantum_check(u64 quantum_ns)
+{
+	if (!quantum_ns)
+		return 0;
+	if (!COMPAT_HAS_SLICE)
+		return -EOPNOTSUPP;
+	if (quantum_ns < KADAPT_ORDINARY_MIN_NS ||
+	    quantum_ns > READ_ONCE(quantum_max_ns))
+		return -ERANGE;
+	return 0;
+}
+
+/*
+ * The parents' slices are the shortest of their queues, computed when a task
+ * comes or goes. Ours got shorter without either, so theirs follow here.
+ */
+static void pull_parents(struct sched_entity *se, u64 slice)
+{
+	for (se = compat_parent(se); se; se = compat_parent(se)) {
+		if (compat_slice(se) > slice)
+			compat_set_slice(se, slice, true);
+		compat_pull_deadline(se, slice);
+	}
+}
+
+static bool has_slice(const struct task_struct *task)
+{
+	return task->policy == SCHED_NORMAL || task->policy == SCHED_BATCH ||
+	       task->policy == SCHED_IDLE;
+}
+
+/*
+ * Is the slice still the one we set? Someone may have given the task another
+ * with sched_setattr(2), which then stays; but sched_setscheduler(2) and
+ * sched_setparam(2), with nothing to say about slices, re-apply ours, clamped.
+ */
+static bool slice_is_ours(const struct kadapt_quantum *quantum,
+			  const struct sched_entity *se)
+{
+	u64 slice = compat_slice(se);
+
+	return compat_slice_is_custom(se) &&
+	       (slice == quantum->set_ns ||
+		slice == clamp_t(u64, quantum->set_ns, KADAPT_ORDINARY_MIN_NS,
+				 KADAPT_ORDINARY_MAX_NS));
+}
+
+static void set_slice(struct kadapt_quantum *quantum, struct sched_entity *se,
+		      u64 slice)
+{
+	if (!quantum->active) {
+		quantum->saved_ns = compat_slice(se);
+		quantum->saved_custom = compat_slice_is_custom(se);
+		quantum->active = true;
+	}
+	quantum->set_ns = slice;
+	compat_set_slice(se, slice, true);
+	/* Only ever inwards: entering again must not extend a running slice. */
+	compat_pull_deadline(se, slice);
+	pull_parents(se, slice);
+}
+
+/* Give the current task this quantum, 0 for its own. */
+int kadapt_quantum_set(struct kadapt_quantum *quantum, u64 quantum_ns)
+{
+	unsigned long flags;
+	int error = 0;
+
+	if (!quantum_ns) {
+		kadapt_quantum_restore(quantum);
+		return 0;
+	}
+	quantum_ns = min_t(u64, quantum_ns, READ_ONCE(quantum_max_ns));
+	raw_spin_lock_irqsave(&current->pi_lock, flags);
+	if (has_slice(current))
+		set_slice(quantum, &current->se, quantum_ns);
+	else
+		error = -EOPNOTSUPP;
+	raw_spin_unlock_irqrestore(&current->pi_lock, flags);
+	return error;
+}
+
+/*
+ * Give the current task its own slice back. The deadline comes along: a task
+ * that has run 1 s of 5 s would else be protected for the other 4.
+ */
+void kadapt_quantum_restore(struct kadapt_quantum *quantum)
+{
+	struct sched_entity *se = &current->se;
+	unsigned long flags;
+
+	if (!quantum->active)
+		return;
+	raw_spin_lock_irqsave(&current->pi_lock, flags);
+	if (slice_is_ours(quantum, se))
+		compat_set_slice(se, quantum->saved_ns, quantum->saved_custom);
+	compat_pull_deadline(se, compat_slice(se));
+	pull_parents(se, compat_slice(se));
+	raw_spin_unlock_irqrestore(&current->pi_lock, flags);
+	quantum->active = false;
+}
+
+/*
+ * A child copies its parent's entity. It is called before the child first runs,
+ * when nobody else knows it; its deadline is made then, from this slice.
+ */
+void kadapt_quantum_disinherit(const struct kadapt_quantum *quantum,
+			       struct task_struct *child)
+{
+	if (quantum->active && slice_is_ours(quantum, &child->se))
+		compat_set_slice(&child->se, quantum->saved_ns,
+				 quantum->saved_custom);
+}

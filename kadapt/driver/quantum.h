@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _KADAPT_QUANTUM_H
+#define _KADAPT_QUANTUM_H
+
+#include <linux/types.h>
+
+struct task_struct;
+
+/* What a task's slice was before its first phase, while @active. */
+struct kadapt_quantum {
+	u64 set_ns;
+	u64 saved_ns;
+	bool saved_custom;
+	bool active;
+};
+
+bool kadapt_quantum_supported(void);
+u64 kadapt_quantum_min_ns(void);
+u64 kadapt_quantum_max_ns(void);
+
+int kadapt_quantum_check(u64 quantum_ns);
+int kadapt_quantum_set(struct kadapt_quantum *quantum, u64 quantum_ns);
+void kadapt_quantum_restore(struct kadapt_quantum *quantum);
+void kadapt_quantum_disinherit(const struct kadapt_quantum *quantum,
+			       struct task_struct *child);
+
+#endif /* _KADAPT_QUANTUM_H */
