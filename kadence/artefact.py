@@ -19,8 +19,9 @@ from kadence.errors import ArtefactError
 PHASES = "kadence.phases"
 PLAN = "kadence.plan"
 REPORT = "kadence.report"
+KERNEL = "kadence.kernel"
 
-VERSIONS = {PHASES: 1, PLAN: 1, REPORT: 1}
+VERSIONS = {PHASES: 1, PLAN: 1, REPORT: 1, KERNEL: 1}
 
 
 @contextmanager

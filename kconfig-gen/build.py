@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Builds a kernel into the store: aside, under a lock, and renamed when it is whole.
+
+`build(BuildRequest(...))` is the Python face; a kernel that is in the store already costs
+only the computation of its ID.
+"""
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from kadence import artefact, resources
+from kadence.kconfig import commands, identity, image, locks, source, store
+from kadence.kconfig.configure import configure, make
+from kadence.kconfig.identity import Inputs
+from kadence.kconfig.progress import Progress
+from kadence.kconfig.request import BuildRequest
+from kadence.kconfig.store import Kernel
+
+__all__ = ["BuildRequest", "build"]
+
+
+def build(request: BuildRequest) -> Kernel:
+    """The kernel for this request, from the store or built now."""
+    inputs = identity.gather(request)
+    with locks.exclusive(store.folder() / f".{inputs.id}.lock", f"kernel {inputs.id}"):
+        _remove_remains(inputs.id)
+        if not store.is_whole(inputs.id):
+            store.remove(inputs.id)
+            _build(inputs)
+    return store.load(inputs.id)
+
+
+def _remove_remains(identifier: str) -> None:
+    """What a killed build of this kernel left; the lock says that nobody works on it now."""
+    for remains in remains_of(identifier):
+        shutil.rmtree(remains, ignore_errors=True)
+
+
+def remains_of(identifier: str = "*") -> Iterator[Path]:
+    """Folders of builds under way or killed."""
+    yield from source.folder().glob(f"*/.build-{identifier}")
+    yield from store.folder().glob(f".new-{identifier}-*")
+
+
+def _build(inputs: Inputs) -> None:
+    log = resources.cache_directory() / "logs" / f"{inputs.id}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text(f"{' '.join(inputs.request.command())}\n", encoding="utf-8")
+    try:
+        _build_logged(inputs, log)
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise commands.no_space(resources.cache_directory()) from error
+        raise
+
+
+def _build_logged(inputs: Inputs, log: Path) -> None:
+    with Progress(f"{inputs.request.kind} kernel {inputs.id}") as progress:
+        progress.say("preparing the source")
+        tree = source.prepare(inputs.origin, inputs.patches, log)
+        commands.require_space(tree, inputs.target.build_bytes)
+        with _build_folder(tree, inputs.id) as folder:
+            progress.say("configuring")
+            configure(inputs, tree, folder, log)
+            jobs = f"-j{len(os.sched_getaffinity(0))}"
+            goal = make(inputs, folder, jobs, inputs.target.image_goal)
+            commands.run(goal, tree, log, on_line=progress.compiled)
+            progress.say("storing")
+            _store(inputs, folder, log)
+
+
+@contextmanager
+def _build_folder(tree: Path, identifier: str) -> Iterator[Path]:
+    """A folder directly below the source, for then Kbuild uses relative paths throughout.
+
+    So neither the image nor ccache depends on where the cache directory is.
+    """
+    folder = tree / f".build-{identifier}"
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _store(inputs: Inputs, folder: Path, log: Path) -> None:
+    """Gather what the store keeps and give it the final name in one step."""
+    temporary = Path(tempfile.mkdtemp(prefix=f".new-{inputs.id}-", dir=store.folder()))
+    try:
+        stored = temporary / store.IMAGE
+        commands.run(["strip", "--strip-all", "-o", str(stored), inputs.target.image], folder, log)
+        shutil.copyfile(folder / ".config", temporary / store.CONFIG)
+        shutil.copyfile(folder / "fragment.config", temporary / store.FRAGMENT)
+        body = _manifest(inputs, folder, stored)
+        command = inputs.request.command()
+        artefact.write(temporary / store.MANIFEST, artefact.KERNEL, None, command, body)
+        shutil.copyfile(log, temporary / store.LOG)
+        temporary.chmod(0o755)
+        temporary.rename(store.path_of(inputs.id))
+        log.unlink()
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _manifest(inputs: Inputs, folder: Path, stored: Path) -> dict[str, Any]:
+    release = folder / "include/config/kernel.release"
+    return {
+        "id": inputs.id,
+        "kind": inputs.request.kind,
+        "target": inputs.target.name,
+        "series": inputs.origin.series,
+        "release": release.read_text(encoding="utf-8").strip(),
+        "hz": inputs.request.tick_rate,
+        "source": str(inputs.origin.path),
+        "source_sha256": inputs.origin.digest,
+        "driver_sha256": inputs.driver_digest,
+        "patches": {patch.file: patch.reason for patch in inputs.patches},
+        "compiler": inputs.compiler,
+        "requested": {wanted.symbol: wanted.value for wanted in inputs.requested},
+        "reasons": {wanted.symbol: wanted.reason for wanted in inputs.requested},
+        "image_bytes": stored.stat().st_size,
+        "text_bytes": image.text_bytes(stored),
+        "image_sha256": store.digest(stored),
+    }

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs Kbuild and the tools around it: logged, in a fixed environment, killed with us."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from kadence import resources
+from kadence.errors import BuildError, ToolError
+
+COMPILER = "gcc-12"
+# command -> Debian package that has it
+TOOLS = {
+    COMPILER: COMPILER,
+    "make": "make",
+    "ld": "binutils",
+    "flex": "flex",
+    "bison": "bison",
+    "bc": "bc",
+    "perl": "perl",
+    "patch": "patch",
+    "strip": "binutils",
+    "tar": "tar",
+    "xz": "xz-utils",
+}
+# Whatever else the caller's environment holds (MAKEFLAGS, ARCH, CFLAGS, …) must not change a
+# kernel; the stamps are fixed so that the same inputs give the same image.
+FIXED_ENVIRONMENT = {
+    "LC_ALL": "C",
+    "KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 1970",
+    "KBUILD_BUILD_USER": "kadence",
+    "KBUILD_BUILD_HOST": "kadence",
+    "KBUILD_BUILD_VERSION": "1",
+}
+# The compiler's, linker's or Kconfig's own complaint; failing that, make's.
+ERROR_LINES = (
+    re.compile(r"error: |undefined reference|syntax error|^Traceback"),
+    re.compile(r"\*\*\* "),
+)
+NO_SPACE = "No space left on device"
+
+
+def require_tools() -> None:
+    """Refuse to begin without the tools; the sentence says how to install them."""
+    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+    if missing:
+        packages = sorted({TOOLS[tool] for tool in missing})
+        raise ToolError(
+            f"building a kernel needs {', '.join(missing)}; "
+            f"install with: apt-get install {' '.join(packages)}"
+        )
+
+
+def compiler_version() -> str:
+    """The compiler's own first line, which names Debian's revision too."""
+    require_tools()
+    completed = subprocess.run(
+        [COMPILER, "--version"], capture_output=True, text=True, check=True, env=environment()
+    )
+    return completed.stdout.splitlines()[0]
+
+
+def compiler_variables() -> list[str]:
+    """Compilers for make; Rust and pahole off, for whether a machine has them changes nothing."""
+    cache = "ccache " if shutil.which("ccache") else ""
+    return [f"CC={cache}{COMPILER}", f"HOSTCC={cache}{COMPILER}", "RUSTC=false", "PAHOLE=false"]
+
+
+def environment() -> dict[str, str]:
+    """The environment of every command of a build."""
+    ccache = os.environ.get("CCACHE_DIR") or str(resources.cache_directory() / "ccache")
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+    return kept | FIXED_ENVIRONMENT | {"CCACHE_DIR": ccache}
+
+
+def run(
+    argv: Sequence[str],
+    directory: Path,
+    log: Path,
+    extra: Mapping[str, str] | None = None,
+    on_line: Callable[[str], None] | None = None,
+) -> None:
+    """Run a command with its output appended to `log`; failure is one sentence."""
+    # setpriv has make stopped when this process is killed and can't do so itself.
+    command = ["setpriv", "--pdeathsig", "TERM", *argv]
+    with log.open("a", encoding="utf-8") as sink:
+        sink.write(f"$ {' '.join(argv)}\n")
+        process = subprocess.Popen(
+            command,
+            cwd=directory,
+            env=environment() | dict(extra or {}),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            process_group=0,
+        )
+        try:
+            assert process.stdout is not None
+            for line in process.stdout:
+                sink.write(line)
+                if on_line is not None:
+                    on_line(line)
+            status = process.wait()
+        finally:
+            _stop(process)
+    if status != 0:
+        raise _failure(argv, status, log)
+
+
+def _stop(process: subprocess.Popen[str]) -> None:
+    """No part of an interrupted build goes on behind our back."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait()
+
+
+def _failure(argv: Sequence[str], status: int, log: Path) -> BuildError:
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    kept = f"the log is {log}"
+    if any(NO_SPACE in line for line in lines):
+        return no_space(log.parent)
+    complaints = [line.strip() for pattern in ERROR_LINES for line in lines if pattern.search(line)]
+    found = complaints[0] if complaints else ""
+    words = [word for word in argv if not word.startswith("-") and "=" not in word]
+    said = f": {found}" if found else ""
+    return BuildError(f"`{' '.join(words[:3])}` failed with status {status}{said}; {kept}")
+
+
+def no_space(place: Path) -> BuildError:
+    """The disk is full: say where, and what to do."""
+    return BuildError(
+        f"no space left on the disk of {place} while building a kernel; free some with "
+        "`kadence kernel gc`, or set KADENCE_CACHE to a place with more"
+    )
+
+
+def require_space(place: Path, needed: int) -> None:
+    """Refuse to begin where the space surely won't do."""
+    free = shutil.disk_usage(place).free
+    if free < needed:
+        raise BuildError(
+            f"{place} has {free / 1e9:.1f} GB free, and building a kernel needs {needed / 1e9:.1f} "
+            "GB; free some with `kadence kernel gc`, or set KADENCE_CACHE to a place with more"
+        )

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A kernel's ID: a hash of all that goes into it, the same on every machine."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+
+from kadence.kconfig import commands, rules, series, source
+from kadence.kconfig.request import BuildRequest, read_needs
+from kadence.kconfig.rules import Requested
+from kadence.kconfig.series import Patch
+from kadence.kconfig.source import Origin
+from kadence.kconfig.targets import Target
+
+# Counts up when the way of building changes what comes out of the same inputs.
+RECIPE = 1
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Everything a build is made from."""
+
+    request: BuildRequest
+    target: Target
+    origin: Origin
+    patches: tuple[Patch, ...]
+    requested: tuple[Requested, ...]
+    compiler: str
+    driver_digest: str
+
+    @property
+    def id(self) -> str:
+        """The first 16 hexadecimal digits of the SHA-256 of the inputs."""
+        parts = {
+            "recipe": RECIPE,
+            "kind": self.request.kind,
+            "target": self.target.name,
+            "make": [self.target.make_variables, self.target.image_goal, self.goal],
+            "source": self.origin.digest,
+            "patches": source.patches_digest(self.patches),
+            "symbols": [wanted.line for wanted in self.requested],
+            "compiler": self.compiler,
+            "driver": self.driver_digest,
+        }
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+    @property
+    def goal(self) -> str:
+        """The make goal of the configuration that the fragment is merged over."""
+        tailored = self.request.kind != "generic"
+        return self.target.smallest_goal if tailored else self.target.generic_goal
+
+
+def gather(request: BuildRequest) -> Inputs:
+    """Read and check everything a build needs, before anything is built."""
+    target = request.checked()
+    requested = rules.requested(request, read_needs(request.plan))
+    found = source.origin(request)
+    return Inputs(
+        request=request,
+        target=target,
+        origin=found,
+        patches=series.patches_for(found.series, target.name, request.wants()),
+        requested=requested,
+        compiler=commands.compiler_version(),
+        driver_digest=source.driver_digest(),
+    )

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a kernel is asked for: kind, target, series, tick rate, and what the program needs."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kadence import artefact
+from kadence.errors import ArtefactError, UsageError
+from kadence.kconfig import series, targets
+from kadence.kconfig.targets import Target
+
+GENERIC = "generic"
+TAILORED = "tailored"
+
+LOWEST_HZ, HIGHEST_HZ = 24, 10_000
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a program asks of its kernel, as its plan says."""
+
+    system_calls: frozenset[str] = frozenset()
+    socket_families: frozenset[int] = frozenset()
+    threads: bool = False
+    processes: bool = False
+    shared_memory: bool = False
+    memory_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class BuildRequest:
+    """A kernel to build: the generic one, or one tailored to a plan's program."""
+
+    kind: str = GENERIC
+    plan: Path | None = None
+    target: str = targets.DEFAULT
+    series: str = series.DEFAULT
+    source: Path | None = None  # a kernel tree instead of the series' package
+    hz: int | None = None  # None: the target's default
+
+    @property
+    def tick_rate(self) -> int:
+        return self.hz or targets.get(self.target).default_hz
+
+    def wants(self) -> frozenset[str]:
+        """Words that rules and patches may ask for."""
+        changed = self.hz is not None and self.hz != targets.get(self.target).default_hz
+        return frozenset({"hz"}) if changed else frozenset()
+
+    def checked(self) -> Target:
+        """Refuse what makes no sense before any work is done; return the target."""
+        target = targets.get(self.target)
+        if (self.kind == TAILORED) != (self.plan is not None):
+            raise UsageError("a tailored kernel needs a plan, and a generic one takes none")
+        if self.source is None:
+            series.get(self.series)
+        if self.hz is not None and not LOWEST_HZ <= self.hz <= HIGHEST_HZ:
+            raise UsageError(
+                f"a tick rate of {self.hz} Hz is not possible; "
+                f"choose one from {LOWEST_HZ} to {HIGHEST_HZ}"
+            )
+        return target
+
+    def command(self) -> list[str]:
+        """The command that builds this kernel again."""
+        words = ["kadence", "kernel", "build"]
+        words += ["--generic"] if self.plan is None else ["--plan", str(self.plan)]
+        words += ["--target", self.target]
+        words += ["--series", self.series] if self.source is None else []
+        words += ["--source", str(self.source)] if self.source is not None else []
+        words += ["--hz", str(self.hz)] if self.hz is not None else []
+        return words
+
+
+def read_needs(plan: Path | None) -> Needs:
+    """The needs of a plan; a generic kernel (no plan) has none of its own."""
+    if plan is None:
+        return Needs()
+    needs = artefact.read(plan, artefact.PLAN).get("needs")
+    try:
+        return _needs(needs)
+    except (TypeError, ValueError, KeyError) as error:
+        raise ArtefactError(
+            f"{plan} does not say what the program needs ({error!r}); make it anew"
+        ) from error
+
+
+def _needs(needs: Any) -> Needs:
+    if not all(isinstance(name, str) for name in needs["system_calls"]):
+        raise ValueError("system_calls are names")
+    return Needs(
+        system_calls=frozenset(needs["system_calls"]),
+        socket_families=frozenset(int(family) for family in needs["socket_families"]),
+        threads=bool(needs["threads"]),
+        processes=bool(needs["processes"]),
+        shared_memory=bool(needs["shared_memory"]),
+        memory_bytes=int(needs["memory_bytes"]),
+    )

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rules: from what a program needs to configuration symbols, each with its reason.
+
+The rules themselves are data (rules/*.toml, described in docs/kernels.md). All rules that
+apply contribute; where two want different values of a symbol, the file with the higher
+precedence wins, and two of the same precedence are a mistake in the rules.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from kadence import resources
+from kadence.errors import BuildError
+from kadence.kconfig import targets
+from kadence.kconfig.request import BuildRequest, Needs
+
+FOLDER = Path(__file__).resolve().parent / "rules"
+BOOT_PRECEDENCE = 100
+
+# Values that Kconfig writes bare; any other is a string.
+BARE = re.compile(r"[ymn]|-?[0-9]+|0x[0-9a-fA-F]+")
+FILE_KEYS = {"precedence", "kind", "rule"}
+NEED_FLAGS = ("threads", "processes", "shared_memory")
+RULE_KEYS = {"symbols", "reason", "target", "wants", "any_call", "socket_family", "memory_above"}
+
+
+@dataclass(frozen=True)
+class Requested:
+    """One symbol that the final configuration must hold with exactly this value."""
+
+    symbol: str
+    value: str
+    reason: str
+    origin: str  # file that asked for it
+    precedence: int = field(default=0, compare=False)
+
+    @property
+    def line(self) -> str:
+        """The line of a configuration file that asks for it."""
+        if self.value == "n":
+            return f"# CONFIG_{self.symbol} is not set"
+        return f"CONFIG_{self.symbol}={self.written}"
+
+    @property
+    def written(self) -> str:
+        """The value as a configuration file writes it."""
+        return self.value if BARE.fullmatch(self.value) else f'"{self.value}"'
+
+
+def requested(request: BuildRequest, needs: Needs) -> tuple[Requested, ...]:
+    """Everything a request asks of the configuration, sorted by symbol."""
+    chosen: dict[str, Requested] = {}
+    families: set[int] = set()
+    for path in sorted(FOLDER.glob("*.toml")):
+        for rule in _rules(path, request):
+            families |= {rule["socket_family"]} if "socket_family" in rule else set()
+            if _applies(rule, request, needs):
+                _merge(chosen, _symbols(rule, path.name, request))
+    _merge(chosen, _boot_needs(request))
+    if request.plan is not None:
+        _refuse_unknown_families(needs.socket_families - families, request.plan)
+    return tuple(sorted(chosen.values(), key=lambda wanted: wanted.symbol))
+
+
+def _rules(path: Path, request: BuildRequest) -> Iterator[dict[str, Any]]:
+    """The rules of a file that is for this kind of kernel, each with the file's precedence."""
+    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    _refuse_unknown_keys(path, document, FILE_KEYS)
+    if document.get("kind", request.kind) != request.kind:
+        return
+    for rule in document["rule"]:
+        _refuse_unknown_keys(path, rule, RULE_KEYS | set(NEED_FLAGS))
+        yield rule | {"precedence": document["precedence"]}
+
+
+def _refuse_unknown_keys(path: Path, found: dict[str, Any], known: set[str]) -> None:
+    unknown = sorted(set(found) - known)
+    if unknown:
+        raise BuildError(f"{path} has a key {unknown[0]!r} that no rule knows; correct the file")
+
+
+def _applies(rule: dict[str, Any], request: BuildRequest, needs: Needs) -> bool:
+    """A rule applies when all of its conditions hold."""
+    return all(
+        (
+            rule.get("target", request.target) == request.target,
+            request.wants().issuperset(rule.get("wants", ())),
+            "any_call" not in rule or not needs.system_calls.isdisjoint(rule["any_call"]),
+            rule.get("socket_family") in {None, *needs.socket_families},
+            needs.memory_bytes >= rule.get("memory_above", 0),
+            all(
+                rule.get(flag, getattr(needs, flag)) == getattr(needs, flag) for flag in NEED_FLAGS
+            ),
+        )
+    )
+
+
+def _symbols(rule: dict[str, Any], origin: str, request: BuildRequest) -> Iterator[Requested]:
+    values = {"kind": request.kind, "hz": request.tick_rate, "target": request.target}
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False)
+    for symbol, template in rule["symbols"].items():
+        value = environment.from_string(template).render(values)
+        yield Requested(symbol, value, rule["reason"], origin, rule["precedence"])
+
+
+def _boot_needs(request: BuildRequest) -> Iterator[Requested]:
+    """What the kernel must hold so that boot/ can start it and speak with it."""
+    relative = targets.get(request.target).boot_needs
+    path = resources.home() / relative
+    try:
+        symbols = tomllib.loads(path.read_text(encoding="utf-8"))["symbols"]
+        for symbol, need in symbols.items():
+            yield Requested(symbol, need["value"], need["reason"], relative, BOOT_PRECEDENCE)
+    except (OSError, ValueError, KeyError) as error:
+        raise BuildError(
+            f"{path}, which says what booting needs, can't be read: {error}"
+        ) from error
+
+
+def _merge(chosen: dict[str, Requested], more: Iterable[Requested]) -> None:
+    for wanted in more:
+        other = chosen.get(wanted.symbol)
+        if other is None or other.precedence < wanted.precedence:
+            chosen[wanted.symbol] = wanted
+        elif other.precedence == wanted.precedence and other.value != wanted.value:
+            raise BuildError(
+                f"{other.origin} wants {other.symbol}={other.value} and {wanted.origin} wants "
+                f"{wanted.value}, with the same precedence; change one of the two rules"
+            )
+
+
+def _refuse_unknown_families(families: set[int] | frozenset[int], plan: Path) -> None:
+    if families:
+        raise BuildError(
+            f"{plan} needs socket family {min(families)}, which no rule knows; use the generic "
+            f"kernel, or add a rule to {FOLDER / 'sockets.toml'}"
+        )

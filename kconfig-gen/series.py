@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kernel series and their recorded patches; the rows are in series.toml."""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from kadence.errors import UsageError
+
+FOLDER = Path(__file__).resolve().parent
+PATCHES = FOLDER / "patches"
+DEFAULT = "6.12"
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A recorded change to the source, applied only for its target and its reason."""
+
+    file: str  # below patches/
+    target: str
+    when: str  # "hz": a tick rate other than the target's default is asked for
+    reason: str
+
+    @property
+    def path(self) -> Path:
+        return PATCHES / self.file
+
+
+@dataclass(frozen=True)
+class Series:
+    """A kernel series as Debian packages it."""
+
+    name: str
+    package: str
+    tarball: Path
+    patches: tuple[Patch, ...]
+
+
+@cache
+def known() -> dict[str, Series]:
+    """Every series of series.toml."""
+    rows = tomllib.loads((FOLDER / "series.toml").read_text(encoding="utf-8"))
+    return {name: _series(name, row) for name, row in rows.items()}
+
+
+def _series(name: str, row: dict[str, object]) -> Series:
+    patches = row.get("patches", [])
+    assert isinstance(patches, list)
+    return Series(
+        name=name,
+        package=str(row["package"]),
+        tarball=Path(str(row["tarball"])),
+        patches=tuple(Patch(**patch) for patch in patches),
+    )
+
+
+def get(name: str) -> Series:
+    """The series of that name, or an error that lists the known ones."""
+    if name not in known():
+        raise UsageError(f"series {name!r} is not known; choose from {', '.join(known())}")
+    return known()[name]
+
+
+def patches_for(name: str, target: str, wants: frozenset[str]) -> tuple[Patch, ...]:
+    """Patches of a series that a request wants; a series without rows has none."""
+    series = known().get(name)
+    if series is None:
+        return ()
+    return tuple(p for p in series.patches if p.target == target and p.when in wants)

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The kernel store: one folder per kernel, named by its ID, complete or not there."""
+
+import hashlib
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kadence import artefact, resources
+from kadence.errors import ArtefactError, BuildError, KadenceError
+
+IMAGE = "image"
+CONFIG = "config"
+FRAGMENT = "fragment"
+MANIFEST = "manifest.json"
+LOG = "build.log"
+
+GENERIC = "generic"
+TAILORED = "tailored"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel of the store."""
+
+    id: str
+    path: Path
+    manifest: dict[str, Any]
+
+    @property
+    def image(self) -> Path:
+        return self.path / IMAGE
+
+    @property
+    def config(self) -> Path:
+        return self.path / CONFIG
+
+    @property
+    def kind(self) -> str:
+        return str(self.manifest["kind"])
+
+
+def folder() -> Path:
+    """Where the kernels are."""
+    return resources.cache_directory() / "kernels"
+
+
+def path_of(identifier: str) -> Path:
+    """The folder that a kernel has once it is whole."""
+    return folder() / identifier
+
+
+def identifiers() -> list[str]:
+    """IDs of all kernels, the one built last first."""
+    found = [path.parent for path in folder().glob(f"[!.]*/{MANIFEST}")]
+    return [path.name for path in sorted(found, key=_built_last)]
+
+
+def _built_last(path: Path) -> tuple[float, str]:
+    return (-(path / MANIFEST).stat().st_mtime, path.name)
+
+
+def digest(image: Path) -> str:
+    """SHA-256 of an image."""
+    with image.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def load(identifier: str) -> Kernel:
+    """A kernel whose image is exactly the one that was built, or a refusal."""
+    path = path_of(identifier)
+    manifest = artefact.read(path / MANIFEST, artefact.KERNEL)
+    kernel = Kernel(identifier, path, manifest)
+    try:
+        found = digest(kernel.image)
+    except OSError as error:
+        found = f"unreadable: {error.strerror}"
+    if found != manifest.get("image_sha256"):
+        raise ArtefactError(
+            f"the image of kernel {identifier} is not the one that was built ({kernel.image}); "
+            f"build it anew with: {_words(manifest)}"
+        )
+    return kernel
+
+
+def _words(manifest: dict[str, Any]) -> str:
+    return " ".join(str(word) for word in manifest.get("command", []))
+
+
+def is_whole(identifier: str) -> bool:
+    """Whether the store has this kernel undamaged."""
+    try:
+        load(identifier)
+    except KadenceError:
+        return False
+    return True
+
+
+def remove(identifier: str) -> None:
+    """Take a kernel out of the store; the name goes first, so nobody sees half of one."""
+    path = path_of(identifier)
+    if path.exists():
+        doomed = path.with_name(f".old-{identifier}")
+        shutil.rmtree(doomed, ignore_errors=True)
+        path.rename(doomed)
+        shutil.rmtree(doomed)
+
+
+def find(reference: str, plan: Path | None = None) -> Kernel:
+    """The kernel that a reference means: `generic`, `tailored`, an ID or the start of one.
+
+    `tailored` is the kernel for that plan; without a plan the tailored one built last.
+    """
+    if reference == GENERIC:
+        return _of_request(GENERIC, None)
+    if reference == TAILORED and plan is not None:
+        return _of_request(TAILORED, plan)
+    if reference == TAILORED:
+        return _newest_tailored()
+    return _by_prefix(reference)
+
+
+def _of_request(kind: str, plan: Path | None) -> Kernel:
+    # Here, because identity needs the rules and the source, which an ID does not.
+    from kadence.kconfig import identity
+    from kadence.kconfig.request import BuildRequest
+
+    request = BuildRequest(kind=kind, plan=plan)
+    identifier = identity.gather(request).id
+    if not path_of(identifier).exists():
+        whose = f" for {plan}" if plan else ""
+        raise BuildError(
+            f"the {kind} kernel{whose} is not built; build it with: {' '.join(request.command())}"
+        )
+    return load(identifier)
+
+
+def _newest_tailored() -> Kernel:
+    for identifier in identifiers():
+        kernel = load(identifier)
+        if kernel.kind == TAILORED:
+            return kernel
+    raise BuildError(
+        "no tailored kernel is built; build one with: kadence kernel build --plan P.plan.json"
+    )
+
+
+def _by_prefix(reference: str) -> Kernel:
+    matches = [found for found in identifiers() if reference and found.startswith(reference)]
+    if len(matches) > 1:
+        raise BuildError(f"{reference!r} is the start of {len(matches)} IDs; write more of it")
+    if not matches:
+        raise BuildError(
+            f"no kernel {reference!r} in {folder()}; `kadence kernel list` shows what there is, "
+            "`kadence kernel build` builds one"
+        )
+    return load(matches[0])

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What kernels are built for; the rows are in targets.toml."""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from kadence.errors import UsageError
+
+FOLDER = Path(__file__).resolve().parent
+DEFAULT = "um"
+
+
+@dataclass(frozen=True)
+class Target:
+    """How Kbuild is driven for one kind of machine, and which file it leaves."""
+
+    name: str
+    summary: str
+    make_variables: dict[str, str]
+    kconfig_variables: dict[str, str]
+    generic_goal: str  # make goal of the generic configuration
+    smallest_goal: str  # make goal of the smallest configuration
+    image_goal: str
+    image: str  # below the build folder
+    default_hz: int
+    boot_needs: str  # below Kadence's home
+    build_bytes: int  # disk space a build takes at most
+
+
+@cache
+def known() -> dict[str, Target]:
+    """Every target of targets.toml."""
+    rows = tomllib.loads((FOLDER / "targets.toml").read_text(encoding="utf-8"))
+    return {name: Target(name=name, **row) for name, row in rows.items()}
+
+
+def get(name: str) -> Target:
+    """The target of that name, or an error that lists the known ones."""
+    if name not in known():
+        raise UsageError(f"target {name!r} is not known; choose from {', '.join(known())}")
+    return known()[name]
