@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`kadence phases`: find the phases in a profile."""
+
+import argparse
+from pathlib import Path
+
+from kadence.phases import analysis
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("profile", type=Path, metavar="PROFILE.kprof")
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="PHASES.json", help="where to write"
+    )
+    parser.add_argument(
+        "--matrix", type=Path, metavar="P.png", help="similarity matrix, 16-bit grayscale"
+    )
+    parser.add_argument(
+        "--annotated", type=Path, metavar="P.png", help="similarity matrix with the phases named"
+    )
+
+
+def execute(options: argparse.Namespace) -> int:
+    body = analysis.run(options.profile, options.output, options.matrix, options.annotated)
+    print(f"{len(body['phases'])} phases in {body['intervals']} intervals")
+    for phase in body["phases"]:
+        hottest = phase["hottest"][0]
+        print(
+            f"  {phase['id']}  {phase['weight']:7.2%}  {phase['kind']:9}  "
+            f"interval {phase['representative']}, mostly {hottest['function'] or 'unknown code'}"
+        )
+    return 0

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`kadence phases`: from a profile to the phases artefact and the pictures."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kadence import artefact
+from kadence.phases import concurrency, kinds, markers, matrix, vectors
+from kadence.phases.kinds import Verdict
+from kadence.phases.markers import Marker
+from kadence.phases.segmentation import Segmentation, segment
+from kadence.profiler import kprof
+from kadence.profiler.profile import Profile, SystemCalls
+
+HOTTEST = 10
+DIGITS = 6
+
+Body = dict[str, Any]
+
+
+def run(
+    profile_path: Path,
+    output: Path,
+    matrix_path: Path | None = None,
+    annotated_path: Path | None = None,
+) -> Body:
+    """Read a profile, write the artefact and the pictures asked for; returns the body."""
+    profile = kprof.read(profile_path)
+    segmentation = segment(profile)
+    body = describe(profile, segmentation)
+    if matrix_path or annotated_path:
+        picture = matrix.similarity_matrix(segmentation.normalised)
+        if matrix_path:
+            matrix.write(picture, matrix_path)
+        if annotated_path:
+            matrix.write_annotated(
+                picture,
+                segmentation.assignment,
+                [phase["kind"] for phase in body["phases"]],
+                annotated_path,
+            )
+    command = ["kadence", "phases", str(profile_path), "-o", str(output)]
+    artefact.write(output, artefact.PHASES, profile.build_id, command, body)
+    return body
+
+
+def describe(profile: Profile, segmentation: Segmentation) -> Body:
+    """The body of the phases artefact."""
+    return {
+        "program": list(profile.argv),
+        "interval": int(profile.interval),
+        "intervals": len(profile.instructions),
+        "threads": list(dict.fromkeys(profile.thread.tolist())),
+        "assignment": segmentation.assignment.tolist(),
+        "instructions": profile.instructions.tolist(),
+        "thread": profile.thread.tolist(),
+        "phases": [
+            _phase(profile, segmentation, number)
+            for number in range(len(segmentation.representatives))
+        ],
+        "boundaries": [
+            {"row": boundary.row, "from": boundary.before, "to": boundary.after}
+            for boundary in segmentation.boundaries
+        ],
+        "markers": [_marker(marker) for marker in markers.find_markers(profile, segmentation)],
+        "concurrency": concurrency.of(profile),
+        "system_calls": _summed(profile.system_calls),
+        "socket_families": sorted(profile.facts.get("socket_families", [])),
+        "memory_bytes": int(profile.facts.get("memory_bytes", 0)),
+    }
+
+
+def _phase(profile: Profile, segmentation: Segmentation, number: int) -> Body:
+    member = segmentation.assignment == number
+    rows = np.flatnonzero(member)
+    representative = segmentation.representatives[number]
+    distances = vectors.distances_to(segmentation.normalised, representative)
+    instructions = int(profile.instructions[rows].sum())
+    calls = [call for call in profile.system_calls if member[call.interval]]
+    verdict = _verdict(profile, calls, rows.tolist())
+    return {
+        "id": number,
+        "weight": round(instructions / int(profile.instructions.sum()), DIGITS),
+        "kind": verdict.kind,
+        "io_calls_per_million": verdict.calls_per_million,
+        "io_bytes_per_million": verdict.bytes_per_million,
+        "representative": representative,
+        "intervals": len(rows),
+        "mean_distance": round(float(distances[rows].mean()), DIGITS),
+        "hottest": _hottest(profile, rows.tolist(), instructions),
+        "system_calls": _summed(calls),
+    }
+
+
+def _verdict(profile: Profile, calls: Sequence[SystemCalls], rows: Sequence[int]) -> Verdict:
+    """Judge a phase without the run's first interval, if it has others.
+
+    There the loader reads the libraries, which says nothing of the phase.
+    """
+    judged = [row for row in rows if row != 0] or list(rows)
+    instructions = int(profile.instructions[judged].sum())
+    if len(judged) < len(rows):
+        calls = [call for call in calls if call.interval != 0]
+    return kinds.judge(calls, instructions)
+
+
+def _hottest(profile: Profile, rows: Sequence[int], instructions: int) -> list[Body]:
+    """The places where a phase spends its instructions; blocks of one line are one place."""
+    in_block = np.asarray(profile.vectors[rows].sum(axis=0)).ravel()
+    places: defaultdict[tuple[str, str, int], float] = defaultdict(float)
+    for number in np.flatnonzero(in_block).tolist():
+        block = profile.blocks[number]
+        places[block.function, block.file, block.line] += in_block[number]
+    ordered = sorted(places.items(), key=lambda item: (-item[1], item[0]))
+    return [
+        {
+            "function": function,
+            "file": file,
+            "line": line,
+            "share": round(float(spent / max(instructions, 1)), DIGITS),
+        }
+        for (function, file, line), spent in ordered[:HOTTEST]
+    ]
+
+
+def _summed(calls: Iterable[SystemCalls]) -> list[Body]:
+    sums: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
+    for call in calls:
+        entry = sums[call.name, call.descriptor]
+        entry[0] += call.count
+        entry[1] += call.bytes
+    ordered = sorted(sums.items(), key=lambda item: (-item[1][0], item[0]))
+    return [
+        {"name": name, "descriptor": descriptor, "count": int(count), "bytes": int(moved)}
+        for (name, descriptor), (count, moved) in ordered
+    ]
+
+
+def _marker(marker: Marker) -> Body:
+    place = marker.place
+    return {
+        "phase": marker.phase,
+        "kind": place.kind,
+        "function": place.function,
+        "file": place.file,
+        "line": place.line,
+        "loop": place.loop,
+        "cfg_checksum": place.cfg_checksum,
+        "verified": place.cfg_checksum is not None,
+        "exact": place.exact,
+        "fires": marker.fires,
+        "boundaries": marker.boundaries,
+        "announced": marker.announced,
+        "false": marker.false,
+        "intrudes": marker.intrudes,
+    }

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether the program's own tasks could wait for one another.
+
+Waiting need not show in system calls: a thread that spins on a variable looks like compute.
+So what counts is that tasks share memory or a channel, not that they were seen waiting.
+"""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from kadence.profiler.profile import Profile
+
+SYNCHRONISING_CALLS = frozenset(
+    [
+        "futex",
+        "futex_wait",
+        "futex_wake",
+        "futex_waitv",
+        "semop",
+        "semtimedop",
+        "msgsnd",
+        "msgrcv",
+        "mq_timedsend",
+        "mq_timedreceive",
+        "flock",
+        "sched_yield",
+        "eventfd",
+        "eventfd2",
+    ]
+)
+CHANNELS = frozenset({"pipe", "socket"})
+
+
+def of(profile: Profile) -> dict[str, Any]:
+    """The concurrency entry of the phases artefact."""
+    threads = int(profile.facts.get("threads", len(np.unique(profile.thread))))
+    processes = int(profile.facts.get("processes", 1))
+    shared = threads > 1 or bool(profile.facts.get("shared_memory", False))
+    waiting, moving = _calls_between_tasks(profile)
+    several = threads + processes > 2
+    return {
+        "threads": threads,
+        "processes": processes,
+        "shared_memory": shared,
+        "synchronises": several and waiting + moving > 0,
+        "evidence": (
+            f"{_counted(threads, 'thread')} and {_counted(processes, 'process', 'es')} ran; "
+            f"{'memory is shared' if shared else 'no memory is shared'}; "
+            f"{_counted(waiting, 'synchronising call')} and "
+            f"{_counted(moving, 'call')} on pipes and sockets were made"
+        ),
+    }
+
+
+def _calls_between_tasks(profile: Profile) -> tuple[int, int]:
+    found: Counter[str] = Counter()
+    for call in profile.system_calls:
+        if call.name in SYNCHRONISING_CALLS:
+            found["waiting"] += call.count
+        elif call.descriptor in CHANNELS:
+            found["moving"] += call.count
+    return found["waiting"], found["moving"]
+
+
+def _counted(number: int, noun: str, plural: str = "s") -> str:
+    return f"{number} {noun}{'' if number == 1 else plural}"

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The phases artefact as the planner sees it, checked on the way in."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kadence.errors import ArtefactError
+from kadence.phases import kinds
+from kadence.phases.candidates import FUNCTION_ENTRY, LOOP_PREHEADER
+
+KINDS = (kinds.COMPUTE, kinds.FILE_IO, kinds.SOCKET_IO)
+
+
+@dataclass(frozen=True)
+class Phase:
+    number: int
+    weight: float
+    kind: str
+    io_calls_per_million: float
+    io_bytes_per_million: float
+
+
+@dataclass(frozen=True)
+class Boundary:
+    before: int | None
+    after: int
+
+
+@dataclass(frozen=True)
+class Marker:
+    phase: int
+    kind: str
+    function: str
+    file: str
+    line: int
+    loop: int | None
+    cfg_checksum: str | None
+    verified: bool
+    exact: bool
+    fires: int
+    boundaries: int
+    announced: float
+    false: float
+    intrudes: float
+
+    @property
+    def place(self) -> tuple[object, ...]:
+        """What tells one place of the program from another."""
+        return (self.kind, self.function, self.file, self.loop)
+
+    @property
+    def where(self) -> str:
+        what = "the loop at" if self.kind == LOOP_PREHEADER else "the entry of"
+        return f"{what} {self.function} ({self.file}:{self.line})"
+
+
+@dataclass(frozen=True)
+class Concurrency:
+    threads: int
+    processes: int
+    shared_memory: bool
+    synchronises: bool
+    evidence: str
+
+
+@dataclass(frozen=True)
+class Document:
+    program: tuple[str, ...]
+    total_instructions: int
+    phases: tuple[Phase, ...]
+    boundaries: tuple[Boundary, ...]
+    markers: tuple[Marker, ...]
+    concurrency: Concurrency
+    system_calls: tuple[str, ...]
+    socket_families: tuple[int, ...]
+    memory_bytes: int
+
+
+def parse(raw: dict[str, Any], path: Path) -> Document:
+    """Take what planning needs from the artefact, or refuse it in one sentence."""
+    try:
+        document = _document(raw)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise ArtefactError(
+            f"{path} is damaged: {what}; make it anew with `kadence phases`"
+        ) from error
+    return document
+
+
+def _document(raw: dict[str, Any]) -> Document:
+    phases = tuple(_phase(entry) for entry in raw["phases"])
+    if [phase.number for phase in phases] != list(range(len(phases))) or not phases:
+        raise ValueError("its phases are not numbered from 0 without gaps")
+    total = sum(int(instructions) for instructions in raw["instructions"])
+    if total < 1:
+        raise ValueError("it holds no instructions")
+    return Document(
+        program=tuple(str(word) for word in raw["program"]),
+        total_instructions=total,
+        phases=phases,
+        boundaries=tuple(_boundary(entry, len(phases)) for entry in raw["boundaries"]),
+        markers=tuple(_marker(entry, len(phases)) for entry in raw["markers"]),
+        concurrency=_concurrency(raw["concurrency"]),
+        system_calls=tuple(str(entry["name"]) for entry in raw["system_calls"]),
+        socket_families=tuple(int(family) for family in raw["socket_families"]),
+        memory_bytes=int(raw["memory_bytes"]),
+    )
+
+
+def _phase(entry: dict[str, Any]) -> Phase:
+    if entry["kind"] not in KINDS:
+        raise ValueError(f"the kind {entry['kind']!r} is unknown")
+    return Phase(
+        number=int(entry["id"]),
+        weight=float(entry["weight"]),
+        kind=entry["kind"],
+        io_calls_per_million=float(entry["io_calls_per_million"]),
+        io_bytes_per_million=float(entry["io_bytes_per_million"]),
+    )
+
+
+def _boundary(entry: dict[str, Any], phases: int) -> Boundary:
+    before = entry["from"]
+    return Boundary(
+        before=None if before is None else _phase_number(before, phases),
+        after=_phase_number(entry["to"], phases),
+    )
+
+
+def _marker(entry: dict[str, Any], phases: int) -> Marker:
+    if entry["kind"] not in (FUNCTION_ENTRY, LOOP_PREHEADER):
+        raise ValueError(f"the kind of marker {entry['kind']!r} is unknown")
+    return Marker(
+        phase=_phase_number(entry["phase"], phases),
+        kind=entry["kind"],
+        function=str(entry["function"]),
+        file=str(entry["file"]),
+        line=int(entry["line"]),
+        loop=None if entry["loop"] is None else int(entry["loop"]),
+        cfg_checksum=None if entry["cfg_checksum"] is None else str(entry["cfg_checksum"]),
+        verified=bool(entry["verified"]),
+        exact=bool(entry["exact"]),
+        fires=int(entry["fires"]),
+        boundaries=int(entry["boundaries"]),
+        announced=float(entry["announced"]),
+        false=float(entry["false"]),
+        intrudes=float(entry["intrudes"]),
+    )
+
+
+def _phase_number(value: object, phases: int) -> int:
+    if not isinstance(value, int) or not 0 <= value < phases:
+        raise ValueError(f"there is no phase {value!r}")
+    return value
+
+
+def _concurrency(entry: dict[str, Any]) -> Concurrency:
+    return Concurrency(
+        threads=int(entry["threads"]),
+        processes=int(entry["processes"]),
+        shared_memory=bool(entry["shared_memory"]),
+        synchronises=bool(entry["synchronises"]),
+        evidence=str(entry["evidence"]),
+    )

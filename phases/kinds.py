@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a phase asks of the kernel: compute, file I/O or socket I/O.
+
+The criterion is the kernel's estimated work for the phase's transfers, in instructions,
+against the program's own: a tenth makes it an I/O phase. The estimate is the cost of a small
+call plus its bytes, as counted on the lab's virtual clock for a `write` to tmpfs and a `send`
+over loopback (DESIGN.md, section 6).
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kadence.profiler.profile import SystemCalls
+
+COMPUTE = "compute"
+FILE_IO = "file-io"
+SOCKET_IO = "socket-io"
+
+IO_SHARE = 0.1
+INSTRUCTIONS_PER_CALL = {FILE_IO: 1700.0, SOCKET_IO: 4600.0}
+INSTRUCTIONS_PER_BYTE = 1.2
+
+# Pipes are written and read as files are, so they count with them. Devices are left out: what
+# goes to a terminal or to /dev/null costs no I/O path that could be adapted.
+KIND_OF_DESCRIPTOR = {"file": FILE_IO, "pipe": FILE_IO, "socket": SOCKET_IO}
+
+# Calls that name no descriptor, or whose descriptor says nothing, and are I/O all the same.
+FILE_SYSTEM_CALLS = frozenset(
+    [
+        "open",
+        "openat",
+        "openat2",
+        "creat",
+        "stat",
+        "lstat",
+        "newfstatat",
+        "statx",
+        "access",
+        "faccessat",
+        "faccessat2",
+        "mkdir",
+        "mkdirat",
+        "rmdir",
+        "unlink",
+        "unlinkat",
+        "rename",
+        "renameat",
+        "renameat2",
+        "link",
+        "linkat",
+        "symlink",
+        "symlinkat",
+        "readlink",
+        "readlinkat",
+        "truncate",
+        "chmod",
+        "fchmodat",
+        "utimensat",
+        "sync",
+    ]
+)
+
+# Calls on a descriptor that neither move data nor wait for any.
+BOOKKEEPING_CALLS = frozenset(
+    ["close", "dup", "dup2", "dup3", "fcntl", "fstat", "ioctl", "lseek", "mmap"]
+)
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """The I/O of some rows."""
+
+    calls: int
+    bytes: int
+    work: dict[str, float]  # estimated kernel instructions by kind
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The kind of a phase, and the figures it rests on (per million of its instructions)."""
+
+    kind: str
+    calls_per_million: float
+    bytes_per_million: float
+
+
+def judge(calls: Iterable[SystemCalls], instructions: int) -> Verdict:
+    """The kind of rows that ran `instructions` and made these calls."""
+    traffic = _traffic(calls)
+    per_million = 1e6 / max(instructions, 1)
+    figures = (round(traffic.calls * per_million, 3), round(traffic.bytes * per_million, 3))
+    if sum(traffic.work.values()) < IO_SHARE * max(instructions, 1):
+        return Verdict(COMPUTE, *figures)
+    return Verdict(max(sorted(traffic.work), key=lambda kind: traffic.work[kind]), *figures)
+
+
+def _traffic(calls: Iterable[SystemCalls]) -> Traffic:
+    number, moved = 0, 0
+    work: defaultdict[str, float] = defaultdict(float)
+    for call in calls:
+        kind = _kind_of(call)
+        if kind is None:
+            continue
+        number += call.count
+        moved += call.bytes
+        work[kind] += INSTRUCTIONS_PER_CALL[kind] * call.count + INSTRUCTIONS_PER_BYTE * call.bytes
+    return Traffic(number, moved, dict(work))
+
+
+def _kind_of(call: SystemCalls) -> str | None:
+    if call.name in FILE_SYSTEM_CALLS:
+        return FILE_IO
+    if call.name in BOOKKEEPING_CALLS:
+        return None
+    return KIND_OF_DESCRIPTOR.get(call.descriptor)

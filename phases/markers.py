@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which places of the program announce which phase, and how well.
+
+A good marker of a phase fires at every boundary into it and nowhere else. Firing again inside
+the phase does no harm, because announcing the phase a task is already in costs next to nothing;
+firing inside another phase does, because that phase would then run under the wrong policy.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kadence.phases.candidates import Candidate, Firings, candidates
+from kadence.phases.segmentation import Boundary, Mask, Segmentation, same_thread_as_before
+from kadence.profiler.profile import Profile
+
+ANNOUNCED_AT_LEAST = 0.8
+FALSE_AT_MOST = 0.25
+INTRUDES_AT_MOST = 0.25
+# A marker that fires in other phases at less than half of its rate in its own is seen there only
+# because an interval holds the end of the one and the beginning of the other.
+TAIL_RATE = 0.5
+KEPT_PER_PHASE = 8
+
+
+@dataclass(frozen=True)
+class Marker:
+    """A candidate judged as the marker of one phase."""
+
+    phase: int
+    place: Candidate
+    fires: int
+    boundaries: int  # into the phase
+    announced: float  # share of the boundaries with a firing within one interval
+    false: float  # share of the firings that are outside the phase and not before it
+    intrudes: float  # share of the visits to other phases that it disturbs
+
+
+def acceptable(announced: float, false: float, intrudes: float) -> bool:
+    """Whether a marker is good enough to be used."""
+    return (
+        announced >= ANNOUNCED_AT_LEAST and false <= FALSE_AT_MOST and intrudes <= INTRUDES_AT_MOST
+    )
+
+
+def find_markers(profile: Profile, segmentation: Segmentation) -> list[Marker]:
+    """The best candidates for every phase, best first within a phase."""
+    phases = range(len(segmentation.representatives))
+    courts = [_Court(profile, segmentation, phase) for phase in phases]
+    best: list[list[Marker]] = [[] for _ in phases]
+    for candidate in candidates(profile):
+        for court, ranking in zip(courts, best, strict=True):
+            marker = court.judge(candidate)
+            if marker.announced > 0:
+                ranking.append(marker)
+        # Firings are as long as the profile: what cannot be among the best is let go early.
+        if len(best[0]) > 8 * KEPT_PER_PHASE:
+            best = [_best(ranking) for ranking in best]
+    return [marker for ranking in best for marker in _best(ranking)]
+
+
+def _best(ranking: Sequence[Marker]) -> list[Marker]:
+    return sorted(ranking, key=_rank)[:KEPT_PER_PHASE]
+
+
+def _rank(marker: Marker) -> tuple[object, ...]:
+    """Acceptable ones first, then by quality in steps of a twentieth, then the rarest firing.
+
+    Among equals the place that the run came to first: of a function and what it calls, the
+    function.
+    """
+    quality = marker.announced * (1 - marker.false) * (1 - marker.intrudes)
+    place = marker.place
+    return (
+        not acceptable(marker.announced, marker.false, marker.intrudes),
+        -round(20 * quality),
+        marker.fires,
+        not place.exact,
+        place.order,
+        place.kind,
+        place.file,
+        place.line,
+        place.function,
+    )
+
+
+class _Court:
+    """Judges candidates as markers of one phase."""
+
+    def __init__(self, profile: Profile, segmentation: Segmentation, phase: int) -> None:
+        self.phase = phase
+        self.same = same_thread_as_before(profile.thread)
+        self.inside: Mask = segmentation.assignment == phase
+        self.boundaries = _boundaries_into(segmentation.boundaries, phase)
+        self.instructions = profile.instructions.astype(np.float64)
+        before_phase = np.zeros_like(self.inside)
+        before_phase[:-1] = self.inside[1:] & self.same[1:]
+        self.wrong: Mask = ~self.inside & ~before_phase
+        self.visit_of_row, self.other_visits = self._visits_elsewhere(segmentation)
+
+    def judge(self, candidate: Candidate) -> Marker:
+        total = candidate.fires.sum()
+        false = candidate.fires[self.wrong].sum() / total if total else 0.0
+        return Marker(
+            self.phase,
+            candidate,
+            int(total),
+            len(self.boundaries),
+            round(self._announced(candidate.fires > 0), 4),
+            round(float(false), 4),
+            round(self._intrudes(candidate.fires), 4),
+        )
+
+    def _visits_elsewhere(self, segmentation: Segmentation) -> tuple[npt.NDArray[np.int64], int]:
+        """Number the stays in other phases; rows of this phase get a number, too, but no use."""
+        first = np.zeros(len(self.inside), dtype=np.bool_)
+        first[[boundary.row for boundary in segmentation.boundaries]] = True
+        return np.cumsum(first) - 1, int((first & ~self.inside).sum())
+
+    def _announced(self, fired: Mask) -> float:
+        if len(self.boundaries) == 0:
+            return 0.0
+        near = fired.copy()
+        near[1:] |= fired[:-1] & self.same[1:]
+        near[:-1] |= fired[1:] & self.same[1:]
+        return float(near[self.boundaries].mean())
+
+    def _intrudes(self, fires: Firings) -> float:
+        if self.other_visits == 0 or not self.wrong.any():
+            return 0.0
+        rate_inside = fires[self.inside].sum() / self.instructions[self.inside].sum()
+        rate_wrong = fires[self.wrong].sum() / max(self.instructions[self.wrong].sum(), 1.0)
+        if rate_wrong <= TAIL_RATE * rate_inside:
+            return 0.0
+        disturbed = np.unique(self.visit_of_row[self.wrong & (fires > 0)])
+        return len(disturbed) / self.other_visits
+
+
+def _boundaries_into(boundaries: Sequence[Boundary], phase: int) -> npt.NDArray[np.int64]:
+    """Rows of the boundaries into the phase.
+
+    The beginning of the run counts only when there is no other way into the phase: until a
+    first marker fires the kernel's defaults hold, which are never wrong.
+    """
+    into = [boundary.row for boundary in boundaries if boundary.after == phase]
+    return np.array([row for row in into if row > 0] or into, dtype=np.int64)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The similarity matrix as a picture.
+
+Pixel (column j, row i) is the Manhattan distance of intervals i and j: black for equal, white
+for nothing in common (Nagpurkar and Krintz 2004, after Sherwood and others). Only the upper
+triangle is drawn; the lower one is white. A longer run is scaled down: a pixel is then the mean
+distance of the intervals it stands for, taken over at most three of them on each side.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, ImageDraw, ImageFont
+from scipy import sparse
+
+from kadence import artefact
+from kadence.phases import vectors
+
+LARGEST_SIDE = 2000
+SAMPLES = 3
+WHITE = 65535
+
+Picture = npt.NDArray[np.uint16]
+Labels = npt.NDArray[np.int64]
+Colour = tuple[int, int, int]
+
+# The annotated picture, in pixels.
+MARGIN, BAR, GAP, SIDE, LEGEND_LINE = 24, 18, 6, 800, 30
+INK: Colour = (32, 32, 32)
+PAPER: Colour = (255, 255, 255)
+# Okabe and Ito's colours, told apart by the colour-blind as well.
+COLOURS: tuple[Colour, ...] = (
+    (0, 114, 178),
+    (230, 159, 0),
+    (0, 158, 115),
+    (204, 121, 167),
+    (86, 180, 233),
+    (213, 94, 0),
+    (240, 228, 66),
+    (120, 120, 120),
+)
+
+
+def similarity_matrix(normalised: sparse.csr_matrix) -> Picture:
+    """The upper triangle in 16 bits, 0 for equal and 65535 for the distance 2."""
+    count = normalised.shape[0]
+    if count <= LARGEST_SIDE:
+        return _grey(vectors.pairwise(normalised))
+    cells, rows = _sampled_rows(count)
+    distances = vectors.pairwise(normalised[rows])
+    by_cell = sparse.csr_matrix((np.ones(len(rows)), (cells, np.arange(len(rows)))))
+    per_cell = np.bincount(cells)
+    sums = (by_cell @ (by_cell @ distances).T).T
+    return _grey(sums / np.outer(per_cell, per_cell))
+
+
+def _sampled_rows(count: int) -> tuple[Labels, Labels]:
+    """For every cell of the scaled-down matrix up to three rows, evenly spaced in it."""
+    edges = np.arange(LARGEST_SIDE + 1) * count // LARGEST_SIDE
+    first, size = edges[:-1], np.diff(edges)
+    taken = np.minimum(size, SAMPLES)
+    cells = np.repeat(np.arange(LARGEST_SIDE), taken)
+    position = np.arange(len(cells)) - np.repeat(np.cumsum(taken) - taken, taken)
+    return cells, first[cells] + (2 * position + 1) * size[cells] // (2 * taken[cells])
+
+
+def _grey(distances: vectors.Distances) -> Picture:
+    scaled = np.rint(distances / vectors.LARGEST_DISTANCE * WHITE).astype(np.uint16)
+    scaled[np.tril_indices(len(scaled), -1)] = WHITE
+    return scaled
+
+
+def write(picture: Picture, path: Path) -> None:
+    """Write the matrix as 16-bit grayscale PNG; the same picture gives the same bytes."""
+    with artefact.atomic_output(path) as temporary:
+        Image.fromarray(picture).save(temporary, format="PNG")
+
+
+def write_annotated(picture: Picture, assignment: Labels, kinds: Sequence[str], path: Path) -> None:
+    """Write the matrix in 8 bits with the phases along its axes and a legend."""
+    corner = MARGIN + BAR + GAP
+    legend_height = LEGEND_LINE * len(kinds)
+    canvas = Image.new(
+        "RGB", (corner + SIDE + MARGIN, corner + SIDE + MARGIN + legend_height), PAPER
+    )
+    draw = ImageDraw.Draw(canvas)
+    eight_bits = Image.fromarray((picture >> 8).astype(np.uint8))
+    method = Image.Resampling.BOX if len(picture) > SIDE else Image.Resampling.NEAREST
+    canvas.paste(eight_bits.resize((SIDE, SIDE), method), (corner, corner))
+    _draw_bars(draw, assignment, corner)
+    draw.rectangle((corner - 1, corner - 1, corner + SIDE, corner + SIDE), outline=INK)
+    _draw_legend(draw, assignment, kinds, corner + SIDE + MARGIN)
+    with artefact.atomic_output(path) as temporary:
+        canvas.save(temporary, format="PNG")
+
+
+def _draw_bars(draw: ImageDraw.ImageDraw, assignment: Labels, corner: int) -> None:
+    for pixel in range(SIDE):
+        colour = _colour(int(assignment[pixel * len(assignment) // SIDE]))
+        at = corner + pixel
+        draw.line((at, MARGIN, at, MARGIN + BAR - 1), fill=colour)
+        draw.line((MARGIN, at, MARGIN + BAR - 1, at), fill=colour)
+
+
+def _draw_legend(
+    draw: ImageDraw.ImageDraw, assignment: Labels, kinds: Sequence[str], top: int
+) -> None:
+    font = ImageFont.load_default(size=16)
+    for number, kind in enumerate(kinds):
+        y = top + LEGEND_LINE * number
+        draw.rectangle((MARGIN, y, MARGIN + BAR, y + BAR), fill=_colour(number))
+        intervals = int((assignment == number).sum())
+        text = f"phase {number}: {kind}, {intervals} of {len(assignment)} intervals"
+        draw.text((MARGIN + BAR + GAP, y), text, fill=INK, font=font)
+
+
+def _colour(phase: int) -> Colour:
+    return COLOURS[phase % len(COLOURS)]

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`kadence plan`: which adaptation belongs to which phase, where it is announced, and why.
+
+A compute phase gets a long quantum if three things hold: the program's tasks cannot wait for
+one another on too few processors, the beginning of the phase is announced by a good marker,
+and so is every way out of it into a phase with I/O. Everything else keeps the kernel's default.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kadence import artefact
+from kadence.errors import UsageError
+from kadence.phases import kinds
+from kadence.phases.document import Boundary, Concurrency, Document, Marker, Phase, parse
+from kadence.phases.markers import acceptable
+
+DEFAULT_PROCESSORS = 1  # User-Mode Linux in 6.12 has one
+DEFAULT_QUANTUM = 5.0  # seconds
+LONGEST_QUANTUM = 10.0  # the driver's hard cap
+SHORTEST_QUANTUM = 0.0001  # the scheduler's own lower limit
+NANOSECONDS = 1_000_000_000
+
+# A processor that runs 1e9 instructions a second, and how often a marker may fire on it.
+INSTRUCTIONS_PER_SECOND = 1e9
+FIRINGS_PER_SECOND = 1000.0
+
+Body = dict[str, Any]
+
+
+@dataclass
+class Decisions:
+    """A plan in the making."""
+
+    quantum_ns: int
+    chosen: dict[int, Marker] = field(default_factory=dict)
+    policies: list[Body] = field(default_factory=list)
+    refused: list[Body] = field(default_factory=list)
+
+    def refuse(self, phase: int | None, what: str, reason: str) -> None:
+        self.refused.append({"phase": phase, "what": what, "reason": reason})
+
+
+def run(
+    phases_path: Path,
+    output: Path,
+    processors: int = DEFAULT_PROCESSORS,
+    quantum: float = DEFAULT_QUANTUM,
+) -> Body:
+    """Read the phases artefact and write the plan; returns its body."""
+    raw = artefact.read(phases_path, artefact.PHASES)
+    body = plan(parse(raw, phases_path), processors, quantum)
+    command = [
+        *("kadence", "plan", str(phases_path), "-o", str(output)),
+        *("--processors", str(processors), "--quantum", f"{quantum:g}"),
+    ]
+    artefact.write(output, artefact.PLAN, raw["build_id"], command, body)
+    return body
+
+
+def plan(document: Document, processors: int, quantum: float) -> Body:
+    """The body of the plan artefact."""
+    if processors < 1:
+        raise UsageError(f"--processors takes a whole number from 1, not {processors}")
+    if not SHORTEST_QUANTUM <= quantum <= LONGEST_QUANTUM:
+        raise UsageError(
+            f"--quantum takes {SHORTEST_QUANTUM:g} to {LONGEST_QUANTUM:g} seconds, not {quantum:g}"
+        )
+    decisions = Decisions(round(quantum * NANOSECONDS))
+    _choose_markers(document, decisions)
+    contention = _contention(document.concurrency, processors)
+    for phase in document.phases:
+        _decide_quantum(document, phase, contention, decisions)
+    return {
+        "program": list(document.program),
+        "processors": processors,
+        "policies": decisions.policies,
+        "markers": [
+            _planned_marker(number, document, marker)
+            for number, (_, marker) in enumerate(sorted(decisions.chosen.items()))
+        ],
+        "refused": decisions.refused,
+        "needs": _needs(document),
+    }
+
+
+def _choose_markers(document: Document, decisions: Decisions) -> None:
+    """Give each phase its best acceptable marker, the heaviest phase first.
+
+    One place can announce one phase only.
+    """
+    taken: set[tuple[object, ...]] = set()
+    for phase in sorted(document.phases, key=lambda phase: (-phase.weight, phase.number)):
+        offered = [marker for marker in document.markers if marker.phase == phase.number]
+        fitting = [
+            marker
+            for marker in offered
+            if acceptable(marker.announced, marker.false, marker.intrudes)
+            and _rate(document, marker) <= FIRINGS_PER_SECOND
+            and marker.place not in taken
+        ]
+        if fitting:
+            decisions.chosen[phase.number] = fitting[0]
+            taken.add(fitting[0].place)
+        else:
+            decisions.refuse(phase.number, "marker", _why_no_marker(document, offered, taken))
+    decisions.refused.sort(key=lambda refusal: refusal["phase"])
+
+
+def _rate(document: Document, marker: Marker) -> float:
+    """Expected firings per second."""
+    return marker.fires * INSTRUCTIONS_PER_SECOND / document.total_instructions
+
+
+def _why_no_marker(
+    document: Document, offered: Sequence[Marker], taken: set[tuple[object, ...]]
+) -> str:
+    if not offered:
+        return "no function or loop of the program itself was seen to begin where this phase begins"
+    best = offered[0]
+    rate = _rate(document, best)
+    if not acceptable(best.announced, best.false, best.intrudes):
+        return (
+            f"the best place, {best.where}, announces {best.announced:.0%} of "
+            f"{_counted(best.boundaries, 'boundary', 'boundaries')}, fires elsewhere in "
+            f"{best.false:.0%} of its firings and disturbs {best.intrudes:.0%} of the stays "
+            "in other phases"
+        )
+    if rate > FIRINGS_PER_SECOND:
+        return (
+            f"the best place, {best.where}, would fire {rate:.0f} times a second, "
+            f"and the budget is {FIRINGS_PER_SECOND:.0f}"
+        )
+    return f"the best place, {best.where}, already announces another phase"
+
+
+def _contention(concurrency: Concurrency, processors: int) -> str | None:
+    """Why tasks of this program could keep one another waiting, or None."""
+    tasks = concurrency.threads + concurrency.processes - 1
+    if tasks <= processors or not (concurrency.shared_memory or concurrency.synchronises):
+        return None
+    means = "share memory" if concurrency.shared_memory else "synchronise"
+    return (
+        f"{tasks} tasks on {_counted(processors, 'processor')} {means} "
+        f"({concurrency.evidence}): one that spins or waits for another would hold it up "
+        "for a whole quantum"
+    )
+
+
+def _decide_quantum(
+    document: Document, phase: Phase, contention: str | None, decisions: Decisions
+) -> None:
+    figures = (
+        f"{phase.weight:.1%} of the instructions, {phase.io_calls_per_million:g} I/O calls and "
+        f"{phase.io_bytes_per_million:g} bytes per million instructions"
+    )
+    if phase.kind != kinds.COMPUTE:
+        evidence = f"{phase.kind}: {figures}; what does I/O keeps the kernel's default quantum"
+        _add_policy(phase, 0, evidence, decisions)
+        return
+    reason = contention or _why_not_long(document, phase, decisions)
+    if reason is not None:
+        decisions.refuse(phase.number, "long quantum", reason)
+        _add_policy(phase, 0, f"compute: {figures}; no long quantum: {reason}", decisions)
+        return
+    exits = _io_exits(document, phase.number, decisions)
+    _add_policy(
+        phase,
+        decisions.quantum_ns,
+        f"compute: {figures}; {document.concurrency.evidence}; "
+        + (
+            f"the way out into I/O is announced ({', '.join(map(str, sorted(exits)))})"
+            if exits
+            else "no way out leads into I/O"
+        ),
+        decisions,
+    )
+
+
+def _add_policy(phase: Phase, quantum_ns: int, evidence: str, decisions: Decisions) -> None:
+    decisions.policies.append(
+        {
+            "phase": phase.number,
+            "name": phase.kind,
+            "quantum_ns": quantum_ns,
+            "evidence": evidence,
+        }
+    )
+
+
+def _why_not_long(document: Document, phase: Phase, decisions: Decisions) -> str | None:
+    if phase.number not in decisions.chosen:
+        return "nothing announces the phase, so the quantum could not be set"
+    unmarked = [
+        exit_phase
+        for exit_phase in _io_exits(document, phase.number, decisions)
+        if exit_phase not in decisions.chosen
+    ]
+    if unmarked:
+        return (
+            f"nothing announces phase {min(unmarked)}, which does I/O and follows it: "
+            "the long quantum would stay on"
+        )
+    return None
+
+
+def _io_exits(document: Document, start: int, decisions: Decisions) -> set[int]:
+    """Phases with I/O that the run can come to while the policy of `start` is still on.
+
+    A phase that nothing announces runs under the policy of the one before, so its own exits
+    count as well.
+    """
+    kind = {phase.number: phase.kind for phase in document.phases}
+    found: set[int] = set()
+    seen, open_phases = {start}, [start]
+    while open_phases:
+        for after in _followers(document.boundaries, open_phases.pop()):
+            if kind[after] != kinds.COMPUTE:
+                found.add(after)
+            elif after not in decisions.chosen and after not in seen:
+                seen.add(after)
+                open_phases.append(after)
+    return found
+
+
+def _followers(boundaries: Iterable[Boundary], phase: int) -> set[int]:
+    return {boundary.after for boundary in boundaries if boundary.before == phase}
+
+
+def _planned_marker(number: int, document: Document, marker: Marker) -> Body:
+    counted = "counted at its entry" if marker.exact else "estimated from line information"
+    return {
+        "id": number,
+        "phase": marker.phase,
+        "kind": marker.kind,
+        "function": marker.function,
+        "file": marker.file,
+        "line": marker.line,
+        "loop": marker.loop,
+        "cfg_checksum": marker.cfg_checksum,
+        "verified": marker.verified,
+        "expected_fires": marker.fires,
+        "boundaries": marker.boundaries,
+        "evidence": (
+            f"fires {_counted(marker.fires, 'time')} ({counted}), announces "
+            f"{marker.announced:.0%} of {_counted(marker.boundaries, 'boundary', 'boundaries')} "
+            f"into phase {marker.phase}, {marker.false:.1%} of the firings are elsewhere; "
+            f"{_rate(document, marker):.3g} firings a second expected, "
+            f"{FIRINGS_PER_SECOND:.0f} allowed"
+        ),
+    }
+
+
+def _needs(document: Document) -> Body:
+    concurrency = document.concurrency
+    return {
+        "system_calls": sorted(set(document.system_calls)),
+        "socket_families": list(document.socket_families),
+        "threads": concurrency.threads > 1,
+        "processes": concurrency.processes > 1,
+        "shared_memory": concurrency.shared_memory,
+        "memory_bytes": document.memory_bytes,
+    }
+
+
+def _counted(number: int, noun: str, plural: str | None = None) -> str:
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Turns a profile into phases: every row gets one, and the boundaries between them follow.
+
+Only whole intervals that are not transitions decide which phases there are; the others join
+one afterwards. Without that, the interval in which one phase ends and the next begins would
+look like a phase of its own.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from kadence.errors import ArtefactError
+from kadence.phases import clustering, vectors
+from kadence.phases.clustering import Groups, Labels
+from kadence.profiler.profile import Profile
+
+SMALLEST_INTERVAL = 0.5  # of the median; a shorter row is too noisy to found a phase
+TRANSITION_EXCESS = 0.25  # how far a mixture of its neighbours may be from a perfect one
+SMALLEST_WEIGHT = 0.01  # a group that is visited once must hold this share of the instructions
+STRANGER = 1.0  # farther than this from every phase, a row has less than half in common
+
+Rows = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """`row` is the first of phase `after`; `before` is None where a thread begins."""
+
+    row: int
+    before: int | None
+    after: int
+
+
+@dataclass(frozen=True)
+class Segmentation:
+    """Phases are numbered from 0 by first appearance; `representatives` are rows."""
+
+    normalised: sparse.csr_matrix
+    assignment: Labels
+    representatives: tuple[int, ...]
+    boundaries: tuple[Boundary, ...]
+
+
+def segment(profile: Profile) -> Segmentation:
+    """Find the phases of a profile."""
+    _require_instructions(profile)
+    normalised = vectors.normalised(profile)
+    core = _core_rows(profile, normalised)
+    groups = clustering.groups_of(normalised[core])
+    groups = _lasting_groups(profile, core, groups)
+    representatives = core[groups.medoids]
+    assignment = _assign_all(profile, normalised, core, groups.labels, representatives)
+    assignment, representatives = _number_by_appearance(assignment, representatives)
+    return Segmentation(
+        normalised,
+        assignment,
+        tuple(int(row) for row in representatives),
+        tuple(_boundaries(profile.thread, assignment)),
+    )
+
+
+def same_thread_as_before(thread: npt.NDArray[np.int32]) -> Mask:
+    """Whether the row before belongs to the same thread."""
+    same = np.zeros(len(thread), dtype=np.bool_)
+    same[1:] = thread[1:] == thread[:-1]
+    return same
+
+
+def _require_instructions(profile: Profile) -> None:
+    rows = len(profile.instructions)
+    if rows == 0 or profile.vectors.nnz == 0 or not np.any(profile.instructions > 0):
+        raise ArtefactError(
+            "the profile is empty: no interval holds an instruction; "
+            "profile the program again, and see that it runs"
+        )
+    shapes = {profile.vectors.shape[0], profile.counts.shape[0], len(profile.thread), rows}
+    if len(shapes) > 1:
+        raise ArtefactError("the profile is damaged: its tables differ in length; make it anew")
+
+
+def _core_rows(profile: Profile, normalised: sparse.csr_matrix) -> Rows:
+    filled = np.diff(normalised.indptr) > 0
+    whole = profile.instructions >= SMALLEST_INTERVAL * np.median(profile.instructions[filled])
+    core = filled & whole & ~_transitions(profile, normalised)
+    return np.flatnonzero(core if core.any() else filled)
+
+
+def _transitions(profile: Profile, normalised: sparse.csr_matrix) -> Mask:
+    """Rows that are a mixture of the one before and the one after, where these two differ.
+
+    In the Manhattan metric a mixture of two vectors lies exactly between them: its distances
+    to both add up to the distance of the two.
+    """
+    found = np.zeros(normalised.shape[0], dtype=np.bool_)
+    if normalised.shape[0] < 3:
+        return found
+    step, leap = vectors.consecutive(normalised, 1), vectors.consecutive(normalised, 2)
+    detour = step[:-1] + step[1:] - leap
+    same = same_thread_as_before(profile.thread)
+    found[1:-1] = (
+        (leap >= clustering.SMALLEST_DIFFERENCE)
+        & (detour <= TRANSITION_EXCESS * leap)
+        & same[1:-1]
+        & same[2:]
+    )
+    return found
+
+
+def _lasting_groups(profile: Profile, core: Rows, groups: Groups) -> Groups:
+    """Drop groups that are too little to be a phase; their rows get the label -1."""
+    count = len(groups.medoids)
+    instructions = profile.instructions[core].astype(np.float64)
+    weight = np.bincount(groups.labels, weights=instructions, minlength=count)
+    rows = np.bincount(groups.labels, minlength=count)
+    visits = _visits(profile, core, groups.labels, count)
+    heavy = weight >= SMALLEST_WEIGHT * profile.instructions.sum()
+    keep = (rows >= 2) & (heavy | (visits >= 2))
+    if not keep.any():
+        keep[weight.argmax()] = True
+    renumbered = np.where(keep, np.cumsum(keep) - 1, -1)
+    return Groups(renumbered[groups.labels], groups.medoids[keep])
+
+
+def _visits(profile: Profile, core: Rows, labels: Labels, count: int) -> npt.NDArray[np.int64]:
+    """How often the run enters each group, rows outside the core left out."""
+    thread = profile.thread[core]
+    enters = np.ones(len(core), dtype=np.bool_)
+    enters[1:] = (labels[1:] != labels[:-1]) | (thread[1:] != thread[:-1])
+    return np.bincount(labels[enters], minlength=count).astype(np.int64)
+
+
+def _assign_all(
+    profile: Profile,
+    normalised: sparse.csr_matrix,
+    core: Rows,
+    labels: Labels,
+    representatives: Rows,
+) -> Labels:
+    """Rows outside every group join the phase they resemble, or else that of the row before."""
+    assignment = np.full(normalised.shape[0], -1, dtype=np.int64)
+    assignment[core] = labels
+    open_rows = np.flatnonzero(assignment < 0)
+    if len(open_rows):
+        distances = vectors.pairwise(normalised[open_rows], normalised[representatives])
+        similar = distances.min(axis=1) <= STRANGER
+        assignment[open_rows[similar]] = distances.argmin(axis=1)[similar]
+    return _continued(assignment, profile.thread)
+
+
+def _continued(assignment: Labels, thread: npt.NDArray[np.int32]) -> Labels:
+    """Fill the rows without a phase from the row before, at a thread's start from the one after."""
+    result = assignment.copy()
+    for number in np.unique(thread):
+        rows = np.flatnonzero(thread == number)
+        known = np.flatnonzero(assignment[rows] >= 0)
+        if len(known):
+            source = np.searchsorted(known, np.arange(len(rows)), side="right") - 1
+            result[rows] = assignment[rows[known[np.maximum(source, 0)]]]
+        else:
+            # A thread of which nothing is known: the phase most of the run is in.
+            result[rows] = np.bincount(assignment[assignment >= 0]).argmax()
+    return result
+
+
+def _number_by_appearance(assignment: Labels, representatives: Rows) -> tuple[Labels, Rows]:
+    present, first = np.unique(assignment, return_index=True)
+    order = present[np.argsort(first, kind="stable")]
+    number = np.full(len(representatives), -1, dtype=np.int64)
+    number[order] = np.arange(len(order))
+    return number[assignment], representatives[order]
+
+
+def _boundaries(thread: npt.NDArray[np.int32], assignment: Labels) -> list[Boundary]:
+    found = [Boundary(0, None, int(assignment[0]))]
+    for row, (before, after) in enumerate(pairwise(assignment.tolist()), start=1):
+        if thread[row] != thread[row - 1]:
+            found.append(Boundary(row, None, after))
+        elif before != after:
+            found.append(Boundary(row, before, after))
+    return found
