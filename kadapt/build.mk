@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# libkadapt, for linking into adapted programs; the driver is built inside kernels, and on demand
+# as a module: `make kadapt-module RELEASE=6.12.117+deb12-cloud-amd64`.
+
+LIBKADAPT := $(BUILD)/kadapt/libkadapt.a
+LIBKADAPT_HEADERS := $(wildcard kadapt/lib/*.h) kadapt/uapi/kadapt.h
+LIBKADAPT_OBJECTS := $(patsubst kadapt/lib/%.c,$(BUILD)/kadapt/lib/%.o,$(wildcard kadapt/lib/*.c))
+
+BUILD_TARGETS += $(LIBKADAPT)
+
+# Position-independent, because adapted code may end up in a shared library.
+$(BUILD)/kadapt/lib/%.o: kadapt/lib/%.c $(LIBKADAPT_HEADERS) kadapt/build.mk
+	@mkdir -p $(@D)
+	$(CC12) $(CFLAGS_STRICT) -std=gnu11 -fPIC -I kadapt/uapi -I kadapt/lib -c -o $@ $<
+
+$(LIBKADAPT): $(LIBKADAPT_OBJECTS)
+	@rm -f $@
+	ar rcsD $@ $^
+
+# The module of a kernel that has its headers in /usr/src; $(RELEASE) by default the running one's.
+RELEASE ?= $(shell uname -r)
+KADAPT_HEADERS ?= /usr/src/linux-headers-$(RELEASE)
+KADAPT_MODULE_FOLDER = $(BUILD)/kadapt/module-$(RELEASE)
+
+# Kbuild puts objects beside sources, so it gets copies.
+.PHONY: kadapt-module
+kadapt-module: ## build kadapt.ko for the kernel RELEASE=
+	@test -d '$(KADAPT_HEADERS)' || { \
+		echo '$(KADAPT_HEADERS) is missing; install linux-headers-$(RELEASE)' >&2; exit 1; }
+	@mkdir -p $(KADAPT_MODULE_FOLDER)/uapi
+	@cp -pu kadapt/driver/* $(KADAPT_MODULE_FOLDER)/
+	@cp -pu kadapt/uapi/kadapt.h $(KADAPT_MODULE_FOLDER)/uapi/
+	$(MAKE) -C '$(KADAPT_HEADERS)' M='$(CURDIR)/$(KADAPT_MODULE_FOLDER)' CONFIG_KADAPT=m modules

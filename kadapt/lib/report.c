@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+/* The opt-in line of counters that a process leaves when it ends. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "kadapt.h"
+#include "libkadapt.h"
+#include "report.h"
+
+/* Enough for 256 phases of five 64-bit numbers; a longer line is not written. */
+static char line[64 * 1024];
+
+/* A setuid program writes no files that its caller names. */
+static const char *file_name(void)
+{
+	return secure_getenv("KADAPT_COUNTERS");
+}
+
+int kadapt_report_wanted(void)
+{
+	const char *name = file_name();
+
+	return name && *name;
+}
+
+/* Bytes that the phase took in `text`, 0 where nothing is known of it. */
+static int print_phase(char *text, size_t room, int descriptor, uint32_t phase, int is_first)
+{
+	struct kadapt_counters counters = {.phase = phase, .flags = KADAPT_COUNTERS_PROCESS};
+
+	if (ioctl(descriptor, KADAPT_COUNTERS, &counters))
+		return 0;
+	return snprintf(
+	    text, room,
+	    "%s{\"phase\": %" PRIu32 ", \"entries\": %" PRIu64 ", \"time_ns\": %" PRIu64
+	    ", \"voluntary_switches\": %" PRIu64 ", \"involuntary_switches\": %" PRIu64 "}",
+	    is_first ? "" : ", ", phase, (uint64_t)counters.entries, (uint64_t)counters.time_ns,
+	    (uint64_t)counters.voluntary_switches, (uint64_t)counters.involuntary_switches);
+}
+
+/* Length of the whole line, or 0 if it does not fit. */
+static size_t print_line(int descriptor)
+{
+	size_t used =
+	    (size_t)snprintf(line, sizeof(line), "{\"pid\": %ld, \"phases\": [", (long)getpid());
+	size_t start = used;
+
+	for (uint32_t i = 0; i < kadapt_plan.policies && used < sizeof(line); i++)
+		used += (size_t)print_phase(line + used, sizeof(line) - used, descriptor,
+					    kadapt_plan.policy[i].phase, used == start);
+	if (used < sizeof(line))
+		used += (size_t)snprintf(line + used, sizeof(line) - used, "]}\n");
+	return used < sizeof(line) ? used : 0;
+}
+
+void kadapt_report_write(int descriptor)
+{
+	size_t length = print_line(descriptor);
+	int file;
+
+	if (!length)
+		return;
+	file = open(file_name(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (file < 0)
+		return;
+	/* One write, so that lines of several processes stay whole. */
+	if (write(file, line, length) < 0)
+		line[0] = '\0';
+	close(file);
+}
