@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table of blocks, and the counters that translated code bumps. */
+
+#include "pub_tool_libcbase.h"
+#include "pub_tool_libcassert.h"
+#include "pub_tool_debuginfo.h"
+#include "pub_tool_hashtable.h"
+#include "pub_tool_mallocfree.h"
+#include "kbbv.h"
+
+/*
+ * The assembler's name; the tool headers only offer the C++ demangled one. Declared as in
+ * Valgrind's pub_core_debuginfo.h, and exported by libcoregrind.
+ */
+extern Bool VG_(get_fnname_raw)(DiEpoch epoch, Addr address, const HChar **name);
+
+/* Translated code holds the addresses of counters, so that chunks never move. */
+enum { CHUNK = 8192 };
+
+static VgHashTable *by_address;
+static struct block **blocks;
+static UInt blocks_used;
+static UInt blocks_capacity;
+
+static ULong **chunks;
+static UInt chunks_used;
+static UInt *weights_of;
+static UInt counters_used;
+
+void blocks_initialise(void)
+{
+	by_address = VG_(HT_construct)("kbbv.blocks");
+}
+
+UInt blocks_count(void)
+{
+	return blocks_used;
+}
+
+const struct block *blocks_at(UInt id)
+{
+	return blocks[id];
+}
+
+UInt counters_count(void)
+{
+	return counters_used;
+}
+
+UInt counter_weight(UInt counter)
+{
+	return weights_of[counter];
+}
+
+ULong *counter_place(UInt counter)
+{
+	return &chunks[counter / CHUNK][counter % CHUNK];
+}
+
+static void add_chunk(void)
+{
+	chunks_used++;
+	chunks = VG_(realloc)("kbbv.chunks", chunks, chunks_used * sizeof(*chunks));
+	chunks[chunks_used - 1] = VG_(calloc)("kbbv.counters", CHUNK, sizeof(ULong));
+	weights_of = VG_(realloc)("kbbv.weights", weights_of,
+				  (SizeT)chunks_used * CHUNK * sizeof(*weights_of));
+}
+
+static UInt add_counter(UInt weight)
+{
+	if (counters_used == chunks_used * CHUNK)
+		add_chunk();
+	weights_of[counters_used] = weight;
+	return counters_used++;
+}
+
+static ULong harvest_chunk(ULong *chunk, UInt first, UInt length, ULong *totals)
+{
+	ULong instructions = 0;
+
+	for (UInt i = 0; i < length; i++) {
+		if (chunk[i] == 0)
+			continue;
+		instructions += chunk[i] * weights_of[first + i];
+		totals[first + i] += chunk[i];
+		chunk[i] = 0;
+	}
+	return instructions;
+}
+
+ULong counters_harvest(ULong *totals)
+{
+	ULong instructions = 0;
+
+	for (UInt first = 0; first < counters_used; first += CHUNK) {
+		UInt length = counters_used - first < CHUNK ? counters_used - first : CHUNK;
+
+		instructions += harvest_chunk(chunks[first / CHUNK], first, length, totals);
+	}
+	return instructions;
+}
+
+/* Every text is copied at once: the next question may invalidate the last answer. */
+static void describe(const struct block *block)
+{
+	DiEpoch epoch = VG_(current_DiEpoch)();
+	const HChar *function = "", *directory = "", *file = "", *object = "";
+	const HChar *ignored;
+	UInt line = 0;
+	Bool entry = VG_(get_fnname_if_entry)(epoch, block->address, &ignored);
+
+	stream_begin(FRAME_BLOCK);
+	stream_number(block->id);
+	stream_number(block->address);
+	stream_number(block->instructions);
+	stream_number(entry);
+	if (!VG_(get_filename_linenum)(epoch, block->address, &file, &directory, &line))
+		line = 0;
+	stream_number(line);
+	if (!VG_(get_fnname_raw)(epoch, block->address, &function))
+		function = "";
+	stream_text(function);
+	stream_text(line ? directory : "");
+	stream_text(line ? file : "");
+	if (!VG_(get_objname)(epoch, block->address, &object))
+		object = "";
+	stream_text(object);
+	stream_finish();
+}
+
+static struct block *add_block(const struct block *wanted, const UInt *weights)
+{
+	struct block *block = VG_(malloc)("kbbv.block", sizeof(*block));
+
+	*block = *wanted;
+	block->id = blocks_used;
+	block->first_counter = counters_used;
+	for (UInt i = 0; i < block->counters; i++)
+		add_counter(weights[i]);
+	if (blocks_used == blocks_capacity) {
+		blocks_capacity = blocks_capacity ? 2 * blocks_capacity : 4096;
+		blocks = VG_(realloc)("kbbv.table", blocks, blocks_capacity * sizeof(*blocks));
+	}
+	blocks[blocks_used++] = block;
+	VG_(HT_add_node)(by_address, block);
+	if (stream_is_open())
+		describe(block);
+	return block;
+}
+
+static Word differs(const void *one, const void *other)
+{
+	const struct block *a = one, *b = other;
+
+	return a->fingerprint != b->fingerprint || a->instructions != b->instructions ||
+	       a->counters != b->counters;
+}
+
+struct block *blocks_find_or_add(Addr address, ULong fingerprint, UInt instructions,
+				 const UInt *weights, UInt counters)
+{
+	struct block wanted = {
+	    .address = address,
+	    .fingerprint = fingerprint,
+	    .instructions = instructions,
+	    .counters = counters,
+	};
+	struct block *known = VG_(HT_gen_lookup)(by_address, &wanted, differs);
+
+	return known ? known : add_block(&wanted, weights);
+}

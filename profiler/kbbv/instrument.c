@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Puts the counting into translated code.
+ *
+ * A block is cut into runs at its side exits, and each run has a probe where it begins:
+ *
+ *     budget = budget - weight                 (weight: instructions of the run)
+ *     if (budget < 0) threads_interval_end()   (first probe of a block only)
+ *     counter = counter + 1
+ *
+ * An instruction counts where it completes, which matters for two kinds:
+ *
+ *   - one that leaves the block to be executed again (VEX does so where the compare-and-swap of
+ *     a locked instruction failed) belongs to the run after that exit;
+ *   - a string instruction with a repeat prefix is for VEX a loop whose every round jumps to
+ *     the instruction itself; it has a counter of its own, bumped where the loop is left.
+ */
+
+#include "pub_tool_libcbase.h"
+#include "pub_tool_libcassert.h"
+#include "pub_tool_machine.h"
+#include "kbbv.h"
+
+enum { MAXIMUM_PROBES = 256 };
+
+enum instruction { ORDINARY, CONDITIONAL_BRANCH, REPEATED_STRING };
+
+struct probe {
+	Int after; /* index of the statement it follows */
+	UInt weight;
+};
+
+/* What there is to count in a block. */
+struct shape {
+	struct probe probes[MAXIMUM_PROBES];
+	UInt used;
+	UInt instructions;
+	Addr repeated; /* address of the block's repeated string instruction, or 0 */
+};
+
+static Bool is_prefix(UChar byte)
+{
+	switch (byte) {
+	case 0x26:
+	case 0x2e:
+	case 0x36:
+	case 0x3e:
+	case 0x64 ... 0x67:
+	case 0xf0:
+	case 0xf2:
+	case 0xf3:
+		return True;
+	default:
+		return False;
+	}
+}
+
+static Bool is_string_operation(UChar opcode)
+{
+	return (opcode >= 0x6c && opcode <= 0x6f) || (opcode >= 0xa4 && opcode <= 0xa7) ||
+	       (opcode >= 0xaa && opcode <= 0xaf);
+}
+
+static enum instruction classify(const UChar *code, UInt length)
+{
+	Bool repeated = False;
+	UInt i = 0;
+
+	for (; i < length && is_prefix(code[i]); i++)
+		repeated = repeated || code[i] == 0xf2 || code[i] == 0xf3;
+	if (i < length && (code[i] & 0xf0) == 0x40) /* REX */
+		i++;
+	if (i >= length)
+		return ORDINARY;
+	if (repeated && is_string_operation(code[i]))
+		return REPEATED_STRING;
+	if ((code[i] & 0xf0) == 0x70 || (code[i] & 0xfc) == 0xe0)
+		return CONDITIONAL_BRANCH;
+	if (code[i] == 0x0f && i + 1 < length && (code[i + 1] & 0xf0) == 0x80)
+		return CONDITIONAL_BRANCH;
+	return ORDINARY;
+}
+
+/* FNV-1a over the guest's bytes. */
+static ULong fingerprint(const VexGuestExtents *extents)
+{
+	ULong hash = 0xcbf29ce484222325ULL;
+
+	for (UInt extent = 0; extent < extents->n_used; extent++) {
+		const UChar *code = (const UChar *)(Addr)extents->base[extent];
+
+		for (UInt i = 0; i < extents->len[extent]; i++)
+			hash = (hash ^ code[i]) * 0x100000001b3ULL;
+	}
+	return hash;
+}
+
+/* A probe that counts nothing is no probe. */
+static void drop_empty_probe(struct shape *shape)
+{
+	if (shape->used > 0 && shape->probes[shape->used - 1].weight == 0)
+		shape->used--;
+}
+
+static void open_probe(struct shape *shape, Int after, UInt weight)
+{
+	drop_empty_probe(shape);
+	tl_assert(shape->used < MAXIMUM_PROBES);
+	shape->probes[shape->used++] = (struct probe){after, weight};
+}
+
+static Bool leads_to(const IRConst *target, Addr address)
+{
+	return target->tag == Ico_U64 && target->Ico.U64 == address;
+}
+
+static Bool falls_back_to(const IRSB *block, Addr address)
+{
+	return block->next->tag == Iex_Const && leads_to(block->next->Iex.Const.con, address);
+}
+
+static void survey_exit(struct shape *shape, Int index, const IRStmt *exit, Addr address,
+			enum instruction kind)
+{
+	struct probe *probe = &shape->probes[shape->used - 1];
+
+	if (kind == REPEATED_STRING)
+		return;
+	if (kind == ORDINARY && leads_to(exit->Ist.Exit.dst, address)) {
+		probe->weight--;
+		open_probe(shape, index, 1);
+	} else {
+		open_probe(shape, index, 0);
+	}
+}
+
+/* The repeated string instruction, if any, is the last of a block. */
+static void survey(const IRSB *in, struct shape *shape)
+{
+	enum instruction kind = ORDINARY;
+	Addr address = 0;
+
+	shape->used = 0;
+	shape->instructions = 0;
+	shape->repeated = 0;
+	for (Int i = 0; i < in->stmts_used; i++) {
+		const IRStmt *statement = in->stmts[i];
+
+		if (statement->tag == Ist_IMark) {
+			address = statement->Ist.IMark.addr;
+			kind = classify((const UChar *)address, statement->Ist.IMark.len);
+			if (shape->instructions++ == 0)
+				open_probe(shape, i, 0);
+			if (kind == REPEATED_STRING)
+				shape->repeated = address;
+			else
+				shape->probes[shape->used - 1].weight++;
+		} else if (statement->tag == Ist_Exit) {
+			survey_exit(shape, i, statement, address, kind);
+		}
+	}
+	drop_empty_probe(shape);
+}
+
+/* Appends `*place = *place op amount` and returns the new value. */
+static IRExpr *add_update(IRSB *out, void *place, IROp operation, IRExpr *amount)
+{
+	IRExpr *address = IRExpr_Const(IRConst_U64((ULong)(Addr)place));
+	IRTemp before = newIRTemp(out->tyenv, Ity_I64);
+	IRTemp after = newIRTemp(out->tyenv, Ity_I64);
+
+	addStmtToIRSB(out, IRStmt_WrTmp(before, IRExpr_Load(Iend_LE, Ity_I64, address)));
+	addStmtToIRSB(out,
+		      IRStmt_WrTmp(after, IRExpr_Binop(operation, IRExpr_RdTmp(before), amount)));
+	addStmtToIRSB(out, IRStmt_Store(Iend_LE, address, IRExpr_RdTmp(after)));
+	return IRExpr_RdTmp(after);
+}
+
+static IRExpr *constant(ULong value)
+{
+	return IRExpr_Const(IRConst_U64(value));
+}
+
+static void add_interval_check(IRSB *out, IRExpr *budget)
+{
+	IRDirty *call =
+	    unsafeIRDirty_0_N(0, "threads_interval_end",
+			      VG_(fnptr_to_fnentry)(&threads_interval_end), mkIRExprVec_0());
+	IRTemp spent = newIRTemp(out->tyenv, Ity_I1);
+
+	addStmtToIRSB(out, IRStmt_WrTmp(spent, IRExpr_Binop(Iop_CmpLT64S, budget, constant(0))));
+	call->guard = IRExpr_RdTmp(spent);
+	addStmtToIRSB(out, IRStmt_Dirty(call));
+}
+
+static void add_probe(IRSB *out, UInt weight, UInt counter, Bool first)
+{
+	IRExpr *budget = add_update(out, &kbbv_budget, Iop_Sub64, constant(weight));
+
+	if (first)
+		add_interval_check(out, budget);
+	add_update(out, counter_place(counter), Iop_Add64, constant(1));
+}
+
+/* Counts one more completion where the guard holds, so that the exit is about to be taken. */
+static void add_completion(IRSB *out, IRExpr *guard, UInt counter)
+{
+	IRTemp completed = newIRTemp(out->tyenv, Ity_I64);
+
+	addStmtToIRSB(out, IRStmt_WrTmp(completed, IRExpr_Unop(Iop_1Uto64, guard)));
+	add_update(out, &kbbv_budget, Iop_Sub64, IRExpr_RdTmp(completed));
+	add_update(out, counter_place(counter), Iop_Add64, IRExpr_RdTmp(completed));
+}
+
+static Bool completes_repeated(const IRStmt *statement, const struct shape *shape, Bool inside)
+{
+	return inside && statement->tag == Ist_Exit &&
+	       !leads_to(statement->Ist.Exit.dst, shape->repeated);
+}
+
+static void copy_with_probes(const IRSB *in, IRSB *out, const struct shape *shape,
+			     const struct block *block)
+{
+	UInt repeated_counter = block->first_counter + shape->used;
+	Bool inside_repeated = False;
+	UInt next = 0;
+
+	for (Int i = 0; i < in->stmts_used; i++) {
+		IRStmt *statement = in->stmts[i];
+
+		if (shape->repeated && statement->tag == Ist_IMark)
+			inside_repeated = statement->Ist.IMark.addr == shape->repeated;
+		if (completes_repeated(statement, shape, inside_repeated))
+			add_completion(out, statement->Ist.Exit.guard, repeated_counter);
+		addStmtToIRSB(out, statement);
+		for (; next < shape->used && shape->probes[next].after == i; next++)
+			add_probe(out, shape->probes[next].weight, block->first_counter + next,
+				  next == 0);
+	}
+	if (shape->repeated && !falls_back_to(in, shape->repeated))
+		add_probe(out, 1, repeated_counter, False);
+}
+
+IRSB *kbbv_instrument(VgCallbackClosure *closure __attribute__((unused)), IRSB *in,
+		      const VexGuestLayout *layout __attribute__((unused)),
+		      const VexGuestExtents *extents,
+		      const VexArchInfo *host __attribute__((unused)),
+		      IRType guest_word __attribute__((unused)),
+		      IRType host_word __attribute__((unused)))
+{
+	UInt weights[MAXIMUM_PROBES + 1];
+	struct shape shape;
+	struct block *block;
+	UInt counters;
+	IRSB *out;
+
+	survey(in, &shape);
+	if (shape.instructions == 0)
+		return in;
+	for (counters = 0; counters < shape.used; counters++)
+		weights[counters] = shape.probes[counters].weight;
+	if (shape.repeated)
+		weights[counters++] = 1;
+	block = blocks_find_or_add(extents->base[0], fingerprint(extents), shape.instructions,
+				   weights, counters);
+	out = deepCopyIRSBExceptStmts(in);
+	copy_with_probes(in, out, &shape, block);
+	return out;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the parts of kbbv know of one another; main.c says what the tool does. */
+
+#ifndef KBBV_H
+#define KBBV_H
+
+#include "pub_tool_basics.h"
+#include "pub_tool_vki.h"
+#include "pub_tool_tooliface.h"
+
+/* ---- stream.c: the output ---------------------------------------------------------------- */
+
+enum frame {
+	FRAME_BLOCK = 'B',
+	FRAME_ROW = 'R',
+	FRAME_CALL_NAME = 'N',
+	FRAME_FACTS = 'F',
+	FRAME_EXEC = 'X',
+	FRAME_END = 'E',
+};
+
+Bool stream_open(const HChar *path, ULong interval);
+Bool stream_is_open(void);
+void stream_abandon(void);
+void stream_begin(enum frame kind);
+void stream_number(ULong value);
+void stream_text(const HChar *text);
+void stream_finish(void);
+void stream_flush(void);
+
+/* ---- blocks.c: superblocks and their counters -------------------------------------------- */
+
+/*
+ * A block owns consecutive counters. A counter is bumped where a run of instructions begins
+ * that is either executed whole or left by a fault, and stands for `weight` instructions. The
+ * first counter of a block also tells how often the block was entered.
+ */
+struct block {
+	struct block *next; /* these two are the head of a VgHashNode */
+	UWord address;
+	ULong fingerprint; /* of the guest's bytes: another code at this address is another block */
+	UInt id;
+	UInt instructions;
+	UInt first_counter;
+	UInt counters;
+};
+
+void blocks_initialise(void);
+struct block *blocks_find_or_add(Addr address, ULong fingerprint, UInt instructions,
+				 const UInt *weights, UInt counters);
+UInt blocks_count(void);
+const struct block *blocks_at(UInt id);
+UInt counters_count(void);
+UInt counter_weight(UInt counter);
+ULong *counter_place(UInt counter);
+/* Moves all counters into totals[] and returns the instructions they stand for. */
+ULong counters_harvest(ULong *totals);
+
+/* ---- instrument.c ------------------------------------------------------------------------- */
+
+IRSB *kbbv_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
+		      const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
+		      IRType host_word);
+
+/* ---- threads.c: whose instructions they are, and the rows of the profile ----------------- */
+
+enum descriptor { NO_DESCRIPTOR, FILE_DESCRIPTOR, SOCKET, PIPE, DEVICE, OTHER_DESCRIPTOR };
+
+/* The calls of one number on one kind of descriptor since the row began. */
+struct calls {
+	UInt number;
+	enum descriptor descriptor;
+	ULong count;
+	ULong bytes;
+};
+
+struct thread {
+	UInt serial;	 /* 1 for the first; never used again, unlike a ThreadId */
+	Long budget;	 /* instructions left in the row while another thread runs */
+	ULong row_start; /* instructions all threads had run when the row began */
+	ULong row_instructions;
+	ULong *hits; /* per counter, what was harvested since the row began */
+	UInt hits_capacity;
+	struct calls *calls;
+	UInt calls_used;
+	UInt calls_capacity;
+	enum descriptor pending; /* of the system call that is under way */
+};
+
+/* Instructions that the running thread may still execute in its row. */
+extern Long kbbv_budget;
+
+void threads_initialise(ULong interval);
+void threads_interval_end(void); /* called from translated code */
+struct thread *threads_of(ThreadId id);
+void threads_start_client_code(ThreadId id, ULong blocks_dispatched);
+void threads_exit(ThreadId id);
+void threads_finish_rows(void);
+UInt threads_ever(void);
+
+/* ---- systemcalls.c ------------------------------------------------------------------------ */
+
+void systemcalls_before(ThreadId id, UInt number, UWord *arguments, UInt count);
+void systemcalls_after(ThreadId id, UInt number, UWord *arguments, UInt count, SysRes result);
+void systemcalls_name(UInt number);
+void systemcalls_forked(ThreadId id);
+void systemcalls_write_facts(void);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kbbv: a Valgrind tool that records, for every interval of a thread's instructions, how often
+ * each basic block ran (the basic-block vector) and which system calls were made.
+ *
+ * Use
+ *
+ *   valgrind --tool=kbbv --raw=FILE [--interval=N] PROGRAM...
+ *
+ *   with VALGRIND_LIB naming the directory that holds the tool; `kadence profile` does this and
+ *   turns FILE into a profile. The format of FILE is at the head of stream.c.
+ *
+ * How it counts
+ *
+ *   Counters are inlined in the translated code (instrument.c): one load, addition and store
+ *   for the block, and one for the instructions left in the interval. A helper is called only
+ *   where the interval has ended. VEX is told neither to follow jumps into other blocks nor to
+ *   unroll loops, so that a block has one entry, lies in one function, and every passage
+ *   through it is seen. Blocks end at jumps, calls, system calls, and after 60 instructions.
+ *
+ *   Instructions are counted as exp-bbv and the processor's own counter do: a string
+ *   instruction with a repeat prefix is one, however often it repeats. exp-bbv books it to the
+ *   block that follows, kbbv to the block (beginning at the instruction itself where it
+ *   repeats) that it ends.
+ *
+ *   A row ends before the block that would carry it past a multiple of the interval.
+ *
+ * Points of extension
+ *
+ *   - what is counted at a block:            add_probe() in instrument.c
+ *   - which calls move bytes or have a descriptor: rules[] in systemcalls.c
+ *   - what is told about the whole run:      note_facts() in systemcalls.c
+ *   - what is told about a block:            describe() in blocks.c
+ *
+ * Known inaccuracies
+ *
+ *   - A run of instructions that is left by a fault (a signal such as SIGSEGV) counts whole.
+ *   - A system call still under way when the process ends is not counted.
+ *   - Only the process that was started is followed: its children run, and are counted in
+ *     number, but not recorded; where it becomes another program through exec, the recording
+ *     ends there. A failed exec ends the rows early.
+ *   - Code that changes itself is counted right, but its blocks carry the names that were true
+ *     of the address when it was first translated.
+ *   - Threads run one at a time, so how their calls interleave is Valgrind's doing; and a
+ *     processor without AVX-512 is seen by the program, as under every Valgrind tool.
+ */
+
+#include "pub_tool_libcbase.h"
+#include "pub_tool_libcassert.h"
+#include "pub_tool_libcprint.h"
+#include "pub_tool_libcproc.h"
+#include "pub_tool_options.h"
+#include "kbbv.h"
+
+static const Long default_interval = 1000000;
+
+static Long interval;
+static const HChar *raw_path;
+
+static Bool process_option(const HChar *argument)
+{
+	if (VG_BINT_CLO(argument, "--interval", interval, 1, 1LL << 62)) {
+	} else if (VG_STR_CLO(argument, "--raw", raw_path)) {
+	} else {
+		return False;
+	}
+	return True;
+}
+
+static void print_usage(void)
+{
+	VG_(printf)
+	("    --raw=FILE       where to write the recording\n"
+	 "    --interval=N     instructions per row [1000000]\n");
+}
+
+static void print_debug_usage(void)
+{
+	VG_(printf)("    (none)\n");
+}
+
+/* A forked child must not write into its parent's recording. */
+static void in_child(ThreadId id __attribute__((unused)))
+{
+	stream_abandon();
+}
+
+static void after_options(void)
+{
+	if (!raw_path) {
+		VG_(fmsg)("kbbv: --raw=FILE is needed\n");
+		VG_(exit)(1);
+	}
+	if (!stream_open(raw_path, (ULong)interval)) {
+		VG_(fmsg)("kbbv: cannot write %s\n", raw_path);
+		VG_(exit)(1);
+	}
+	blocks_initialise();
+	threads_initialise((ULong)interval);
+	VG_(atfork)(NULL, systemcalls_forked, in_child);
+}
+
+static void finish(Int exit_status __attribute__((unused)))
+{
+	if (!stream_is_open())
+		return;
+	threads_finish_rows();
+	systemcalls_write_facts();
+	stream_begin(FRAME_END);
+	stream_finish();
+	stream_flush();
+}
+
+static void before_options(void)
+{
+	VG_(details_name)("kbbv");
+	VG_(details_version)(NULL);
+	VG_(details_description)("basic-block vectors and system calls by interval");
+	VG_(details_copyright_author)("Part of Kadence; GPL-2.0-or-later");
+	VG_(details_bug_reports_to)("the makers of Kadence");
+	VG_(details_avg_translation_sizeB)(350);
+	VG_(basic_tool_funcs)(after_options, kbbv_instrument, finish);
+	VG_(needs_command_line_options)(process_option, print_usage, print_debug_usage);
+	VG_(needs_syscall_wrapper)(systemcalls_before, systemcalls_after);
+	VG_(track_start_client_code)(threads_start_client_code);
+	VG_(track_pre_thread_ll_exit)(threads_exit);
+
+	interval = default_interval;
+	VG_(clo_vex_control).guest_chase = False;
+	VG_(clo_vex_control).iropt_unroll_thresh = 0;
+}
+
+VG_DETERMINE_INTERFACE_VERSION(before_options)

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * System calls: counted when they return, or when they are made where they never do. A call
+ * that the kernel restarts after a signal returns, and counts, once.
+ */
+
+#include "pub_tool_libcbase.h"
+#include "pub_tool_libcassert.h"
+#include "pub_tool_libcfile.h"
+#include "pub_tool_mallocfree.h"
+#include "pub_tool_aspacemgr.h"
+#include "pub_tool_vkiscnums.h"
+#include "kbbv.h"
+
+/* Declared as in Valgrind's pub_core_clientstate.h, and exported by libcoregrind. */
+extern Bool VG_(resolve_filename)(Int descriptor, const HChar **name);
+
+static const HChar *const names[] = {
+#include "systemcall_names.h"
+};
+
+enum { NAMES = sizeof(names) / sizeof(names[0]), FAMILIES = 64, SHARING = 3 };
+
+/* Which argument is a descriptor, and whether the result is the number of bytes moved. */
+struct rule {
+	UChar descriptor; /* 1 for the first argument; 0: the call has none */
+	Bool transfers;
+};
+
+#define ON(argument)                                                                               \
+	{                                                                                          \
+		(argument), False                                                                  \
+	}
+#define TRANSFER(argument)                                                                         \
+	{                                                                                          \
+		(argument), True                                                                   \
+	}
+
+static const struct rule rules[NAMES] = {
+    [__NR_read] = TRANSFER(1),
+    [__NR_write] = TRANSFER(1),
+    [__NR_pread64] = TRANSFER(1),
+    [__NR_pwrite64] = TRANSFER(1),
+    [__NR_readv] = TRANSFER(1),
+    [__NR_writev] = TRANSFER(1),
+    [__NR_preadv] = TRANSFER(1),
+    [__NR_pwritev] = TRANSFER(1),
+    [__NR_preadv2] = TRANSFER(1),
+    [__NR_pwritev2] = TRANSFER(1),
+    [__NR_sendto] = TRANSFER(1),
+    [__NR_sendmsg] = TRANSFER(1),
+    [__NR_recvfrom] = TRANSFER(1),
+    [__NR_recvmsg] = TRANSFER(1),
+    [__NR_sendfile] = TRANSFER(1),
+    [__NR_splice] = TRANSFER(1),
+    [__NR_tee] = TRANSFER(1),
+    [__NR_vmsplice] = TRANSFER(1),
+    [__NR_copy_file_range] = TRANSFER(1),
+    [__NR_getdents64] = ON(1),
+    [__NR_sendmmsg] = ON(1),
+    [__NR_recvmmsg] = ON(1),
+    [__NR_close] = ON(1),
+    [__NR_fstat] = ON(1),
+    [__NR_fstatfs] = ON(1),
+    [__NR_lseek] = ON(1),
+    [__NR_mmap] = ON(5),
+    [__NR_ioctl] = ON(1),
+    [__NR_fcntl] = ON(1),
+    [__NR_flock] = ON(1),
+    [__NR_fsync] = ON(1),
+    [__NR_fdatasync] = ON(1),
+    [__NR_ftruncate] = ON(1),
+    [__NR_fallocate] = ON(1),
+    [__NR_fadvise64] = ON(1),
+    [__NR_sync_file_range] = ON(1),
+    [__NR_readahead] = ON(1),
+    [__NR_fchmod] = ON(1),
+    [__NR_fchown] = ON(1),
+    [__NR_fchdir] = ON(1),
+    [__NR_dup] = ON(1),
+    [__NR_dup2] = ON(1),
+    [__NR_dup3] = ON(1),
+    [__NR_connect] = ON(1),
+    [__NR_accept] = ON(1),
+    [__NR_accept4] = ON(1),
+    [__NR_bind] = ON(1),
+    [__NR_listen] = ON(1),
+    [__NR_shutdown] = ON(1),
+    [__NR_getsockname] = ON(1),
+    [__NR_getpeername] = ON(1),
+    [__NR_setsockopt] = ON(1),
+    [__NR_getsockopt] = ON(1),
+    [__NR_epoll_ctl] = ON(1),
+    [__NR_epoll_wait] = ON(1),
+    [__NR_epoll_pwait] = ON(1),
+};
+
+static ULong processes = 1;
+static Bool shared_memory;
+static ULong peak_mapped;
+static ULong families; /* one bit for each address family */
+static Bool named[NAMES];
+
+static struct rule rule_of(UInt number)
+{
+	static const struct rule none;
+
+	return number < NAMES ? rules[number] : none;
+}
+
+static enum descriptor kind_of(Int descriptor)
+{
+	struct vg_stat status;
+
+	if (descriptor < 0 || VG_(fstat)(descriptor, &status) != 0)
+		return NO_DESCRIPTOR;
+	switch (status.mode & VKI_S_IFMT) {
+	case VKI_S_IFREG:
+	case VKI_S_IFDIR:
+		return FILE_DESCRIPTOR;
+	case VKI_S_IFSOCK:
+		return SOCKET;
+	case VKI_S_IFIFO:
+		return PIPE;
+	case VKI_S_IFCHR:
+	case VKI_S_IFBLK:
+		return DEVICE;
+	default:
+		return OTHER_DESCRIPTOR;
+	}
+}
+
+static struct calls *calls_of(struct thread *thread, UInt number, enum descriptor descriptor)
+{
+	for (UInt i = 0; i < thread->calls_used; i++) {
+		struct calls *calls = &thread->calls[i];
+
+		if (calls->number == number && calls->descriptor == descriptor)
+			return calls;
+	}
+	if (thread->calls_used == thread->calls_capacity) {
+		thread->calls_capacity = thread->calls_capacity ? 2 * thread->calls_capacity : 16;
+		thread->calls = VG_(realloc)("kbbv.calls", thread->calls,
+					     thread->calls_capacity * sizeof(struct calls));
+	}
+	thread->calls[thread->calls_used] = (struct calls){number, descriptor, 0, 0};
+	return &thread->calls[thread->calls_used++];
+}
+
+static Bool never_returns(UInt number)
+{
+	return number == __NR_exit || number == __NR_exit_group || number == __NR_execve ||
+	       number == __NR_execveat;
+}
+
+/* All that is known must be on disk before the process becomes another program. */
+static void prepare_for_exec(void)
+{
+	if (!stream_is_open())
+		return;
+	threads_finish_rows();
+	systemcalls_write_facts();
+	stream_begin(FRAME_EXEC);
+	stream_finish();
+	stream_flush();
+}
+
+void systemcalls_before(ThreadId id, UInt number, UWord *arguments,
+			UInt count __attribute__((unused)))
+{
+	struct thread *thread = threads_of(id);
+	struct rule rule = rule_of(number);
+
+	/* The descriptor may be gone when the call returns. */
+	thread->pending =
+	    rule.descriptor ? kind_of((Int)arguments[rule.descriptor - 1]) : NO_DESCRIPTOR;
+	if (!never_returns(number))
+		return;
+	calls_of(thread, number, NO_DESCRIPTOR)->count++;
+	if (number == __NR_execve || number == __NR_execveat)
+		prepare_for_exec();
+}
+
+static ULong messages_bytes(const struct vki_mmsghdr *messages, ULong count)
+{
+	ULong bytes = 0;
+
+	for (ULong i = 0; i < count; i++)
+		bytes += messages[i].msg_len;
+	return bytes;
+}
+
+static ULong transferred(UInt number, const UWord *arguments, SysRes result)
+{
+	if (sr_isError(result))
+		return 0;
+	if (number == __NR_sendmmsg || number == __NR_recvmmsg)
+		return messages_bytes((const struct vki_mmsghdr *)arguments[1], sr_Res(result));
+	return rule_of(number).transfers ? sr_Res(result) : 0;
+}
+
+static Bool starts_with(const HChar *text, const HChar *prefix)
+{
+	return VG_(strncmp)(text, prefix, VG_(strlen)(prefix)) == 0;
+}
+
+static Bool maps_shared_memory(const UWord *arguments)
+{
+	const HChar *name;
+
+	if (!(arguments[3] & SHARING) || (arguments[3] & SHARING) == VKI_MAP_PRIVATE)
+		return False;
+	if (arguments[3] & VKI_MAP_ANONYMOUS)
+		return True;
+	return VG_(resolve_filename)((Int)arguments[4], &name) &&
+	       (starts_with(name, "/dev/shm/") || starts_with(name, "/memfd:"));
+}
+
+static ULong mapped_bytes(void)
+{
+	static Addr *starts;
+	static Int capacity = 256;
+	const UInt client = SkFileC | SkAnonC | SkShmC;
+	ULong bytes = 0;
+	Int count;
+
+	if (!starts)
+		starts = VG_(malloc)("kbbv.segments", (SizeT)capacity * sizeof(*starts));
+	while ((count = VG_(am_get_segment_starts)(client, starts, capacity)) < 0) {
+		capacity = -2 * count;
+		starts = VG_(realloc)("kbbv.segments", starts, (SizeT)capacity * sizeof(*starts));
+	}
+	for (Int i = 0; i < count; i++) {
+		const NSegment *segment = VG_(am_find_nsegment)(starts[i]);
+
+		bytes += segment->end - segment->start + 1;
+	}
+	return bytes;
+}
+
+static void note_mapping(void)
+{
+	ULong bytes = mapped_bytes();
+
+	if (bytes > peak_mapped)
+		peak_mapped = bytes;
+}
+
+/* What concerns the run as a whole. */
+static void note_facts(UInt number, const UWord *arguments)
+{
+	switch (number) {
+	case __NR_socket:
+	case __NR_socketpair:
+		if (arguments[0] < FAMILIES)
+			families |= 1ULL << arguments[0];
+		break;
+	case __NR_mmap:
+		shared_memory = shared_memory || maps_shared_memory(arguments);
+		note_mapping();
+		break;
+	case __NR_shmat:
+		shared_memory = True;
+		note_mapping();
+		break;
+	case __NR_mremap:
+	case __NR_brk:
+		note_mapping();
+		break;
+	}
+}
+
+void systemcalls_after(ThreadId id, UInt number, UWord *arguments,
+		       UInt count __attribute__((unused)), SysRes result)
+{
+	struct thread *thread = threads_of(id);
+	struct calls *calls;
+
+	if (never_returns(number))
+		return;
+	calls = calls_of(thread, number, thread->pending);
+	calls->count++;
+	calls->bytes += transferred(number, arguments, result);
+	if (!sr_isError(result))
+		note_facts(number, arguments);
+}
+
+void systemcalls_name(UInt number)
+{
+	if (number >= NAMES || named[number] || !names[number])
+		return;
+	named[number] = True;
+	stream_begin(FRAME_CALL_NAME);
+	stream_number(number);
+	stream_text(names[number]);
+	stream_finish();
+}
+
+void systemcalls_forked(ThreadId id __attribute__((unused)))
+{
+	processes++;
+}
+
+void systemcalls_write_facts(void)
+{
+	UInt count = 0;
+
+	note_mapping();
+	for (UInt family = 0; family < FAMILIES; family++)
+		count += (families >> family) & 1;
+	stream_begin(FRAME_FACTS);
+	stream_number(threads_ever());
+	stream_number(processes);
+	stream_number(shared_memory);
+	stream_number(peak_mapped);
+	stream_number(count);
+	for (UInt family = 0; family < FAMILIES; family++) {
+		if ((families >> family) & 1)
+			stream_number(family);
+	}
+	stream_finish();
+}

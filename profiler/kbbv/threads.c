@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Threads and rows. Valgrind runs one thread at a time, so one set of counters serves all: what
+ * it holds is handed to the thread that ran when another one takes over, and a row is written
+ * when its thread has used up its budget.
+ */
+
+#include "pub_tool_libcbase.h"
+#include "pub_tool_libcassert.h"
+#include "pub_tool_mallocfree.h"
+#include "pub_tool_threadstate.h"
+#include "kbbv.h"
+
+Long kbbv_budget;
+
+static ULong interval;
+static ULong all_instructions;	/* of all threads, as far as harvested */
+static struct thread **threads; /* by ThreadId */
+static struct thread *current;
+static UInt serials;
+
+void threads_initialise(ULong instructions_per_row)
+{
+	interval = instructions_per_row;
+	kbbv_budget = (Long)interval;
+	threads = VG_(calloc)("kbbv.threads", VG_N_THREADS, sizeof(*threads));
+}
+
+UInt threads_ever(void)
+{
+	return serials;
+}
+
+struct thread *threads_of(ThreadId id)
+{
+	if (!threads[id]) {
+		threads[id] = VG_(calloc)("kbbv.thread", 1, sizeof(struct thread));
+		threads[id]->serial = ++serials;
+		threads[id]->budget = (Long)interval;
+	}
+	return threads[id];
+}
+
+static void harvest(struct thread *thread)
+{
+	ULong instructions;
+
+	if (thread->hits_capacity < counters_count()) {
+		UInt capacity = 2 * counters_count();
+		UInt fresh = capacity - thread->hits_capacity;
+
+		thread->hits = VG_(realloc)("kbbv.hits", thread->hits, capacity * sizeof(ULong));
+		VG_(memset)(thread->hits + thread->hits_capacity, 0, fresh * sizeof(ULong));
+		thread->hits_capacity = capacity;
+	}
+	instructions = counters_harvest(thread->hits);
+	thread->row_instructions += instructions;
+	all_instructions += instructions;
+}
+
+static ULong block_instructions(const struct block *block, const ULong *hits)
+{
+	ULong instructions = 0;
+
+	for (UInt i = block->first_counter; i < block->first_counter + block->counters; i++)
+		instructions += hits[i] * counter_weight(i);
+	return instructions;
+}
+
+/* Calls visit(block, ...) for the blocks of the row, or only counts them where it is NULL. */
+static UInt for_each_block(const struct thread *thread, void (*visit)(const struct block *, ULong))
+{
+	UInt found = 0;
+
+	for (UInt id = 0; id < blocks_count(); id++) {
+		const struct block *block = blocks_at(id);
+		ULong instructions;
+
+		if (block->first_counter + block->counters > thread->hits_capacity)
+			break;
+		instructions = block_instructions(block, thread->hits);
+		if (instructions == 0)
+			continue;
+		found++;
+		if (visit)
+			visit(block, instructions);
+	}
+	return found;
+}
+
+static UInt previous_id;
+static const struct thread *written;
+
+static void write_block(const struct block *block, ULong instructions)
+{
+	stream_number(block->id - previous_id);
+	stream_number(written->hits[block->first_counter]);
+	stream_number(instructions);
+	previous_id = block->id;
+}
+
+static void write_row(const struct thread *thread)
+{
+	for (UInt i = 0; i < thread->calls_used; i++)
+		systemcalls_name(thread->calls[i].number);
+	stream_begin(FRAME_ROW);
+	stream_number(thread->serial);
+	stream_number(thread->row_start);
+	stream_number(for_each_block(thread, NULL));
+	previous_id = 0;
+	written = thread;
+	for_each_block(thread, write_block);
+	stream_number(thread->calls_used);
+	for (UInt i = 0; i < thread->calls_used; i++) {
+		stream_number(thread->calls[i].number);
+		stream_number(thread->calls[i].descriptor);
+		stream_number(thread->calls[i].count);
+		stream_number(thread->calls[i].bytes);
+	}
+	stream_finish();
+	stream_flush();
+}
+
+static void finish_row(struct thread *thread)
+{
+	if (stream_is_open() && (thread->row_instructions || thread->calls_used))
+		write_row(thread);
+	VG_(memset)(thread->hits, 0, thread->hits_capacity * sizeof(ULong));
+	thread->row_instructions = 0;
+	thread->calls_used = 0;
+	thread->row_start = all_instructions;
+}
+
+/*
+ * Called before the block that would pass the end of the interval is counted. The budget keeps
+ * what that block takes from the next interval, so that the row boundaries never drift from
+ * the multiples of the interval.
+ */
+void threads_interval_end(void)
+{
+	harvest(current);
+	finish_row(current);
+	while (kbbv_budget < 0)
+		kbbv_budget += (Long)interval;
+}
+
+void threads_start_client_code(ThreadId id, ULong blocks_dispatched __attribute__((unused)))
+{
+	struct thread *thread = threads_of(id);
+
+	if (thread == current)
+		return;
+	if (current) {
+		harvest(current);
+		current->budget = kbbv_budget;
+	}
+	current = thread;
+	kbbv_budget = thread->budget;
+	if (thread->row_instructions == 0)
+		thread->row_start = all_instructions;
+}
+
+void threads_exit(ThreadId id)
+{
+	struct thread *thread = threads_of(id);
+
+	if (thread == current) {
+		harvest(thread);
+		current = NULL;
+	}
+	finish_row(thread);
+	VG_(free)(thread->hits);
+	VG_(free)(thread->calls);
+	VG_(free)(thread);
+	threads[id] = NULL;
+}
+
+void threads_finish_rows(void)
+{
+	if (current)
+		harvest(current);
+	for (ThreadId id = 0; id < VG_N_THREADS; id++) {
+		if (threads[id])
+			finish_row(threads[id]);
+	}
+}
