@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What an ELF file tells of itself: its build-id, and the CFG section of Kadence's wrappers.
+
+The section's format is in docs/artefacts.md.
+"""
+
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import NoteSection
+
+from kadence.errors import ArtefactError
+from kadence.profiler.profile import Function, Loop
+
+SECTION = ".kadence.cfg"
+
+
+def read(path: Path) -> tuple[str | None, tuple[Function, ...]]:
+    """The build-id (None where there is none) and the functions that a wrapper compiled."""
+    try:
+        with path.open("rb") as file:
+            elf = ELFFile(file)
+            section = elf.get_section_by_name(SECTION)
+            text = section.data() if section is not None else b""
+            return _build_id(elf), parse(text)
+    except (ELFError, ValueError, IndexError) as error:
+        raise ArtefactError(f"{path} is damaged ({error}); build it again") from error
+
+
+def _build_id(elf: ELFFile) -> str | None:
+    for section in elf.iter_sections():
+        if not isinstance(section, NoteSection):
+            continue
+        for note in section.iter_notes():
+            if note["n_type"] == "NT_GNU_BUILD_ID":
+                return str(note["n_desc"])
+    return None
+
+
+def parse(data: bytes) -> tuple[Function, ...]:
+    """The records of a CFG section; NUL bytes between them are padding."""
+    text = data.decode("utf-8", "surrogateescape").replace("\0", "")
+    lines = iter(line.split("\t") for line in text.splitlines() if line)
+    functions = []
+    for record in lines:
+        if record[0] != "F" or len(record) != 6:
+            raise ValueError(f"section {SECTION} has an unknown record {record[0]!r}")
+        _kind, name, file, line, checksum, count = record
+        loops = tuple(_loop(next(lines, [])) for _ in range(int(count)))
+        functions.append(Function(name, file, int(line), checksum, loops))
+    return tuple(functions)
+
+
+def _loop(record: list[str]) -> Loop:
+    if len(record) != 4 or record[0] != "L":
+        raise ValueError(f"section {SECTION} lacks the loops it announces")
+    return Loop(index=int(record[1]), line=int(record[2]), depth=int(record[3]))

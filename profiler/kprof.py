@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reads and writes profiles.
+
+The bytes, all numbers little-endian:
+
+    file     "\\x93KPROF\\r\\n", version (4 bytes), then the chunks named in `CHUNKS`, in order
+    chunk    tag (4 bytes), length of the body as stored (8 bytes), CRC-32 of tag, length and
+             body (4 bytes), body, compressed by zlib
+    column   type (2 bytes: u1 u2 u4 u8 i1 i2 i4 i8 f8), number of values (8 bytes), values
+
+    META     JSON: interval, argv, command, build_id, exit_status, facts
+    STRG     JSON: every text that a column refers to, by position
+    BLKS     columns: address (each minus the one before), instructions, function, file, line,
+             object, entry
+    FUNC     JSON: for every function name, file, line, checksum and its loops' index, line, depth
+    ROWS     columns: instructions, thread, start (each minus the one before)
+    CNTS     columns: entries in every row, block (each minus the one before), count
+    VECS     columns: as CNTS, where the last is instructions; or one column alone, where the
+             entries are those of CNTS: what the instructions are more than count times the
+             block's length
+    CALL     columns: interval (each minus the one before), name, descriptor, count, bytes
+    DONE     empty: the file is whole
+"""
+
+import json
+import struct
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from kadence.artefact import atomic_output
+from kadence.errors import ArtefactError
+from kadence.profiler.profile import Block, Function, Loop, Profile, SystemCalls
+
+MAGIC = b"\x93KPROF\r\n"
+VERSION = 1
+CHUNKS = ("META", "STRG", "BLKS", "FUNC", "ROWS", "CNTS", "VECS", "CALL", "DONE")
+
+VERSION_FIELD = struct.Struct("<I")
+CHUNK_START = struct.Struct("<4sQ")
+CHECKSUM = struct.Struct("<I")
+COLUMN_START = struct.Struct("<2sQ")
+COLUMN_TYPES = ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f8")
+EXACT = 2.0**53  # below this, a double holds every integer
+
+Array = npt.NDArray[Any]
+
+
+# ---- columns ---------------------------------------------------------------------------------
+
+
+def _narrowest(values: Array) -> str:
+    if values.size == 0:
+        return "u1"
+    low, high = int(values.min()), int(values.max())
+    for name in COLUMN_TYPES[:-1]:
+        limits = np.iinfo(name)
+        if limits.min <= low and high <= limits.max:
+            return name
+    raise OverflowError("a number is too large for a profile")
+
+
+def _is_integral(values: Array) -> bool:
+    if values.dtype.kind != "f":
+        return True
+    whole = np.isfinite(values).all() and (np.abs(values) < EXACT).all()
+    return bool(whole and (values == np.trunc(values)).all() and not np.signbit(values).any())
+
+
+def _column(values: Iterable[Any]) -> bytes:
+    array = np.asarray(values if isinstance(values, np.ndarray) else list(values))
+    name = _narrowest(array) if _is_integral(array) else "f8"
+    stored = array.astype(f"<{name}")
+    return COLUMN_START.pack(name.encode("ascii"), stored.size) + stored.tobytes()
+
+
+def _differences(values: Iterable[Any]) -> Array:
+    array = np.asarray(values if isinstance(values, np.ndarray) else list(values), dtype=np.uint64)
+    return np.diff(array, prepend=np.uint64(0)).astype(np.int64)
+
+
+def _sums(differences: Array) -> Array:
+    return np.asarray(np.cumsum(differences.astype(np.int64)), dtype=np.int64)
+
+
+def _columns(data: bytes) -> list[Array]:
+    columns = []
+    offset = 0
+    while offset < len(data):
+        name, size = COLUMN_START.unpack_from(data, offset)
+        kind = name.decode("ascii")
+        if kind not in COLUMN_TYPES:
+            raise ValueError(f"unknown type of column {kind!r}")
+        offset += COLUMN_START.size
+        columns.append(np.frombuffer(data, f"<{kind}", count=size, offset=offset))
+        offset += columns[-1].nbytes
+    return columns
+
+
+# ---- writing ---------------------------------------------------------------------------------
+
+
+class _Texts:
+    """Gives every text a number."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def number(self, text: str) -> int:
+        return self._numbers.setdefault(text, len(self._numbers))
+
+    def all(self) -> list[str]:
+        return list(self._numbers)
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+def _meta(profile: Profile) -> bytes:
+    return _json(
+        {
+            "interval": profile.interval,
+            "argv": profile.argv,
+            "command": profile.command,
+            "build_id": profile.build_id,
+            "exit_status": profile.exit_status,
+            "facts": profile.facts,
+        }
+    )
+
+
+def _blocks(blocks: Sequence[Block], texts: _Texts) -> bytes:
+    return b"".join(
+        (
+            _column(_differences(block.address for block in blocks)),
+            _column(block.instructions for block in blocks),
+            _column(texts.number(block.function) for block in blocks),
+            _column(texts.number(block.file) for block in blocks),
+            _column(block.line for block in blocks),
+            _column(texts.number(block.object) for block in blocks),
+            _column(int(block.entry) for block in blocks),
+        )
+    )
+
+
+def _rows(profile: Profile) -> bytes:
+    return (
+        _column(profile.instructions)
+        + _column(profile.thread)
+        + _column(_differences(profile.start))
+    )
+
+
+def _matrix(matrix: sparse.csr_array) -> bytes:
+    return (
+        _column(np.diff(matrix.indptr))
+        + _column(_differences(matrix.indices))
+        + _column(matrix.data)
+    )
+
+
+def _vectors(profile: Profile) -> bytes:
+    vectors, counts = profile.vectors, profile.counts
+    alike = np.array_equal(vectors.indptr, counts.indptr) and np.array_equal(
+        vectors.indices, counts.indices
+    )
+    if not (alike and _is_integral(vectors.data) and _is_integral(counts.data)):
+        return _matrix(vectors)
+    return _column((vectors.data - _whole(counts, profile.blocks)).astype(np.int64))
+
+
+def _whole(counts: sparse.csr_array, blocks: Sequence[Block]) -> Array:
+    """What the vectors would be, were every block that was entered executed to its end."""
+    lengths = np.array([block.instructions for block in blocks], dtype=np.float64)
+    return np.asarray(counts.data * lengths[counts.indices])
+
+
+def _calls(calls: Sequence[SystemCalls], texts: _Texts) -> bytes:
+    return b"".join(
+        (
+            _column(_differences(call.interval for call in calls)),
+            _column(texts.number(call.name) for call in calls),
+            _column(texts.number(call.descriptor) for call in calls),
+            _column(call.count for call in calls),
+            _column(call.bytes for call in calls),
+        )
+    )
+
+
+def _bodies(profile: Profile) -> dict[str, bytes]:
+    texts = _Texts()
+    blocks = _blocks(profile.blocks, texts)
+    calls = _calls(profile.system_calls, texts)
+    return {
+        "META": _meta(profile),
+        "STRG": _json(texts.all()),
+        "BLKS": blocks,
+        "FUNC": _json([astuple(function) for function in profile.functions]),
+        "ROWS": _rows(profile),
+        "CNTS": _matrix(profile.counts),
+        "VECS": _vectors(profile),
+        "CALL": calls,
+        "DONE": b"",
+    }
+
+
+def write(path: Path, profile: Profile) -> None:
+    """Write a profile; reading it gives the same again, and the same profile the same bytes."""
+    bodies = _bodies(profile)
+    with atomic_output(path) as temporary, temporary.open("wb") as file:
+        file.write(MAGIC + VERSION_FIELD.pack(VERSION))
+        for tag in CHUNKS:
+            body = zlib.compress(bodies[tag], 6)
+            start = CHUNK_START.pack(tag.encode("ascii"), len(body))
+            file.write(start + CHECKSUM.pack(zlib.crc32(start + body)) + body)
+
+
+# ---- reading ---------------------------------------------------------------------------------
+
+
+def _chunk(data: bytes, offset: int, expected: str) -> tuple[bytes, int]:
+    tag, length = CHUNK_START.unpack_from(data, offset)
+    (checksum,) = CHECKSUM.unpack_from(data, offset + CHUNK_START.size)
+    begin = offset + CHUNK_START.size + CHECKSUM.size
+    body = data[begin : begin + length]
+    if tag != expected.encode("ascii"):
+        raise ValueError(f"chunk {expected} is missing")
+    if len(body) != length:
+        raise ValueError(f"chunk {expected} is cut off")
+    if zlib.crc32(data[offset : offset + CHUNK_START.size] + body) != checksum:
+        raise ValueError(f"the checksum of chunk {expected} is wrong")
+    return zlib.decompress(body), begin + length
+
+
+def _split(data: bytes) -> dict[str, bytes]:
+    offset = len(MAGIC) + VERSION_FIELD.size
+    bodies = {}
+    for tag in CHUNKS:
+        bodies[tag], offset = _chunk(data, offset, tag)
+    if offset != len(data):
+        raise ValueError("something follows its end")
+    return bodies
+
+
+def _read_blocks(data: bytes, texts: Sequence[str]) -> tuple[Block, ...]:
+    addresses, lengths, functions, files, lines, objects, entries = _columns(data)
+    return tuple(
+        Block(address, length, texts[function], texts[file], line, texts[elf], bool(entry))
+        for address, length, function, file, line, elf, entry in zip(
+            _sums(addresses).view(np.uint64).tolist(),
+            lengths.tolist(),
+            functions.tolist(),
+            files.tolist(),
+            lines.tolist(),
+            objects.tolist(),
+            entries.tolist(),
+            strict=True,
+        )
+    )
+
+
+def _read_functions(data: bytes) -> tuple[Function, ...]:
+    return tuple(
+        Function(name, file, line, checksum, tuple(Loop(*loop) for loop in loops))
+        for name, file, line, checksum, loops in json.loads(data)
+    )
+
+
+def _read_calls(data: bytes, texts: Sequence[str]) -> tuple[SystemCalls, ...]:
+    intervals, names, descriptors, counts, moved = _columns(data)
+    return tuple(
+        SystemCalls(interval, texts[name], texts[descriptor], count, octets)
+        for interval, name, descriptor, count, octets in zip(
+            _sums(intervals).tolist(),
+            names.tolist(),
+            descriptors.tolist(),
+            counts.tolist(),
+            moved.tolist(),
+            strict=True,
+        )
+    )
+
+
+def _read_matrix(columns: list[Array], blocks: int) -> sparse.csr_array:
+    lengths, differences, data = columns
+    indptr = np.concatenate(([0], np.cumsum(lengths.astype(np.int64))))
+    indices = _sums(differences)
+    if indices.size and not 0 <= indices.min() <= indices.max() < blocks:
+        raise ValueError("a row names an unknown block")
+    return sparse.csr_array((data.astype(np.float64), indices, indptr), (lengths.size, blocks))
+
+
+def _read_vectors(
+    data: bytes, counts: sparse.csr_array, blocks: Sequence[Block]
+) -> sparse.csr_array:
+    columns = _columns(data)
+    if len(columns) == 3:
+        return _read_matrix(columns, len(blocks))
+    (residual,) = columns
+    values = _whole(counts, blocks) + residual
+    return sparse.csr_array((values, counts.indices.copy(), counts.indptr.copy()), counts.shape)
+
+
+def _build(bodies: dict[str, bytes]) -> Profile:
+    meta = json.loads(bodies["META"])
+    texts = json.loads(bodies["STRG"])
+    blocks = _read_blocks(bodies["BLKS"], texts)
+    instructions, thread, start = _columns(bodies["ROWS"])
+    counts = _read_matrix(_columns(bodies["CNTS"]), len(blocks))
+    vectors = _read_vectors(bodies["VECS"], counts, blocks)
+    if not instructions.size == thread.size == start.size == counts.shape[0] == vectors.shape[0]:
+        raise ValueError("its chunks disagree about the number of rows")
+    return Profile(
+        interval=meta["interval"],
+        vectors=vectors,
+        counts=counts,
+        instructions=instructions.astype(np.int64),
+        thread=thread.astype(np.int32),
+        start=_sums(start),
+        blocks=blocks,
+        system_calls=_read_calls(bodies["CALL"], texts),
+        functions=_read_functions(bodies["FUNC"]),
+        build_id=meta["build_id"],
+        argv=tuple(meta["argv"]),
+        command=tuple(meta["command"]),
+        exit_status=meta["exit_status"],
+        facts=meta["facts"],
+    )
+
+
+def _guarded(path: Path, step: Callable[[], Profile]) -> Profile:
+    try:
+        return step()
+    except (ValueError, TypeError, LookupError, struct.error, zlib.error, MemoryError) as error:
+        raise ArtefactError(
+            f"{path} is damaged ({error}); make it anew with `kadence profile`"
+        ) from error
+
+
+def read(path: Path) -> Profile:
+    """Read a profile, or refuse in one sentence what is none, or damaged, or too new."""
+    path = Path(path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ArtefactError(f"cannot read {path}: {error.strerror}") from error
+    if not data.startswith(MAGIC):
+        raise ArtefactError(f"{path} is not a profile; make one with `kadence profile`")
+    if len(data) < len(MAGIC) + VERSION_FIELD.size:
+        raise ArtefactError(f"{path} is cut off; make it anew with `kadence profile`")
+    (version,) = VERSION_FIELD.unpack_from(data, len(MAGIC))
+    if version != VERSION:
+        raise ArtefactError(
+            f"{path} is a profile of version {version}, this Kadence knows {VERSION}; make it anew"
+        )
+    return _guarded(path, lambda: _build(_split(data)))
