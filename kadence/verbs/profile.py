@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`kadence profile`: run a program and record its basic-block vectors and system calls."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from kadence.errors import UsageError
+from kadence.profiler import runner
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "--interval",
+        default=str(runner.DEFAULT_INTERVAL),
+        metavar="N",
+        help="instructions per interval (default %(default)s)",
+    )
+    parser.add_argument("-o", "--output", required=True, type=Path, metavar="P.kprof")
+    parser.add_argument("command", nargs="+", metavar="-- PROGRAM [ARGUMENT ...]")
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Profile the program; its exit status is ours."""
+    outcome = runner.profile(options.command, options.output, _interval(options.interval))
+    for note in outcome.notes:
+        print(f"kadence: note: {note}", file=sys.stderr)
+    return outcome.exit_status
+
+
+def _interval(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise UsageError(
+            f"the interval {text!r} is not a whole number; give one such as "
+            f"{runner.DEFAULT_INTERVAL}"
+        ) from None

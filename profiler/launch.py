@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Starts a program under kbbv, passes signals on to it and waits for its end.
+
+The program keeps its standard streams, directory, environment (but for VALGRIND_LIB) and
+signals; Valgrind's own messages go to a file.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+from kadence import resources
+from kadence.errors import ToolError
+
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
+LOOK_SECONDS = 0.5
+
+Stream = int | IO[bytes] | None
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Where a program runs; None means as Kadence itself."""
+
+    cwd: Path | None = None
+    env: Mapping[str, str] | None = None
+    stdin: Stream = None
+    stdout: Stream = None
+    stderr: Stream = None
+
+
+def command(argv: Sequence[str], raw: Path, log: Path, interval: int) -> list[str]:
+    """The command line that runs `argv` under kbbv."""
+    valgrind = shutil.which("valgrind")
+    if valgrind is None:
+        raise ToolError("valgrind is not installed; run `apt-get install valgrind`")
+    return [
+        valgrind,
+        "--tool=kbbv",
+        "--command-line-only=yes",  # neither VALGRIND_OPTS nor .valgrindrc
+        "--quiet",
+        "--vgdb=no",
+        "--trace-children=no",
+        f"--log-file={str(log.absolute()).replace('%', '%%')}",
+        f"--raw={raw.absolute()}",
+        f"--interval={interval}",
+        "--",
+        *argv,
+    ]
+
+
+def run(arguments: Sequence[str], place: Surroundings, look: Callable[[], None] | None) -> int:
+    """Run to the end, calling `look` now and then; 128 + signal where a signal ended it."""
+    tool = resources.built("profiler/valgrind/kbbv-amd64-linux")
+    env = dict(os.environ if place.env is None else place.env, VALGRIND_LIB=str(tool.parent))
+    try:
+        process = subprocess.Popen(
+            arguments,
+            cwd=place.cwd,
+            env=env,
+            stdin=place.stdin,
+            stdout=place.stdout,
+            stderr=place.stderr,
+        )
+    except OSError as error:
+        raise ToolError(f"cannot start {arguments[0]}: {error.strerror}") from error
+    with process, _signals_forwarded(process):
+        status = _wait(process, look)
+    return status if status >= 0 else 128 - status
+
+
+def _wait(process: subprocess.Popen[bytes], look: Callable[[], None] | None) -> int:
+    while True:
+        try:
+            return process.wait(LOOK_SECONDS if look else None)
+        except subprocess.TimeoutExpired:
+            if look:
+                look()
+
+
+def _terminal_told_it_too(number: int) -> bool:
+    """Whether the terminal sends this signal to the program as well as to us."""
+    if number not in FROM_TERMINAL:
+        return False
+    try:
+        with Path("/dev/tty").open("rb", buffering=0) as terminal:
+            return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
+    except OSError:
+        return False
+
+
+@contextmanager
+def _signals_forwarded(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    def forward(number: int, _frame: FrameType | None) -> None:
+        if process.returncode is None and not _terminal_told_it_too(number):
+            process.send_signal(number)
+
+    # Only the main thread may set handlers; elsewhere signals are the caller's business.
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, forward) for number in FORWARDED}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class Progress:
+    """A line on a terminal's standard error, rewritten in place."""
+
+    def __init__(self, count: Callable[[], int]) -> None:
+        self._count = count
+        self._begin = time.monotonic()
+        self._width = 0
+
+    def look(self) -> None:
+        """Show how far the run has come."""
+        text = f"kadence: {self._count()} intervals, {time.monotonic() - self._begin:.0f} s"
+        sys.stderr.write("\r" + text.ljust(self._width))
+        sys.stderr.flush()
+        self._width = len(text)
+
+    def clear(self) -> None:
+        """Leave the line as if nothing had been there."""
+        if self._width:
+            sys.stderr.write("\r" + " " * self._width + "\r")
+            sys.stderr.flush()

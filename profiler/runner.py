@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs a program under kbbv and turns the recording into a profile."""
+
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from kadence.errors import ArtefactError, ToolError, UsageError
+from kadence.profiler import cfgsection, kprof, launch, program, rawstream
+from kadence.profiler.profile import Profile
+from kadence.profiler.program import Program
+from kadence.profiler.rawstream import Recording
+
+DEFAULT_INTERVAL = 1_000_000
+LARGEST_INTERVAL = 1 << 62  # kbbv's own limit
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How the program ended; `notes` are sentences for the user."""
+
+    exit_status: int  # 128 + signal where a signal ended it
+    rows: int
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Scratch:
+    """What exists only during the run, beside the output."""
+
+    raw: Path
+    log: Path
+
+
+def profile(
+    argv: Sequence[str],
+    output: Path,
+    interval: int = DEFAULT_INTERVAL,
+    *,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    stdin: launch.Stream = None,
+    stdout: launch.Stream = None,
+    stderr: launch.Stream = None,
+) -> Outcome:
+    """Run `argv` and write its profile to `output`, whatever the program's exit status."""
+    output = Path(output)
+    if not 1 <= interval <= LARGEST_INTERVAL:
+        raise UsageError(
+            f"an interval of {interval} instructions makes no sense; "
+            f"give one of at least 1, such as {DEFAULT_INTERVAL}"
+        )
+    found = program.find(argv, cwd, env)
+    build_id, functions = cfgsection.read(found.elf)
+    with _scratch(output) as scratch:
+        command = launch.command(argv, scratch.raw, scratch.log, interval)
+        place = launch.Surroundings(cwd, env, stdin, stdout, stderr)
+        status = _run(command, place, scratch)
+        recording = _recording(scratch, argv[0], status)
+    made = _profile(recording, argv, status)
+    made = replace(
+        made,
+        functions=functions,
+        build_id=build_id,
+        command=_reproduction(argv, output, interval),
+    )
+    kprof.write(output, made)
+    return Outcome(status, len(recording.rows), tuple(_notes(recording, found, argv[0], status)))
+
+
+@contextmanager
+def _scratch(output: Path) -> Iterator[_Scratch]:
+    """A directory beside the output, so that what can't be written is known before the run."""
+    if output.exists() and not output.is_file():
+        raise ArtefactError(f"cannot write {output}: it is not a file; choose another with -o")
+    try:
+        directory = tempfile.TemporaryDirectory(prefix=f".{output.name}.", dir=output.parent)
+    except OSError as error:
+        raise ArtefactError(
+            f"cannot write {output}: {error.strerror}; choose another place with -o"
+        ) from error
+    with directory as name:
+        yield _Scratch(raw=Path(name) / "raw", log=Path(name) / "log")
+
+
+def _run(command: Sequence[str], place: launch.Surroundings, scratch: _Scratch) -> int:
+    if not sys.stderr.isatty():
+        return launch.run(command, place, None)
+    progress = launch.Progress(rawstream.RowCounter(scratch.raw).advance)
+    try:
+        return launch.run(command, place, progress.look)
+    finally:
+        progress.clear()
+
+
+def _last_words(log: Path) -> str:
+    try:
+        lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError:
+        lines = []
+    # Every line begins with Valgrind's mark of the process.
+    texts = [line.split("== ", 1)[-1].strip() for line in lines]
+    return next((text for text in reversed(texts) if text), "it said nothing")
+
+
+def _recording(scratch: _Scratch, name: str, status: int) -> Recording:
+    words = _last_words(scratch.log)
+    if words.startswith("kbbv: cannot write"):
+        raise ToolError(f"the recording of {name} could not be written; make room on that disk")
+    if not scratch.raw.exists():
+        raise ToolError(f"{name} could not be started under Valgrind: {words}")
+    recording = rawstream.read(scratch.raw)
+    if not recording.rows:
+        raise ToolError(f"{name} ran no instruction under Valgrind: {words}")
+    if not (recording.complete or recording.replaced or status == 128 + signal.SIGKILL):
+        raise ToolError(f"Valgrind failed while it ran {name}: {words}")
+    return recording
+
+
+def _profile(recording: Recording, argv: Sequence[str], status: int) -> Profile:
+    recording.rows.sort(key=lambda row: row.thread)  # stable: time order within a thread
+    vectors, counts = rawstream.matrices(recording)
+    rows = recording.rows
+    return Profile(
+        interval=recording.interval,
+        vectors=vectors,
+        counts=counts,
+        instructions=np.array([row.instructions.sum() for row in rows], dtype=np.int64),
+        thread=np.array([row.thread for row in rows], dtype=np.int32),
+        start=np.array([row.start for row in rows], dtype=np.int64),
+        blocks=tuple(recording.blocks),
+        system_calls=rawstream.system_calls(recording),
+        argv=tuple(argv),
+        exit_status=status,
+        facts=recording.facts,
+    )
+
+
+def _reproduction(argv: Sequence[str], output: Path, interval: int) -> tuple[str, ...]:
+    return ("kadence", "profile", "--interval", str(interval), "-o", str(output), "--", *argv)
+
+
+def _notes(recording: Recording, found: Program, name: str, status: int) -> Iterator[str]:
+    if found.interpreter:
+        yield (
+            f"{name} is a script: the profile is that of {found.interpreter}, not of the "
+            "programs it starts; profile those themselves"
+        )
+    if recording.replaced and not recording.complete:
+        yield (
+            f"{name} became another program (exec): the profile ends there; "
+            "profile that program itself"
+        )
+    elif not recording.complete:
+        yield f"{name} was killed: the profile holds what was recorded until then"
+    elif status > 128 and status - 128 in set(signal.Signals):
+        signal_name = signal.Signals(status - 128).name
+        yield f"{name} ended with status {status} ({signal_name}); the profile is complete"
