@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The guest's init and the relay. Both are static: init because the guest may run before
+# anything else works, the relay because its environment is the command's (LD_PRELOAD, ...).
+
+BOOT_CFLAGS := $(CFLAGS_STRICT) -D_GNU_SOURCE -static
+BOOT_HEADERS := $(wildcard boot/*.h boot/*/*.h)
+
+BUILD_TARGETS += $(BUILD)/boot/init $(BUILD)/boot/relay
+
+$(BUILD)/boot/init: $(wildcard boot/init/*.c) $(BOOT_HEADERS)
+	@mkdir -p $(@D)
+	$(CC12) $(BOOT_CFLAGS) -o $@ $(filter %.c,$^)
+
+$(BUILD)/boot/relay: $(wildcard boot/relay/*.c) $(BOOT_HEADERS)
+	@mkdir -p $(@D)
+	$(CC12) $(BOOT_CFLAGS) -pthread -o $@ $(filter %.c,$^)

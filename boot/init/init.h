@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The parts of the guest's init. */
+#ifndef KADENCE_BOOT_INIT_H
+#define KADENCE_BOOT_INIT_H
+
+#include <stdbool.h>
+#include <stdnoreturn.h>
+#include <sys/types.h>
+
+#include "../channel.h"
+
+/* The running command and our ends of its streams; -1 where there is none. */
+struct command {
+	pid_t pid;
+	int input;
+	int outputs[STREAMS]; /* by stream; never one for STREAM_INPUT */
+	int terminal;	      /* master side of its pseudo-terminal; owns the descriptor */
+};
+
+/* What init waits for and works on. */
+struct guest {
+	struct channel *channel;
+	int doorbell; /* see channel.h */
+	int children; /* signalfd of SIGCHLD */
+	uint32_t window;
+	struct command command;
+};
+
+/* system.c: what a program expects to find on any Linux system. */
+void system_mount(void);
+void system_prepare(const struct channel_request *request);
+void system_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+noreturn void system_power_off(void);
+
+/* command.c: starts the command as the caller would have; on failure says why in `failure`. */
+bool command_start(struct command *command, struct channel *channel);
+
+/* streams.c */
+void streams_turn(struct guest *guest, int timeout_ms);
+bool streams_open(const struct command *command);
+void ring_doorbell(const struct guest *guest);
+
+#endif

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The guest's init: runs one command as the caller outside would have run it, reports how it
+ * ended, and powers off. See ../channel.h for how it talks to the relay outside.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "init.h"
+
+/* How long processes that the command left behind may go on, as `>(tee log)` in a shell does. */
+#define LEFT_BEHIND_NS INT64_C(2000000000)
+#define LEFT_BEHIND_LOOK_MS 20
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static noreturn void give_up(const char *what)
+{
+	system_log("%s: %s", what, strerror(errno));
+	system_power_off();
+}
+
+static int open_doorbell(void)
+{
+	struct termios settings;
+	int line = open("/dev/ttyS0", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+
+	if (line < 0 || tcgetattr(line, &settings))
+		give_up("/dev/ttyS0");
+	cfmakeraw(&settings);
+	settings.c_cflag |= CLOCAL;
+	if (tcsetattr(line, TCSANOW, &settings))
+		give_up("/dev/ttyS0");
+	return line;
+}
+
+static struct channel *map_shared(int memory, size_t length)
+{
+	void *shared = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+
+	if (shared == MAP_FAILED)
+		give_up("/dev/mmapper");
+	return shared;
+}
+
+static struct channel *map_channel(void)
+{
+	int memory = open("/dev/mmapper", O_RDWR | O_CLOEXEC);
+	struct channel *channel;
+	size_t length;
+
+	if (memory < 0)
+		give_up("/dev/mmapper");
+	channel = map_shared(memory, sizeof(*channel));
+	if (channel->magic != CHANNEL_MAGIC) {
+		errno = EPROTO;
+		give_up("/dev/mmapper");
+	}
+	length = channel->length;
+	munmap(channel, sizeof(*channel));
+	channel = map_shared(memory, length);
+	close(memory);
+	return channel;
+}
+
+static int watch_children(void)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/*
+ * Streams and signals must not wait behind a command with a quantum of seconds. Children start
+ * as ordinary processes again.
+ */
+static void take_precedence(void)
+{
+	struct sched_param parameters = {.sched_priority = 1};
+
+	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters))
+		system_log("init stays an ordinary process: %s", strerror(errno));
+}
+
+/* Reaps what has ended. Answers whether children are left; notes the command's own status. */
+static bool reap(struct guest *guest, bool *ended)
+{
+	struct channel_result *result = &guest->channel->result;
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid != guest->command.pid)
+			continue;
+		result->wait_status = status;
+		*ended = true;
+	}
+	return pid == 0;
+}
+
+static void run_command(struct guest *guest)
+{
+	int64_t start = now_ns();
+	bool ended = false;
+
+	while (reap(guest, &ended), !ended)
+		streams_turn(guest, -1);
+	guest->channel->result.wall_ns = now_ns() - start;
+}
+
+static void end_left_behind(struct guest *guest)
+{
+	int64_t deadline = now_ns() + LEFT_BEHIND_NS;
+	bool ignored;
+
+	while (reap(guest, &ignored)) {
+		if (now_ns() >= deadline) {
+			system_log("killing what the command left running");
+			kill(-1, SIGKILL);
+			deadline = INT64_MAX;
+		}
+		streams_turn(guest, LEFT_BEHIND_LOOK_MS);
+	}
+	while (streams_open(&guest->command))
+		streams_turn(guest, -1);
+}
+
+static void serve(struct guest *guest)
+{
+	struct channel *channel = guest->channel;
+
+	if (!command_start(&guest->command, channel)) {
+		atomic_store(&channel->state, CHANNEL_FAILED);
+		return;
+	}
+	atomic_store(&channel->state, CHANNEL_STARTED);
+	ring_doorbell(guest);
+	run_command(guest);
+	end_left_behind(guest);
+	getrusage(RUSAGE_CHILDREN, &channel->result.usage);
+	sync();
+	atomic_store(&channel->state, CHANNEL_FINISHED);
+}
+
+/* The kernel starts init without 0 to 2 when it has no console. */
+static void hold_standard_descriptors(void)
+{
+	int descriptor;
+
+	do
+		descriptor = open("/dev/null", O_RDWR);
+	while (descriptor >= 0 && descriptor <= STDERR_FILENO);
+	close(descriptor);
+}
+
+int main(void)
+{
+	struct guest guest = {.window = 0};
+
+	system_mount();
+	hold_standard_descriptors();
+	guest.channel = map_channel();
+	guest.doorbell = open_doorbell();
+	guest.children = watch_children();
+	if (guest.children < 0)
+		give_up("signalfd");
+	system_prepare(&guest.channel->request);
+	take_precedence();
+	serve(&guest);
+	ring_doorbell(&guest);
+	system_power_off();
+}

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How much memory a guest gets, and where the file behind it is made.
+
+UML keeps the guest's memory in a file without a name. It takes room as the guest touches it and
+never gives it back before the guest ends, so all of it must fit what the caller may use.
+"""
+
+import os
+import re
+import resource
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kadence.errors import UsageError
+
+MIB = 1 << 20
+MINIMUM_BYTES = 64 * MIB
+# Every GiB costs some 20 ms and 16 MiB at boot, used or not; who needs more says so.
+DEFAULT_BYTES = 4096 * MIB
+
+SUFFIXES = {"": 1, "K": 1 << 10, "M": MIB, "G": 1 << 30, "T": 1 << 40}
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What a guest gets."""
+
+    size_bytes: int
+    directory: Path  # of the file behind it
+
+
+@dataclass(frozen=True)
+class Limit:
+    """An upper bound on the guest's memory and where it comes from."""
+
+    size_bytes: int
+    source: str
+
+
+def parse_size(text: str) -> int:
+    """Bytes of a size such as 512M or 2G."""
+    match = re.fullmatch(r"(\d+)([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    if not match:
+        raise UsageError(f"{text!r} is not a size; write it like 512M or 2G")
+    return int(match[1]) * SUFFIXES[match[2].upper()]
+
+
+def choose(requested_bytes: int | None) -> Memory:
+    """Memory as asked for, else as the caller's limits allow; refused where it cannot be."""
+    if requested_bytes is not None and requested_bytes < MINIMUM_BYTES:
+        raise UsageError(
+            f"{_mib(requested_bytes)} is too little memory for a guest; "
+            f"give it at least {_mib(MINIMUM_BYTES)} with --mem"
+        )
+    limit = min(_limits(), key=lambda limit: limit.size_bytes)
+    wanted = min(limit.size_bytes, DEFAULT_BYTES) if requested_bytes is None else requested_bytes
+    if limit.size_bytes < max(wanted, MINIMUM_BYTES):
+        raise UsageError(
+            f"a guest needs {_mib(max(wanted, MINIMUM_BYTES))} of memory, but {limit.source} "
+            f"allows {_mib(limit.size_bytes)}; ask for less with --mem (at least "
+            f"{_mib(MINIMUM_BYTES)}) or raise the limit"
+        )
+    room = _roomiest(wanted)
+    if room.size_bytes < wanted and requested_bytes is None:
+        wanted = max(room.size_bytes, MINIMUM_BYTES)
+    if room.size_bytes < wanted:
+        raise UsageError(
+            f"the file behind {_mib(wanted)} of guest memory does not fit {room.source}, which "
+            f"has {_mib(room.size_bytes)} free; ask for less with --mem or set TMPDIR to a "
+            "larger file system"
+        )
+    return Memory(wanted // MIB * MIB, Path(room.source))
+
+
+def _mib(size_bytes: int) -> str:
+    return f"{size_bytes // MIB} MiB"
+
+
+def _limits() -> Iterator[Limit]:
+    available = _available_bytes()
+    yield Limit(available // 2, "half of this machine's free memory")
+    for kind, share, name in (
+        (resource.RLIMIT_AS, 2, "half of the limit on address space (ulimit -v)"),
+        (resource.RLIMIT_FSIZE, 1, "the limit on file sizes (ulimit -f)"),
+    ):
+        soft = resource.getrlimit(kind)[0]
+        if soft != resource.RLIM_INFINITY:
+            yield Limit(soft // share, name)
+    headroom = _cgroup_headroom_bytes()
+    if headroom is not None:
+        # The kernel itself and the files it reads are charged to the same group.
+        yield Limit(headroom * 3 // 4, "three quarters of the memory cgroup's limit")
+
+
+def _available_bytes() -> int:
+    text = Path("/proc/meminfo").read_text(encoding="ascii")
+    match = re.search(r"^MemAvailable:\s+(\d+) kB$", text, re.MULTILINE)
+    return int(match[1]) << 10 if match else os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
+
+
+def _cgroup_headroom_bytes() -> int | None:
+    """Least room left in this process's memory cgroup and the groups around it."""
+    rooms = [room for group in _memory_cgroups() if (room := _room_of(group)) is not None]
+    return min(rooms, default=None)
+
+
+def _memory_cgroups() -> Iterator[Path]:
+    try:
+        lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, name = line.split(":", 2)
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        root = Path("/sys/fs/cgroup") / ("memory" if controllers else "")
+        group = root / name.lstrip("/")
+        yield group
+        yield from (parent for parent in group.parents if parent.is_relative_to(root))
+
+
+def _room_of(group: Path) -> int | None:
+    for limit, used in (
+        ("memory.max", "memory.current"),
+        ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+    ):
+        try:
+            return max(
+                int((group / limit).read_text(encoding="ascii"))
+                - int((group / used).read_text(encoding="ascii")),
+                0,
+            )
+        except (OSError, ValueError):  # no such file, or the word "max": no limit
+            continue
+    return None
+
+
+def _roomiest(wanted_bytes: int) -> Limit:
+    """The first directory with enough room, memory before disk; else the roomiest."""
+    best = Limit(-1, tempfile.gettempdir())
+    for directory in _directories():
+        room = Limit(_free_bytes(directory), str(directory))
+        if room.size_bytes >= wanted_bytes:
+            return room
+        best = max(best, room, key=lambda limit: limit.size_bytes)
+    return best
+
+
+def _directories() -> list[Path]:
+    named = os.environ.get("KADENCE_MEMORY_DIRECTORY")
+    return [Path(named)] if named else [Path("/dev/shm"), Path(tempfile.gettempdir())]
+
+
+def _free_bytes(directory: Path) -> int:
+    """Room for a file that UML can make and execute from; 0 where it cannot."""
+    try:
+        found = os.statvfs(directory)
+    except OSError:
+        return 0
+    if found.f_flag & os.ST_NOEXEC or not os.access(directory, os.W_OK | os.X_OK):
+        return 0
+    return found.f_bavail * found.f_frsize

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Runs a command under a User-Mode Linux kernel, in place of the caller: its standard streams,
+ * signals and terminal are the command's. It starts the kernel, carries the streams through
+ * the shared memory of ../channel.h, watches that the guest lives, and reports.
+ *
+ *   kadence-relay --image FILE --init FILE --memory SIZE --memory-directory DIR --parent PID
+ *                 --report FD --boot-timeout S --hang-timeout S [--timeout S]
+ *                 [--closed STREAM]... [--argument KERNEL_ARGUMENT]... -- COMMAND...
+ *
+ * The report (report.c) says how it went; the exit status is 0 if there is one. Whatever ends
+ * the relay ends the kernel and all its processes, and no file is left: all is in memory and
+ * in files without a name.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "relay.h"
+
+/* How long the guest may take to power off after it has handed over everything. */
+#define POWER_OFF_NS INT64_C(5000000000)
+/* Longer between two turns and the relay was stopped itself: no ground to blame the guest. */
+#define STOPPED_NS INT64_C(5000000000)
+#define TURN_MS 1000
+
+#define FATHER_DIED SIGRTMIN
+
+static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM};
+
+struct session {
+	const struct options *options;
+	struct channel *channel;
+	struct carrier carriers[STREAMS];
+	struct kernel kernel;
+	struct log log;
+	int doorbell;
+	int signals;
+	int64_t started_ns;
+	int64_t command_ns; /* when the command started, or 0 */
+	int64_t pinged_ns;  /* of a ping without an answer, or when the last was answered */
+	int64_t turn_ns;
+	const char *outcome; /* NULL while it goes on */
+};
+
+int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+noreturn void fail(const char *what)
+{
+	fprintf(stderr, "kadence-relay: %s: %s\n", what, strerror(errno));
+	terminal_restore();
+	exit(EXIT_FAILURE);
+}
+
+static int64_t seconds_option(const char *text)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	errno = EINVAL;
+	if (end == text || *end || !(seconds > 0) || seconds > 1e9)
+		fail(text);
+	return (int64_t)(seconds * 1e9);
+}
+
+static int number_option(const char *text, long limit)
+{
+	char *end;
+	long number = strtol(text, &end, 10);
+
+	errno = EINVAL;
+	if (end == text || *end || number < 0 || number > limit)
+		fail(text);
+	return (int)number;
+}
+
+static void add_kernel_argument(struct options *options, const char *argument)
+{
+	errno = E2BIG;
+	if (options->kernel_argument_count == KERNEL_ARGUMENTS)
+		fail("--argument");
+	options->kernel_arguments[options->kernel_argument_count++] = argument;
+}
+
+static void take_option(struct options *options, int option)
+{
+	switch (option) {
+	case 'i':
+		options->image = optarg;
+		break;
+	case 'I':
+		options->init = optarg;
+		break;
+	case 'm':
+		options->memory = optarg;
+		break;
+	case 'd':
+		options->memory_directory = optarg;
+		break;
+	case 'p':
+		options->parent = number_option(optarg, 1L << 30);
+		break;
+	case 'r':
+		options->report = number_option(optarg, 1L << 30);
+		break;
+	case 'b':
+		options->boot_timeout_ns = seconds_option(optarg);
+		break;
+	case 'h':
+		options->hang_timeout_ns = seconds_option(optarg);
+		break;
+	case 't':
+		options->timeout_ns = seconds_option(optarg);
+		break;
+	case 'c':
+		options->closed[number_option(optarg, STANDARD_STREAMS - 1)] = true;
+		break;
+	case 'a':
+		add_kernel_argument(options, optarg);
+		break;
+	default:
+		exit(EXIT_FAILURE);
+	}
+}
+
+static struct options parse(int count, char **arguments)
+{
+	static const struct option known[] = {
+	    {"image", required_argument, NULL, 'i'},
+	    {"init", required_argument, NULL, 'I'},
+	    {"memory", required_argument, NULL, 'm'},
+	    {"memory-directory", required_argument, NULL, 'd'},
+	    {"parent", required_argument, NULL, 'p'},
+	    {"report", required_argument, NULL, 'r'},
+	    {"boot-timeout", required_argument, NULL, 'b'},
+	    {"hang-timeout", required_argument, NULL, 'h'},
+	    {"timeout", required_argument, NULL, 't'},
+	    {"closed", required_argument, NULL, 'c'},
+	    {"argument", required_argument, NULL, 'a'},
+	    {NULL, 0, NULL, 0},
+	};
+	struct options options = {.report = -1};
+	int option;
+
+	while ((option = getopt_long(count, arguments, "+", known, NULL)) != -1)
+		take_option(&options, option);
+	options.command = arguments + optind;
+	errno = EINVAL;
+	if (!options.image || !options.init || !options.memory || !options.memory_directory ||
+	    !options.parent || options.report < 0 || !options.boot_timeout_ns ||
+	    !options.hang_timeout_ns || !options.command[0])
+		fail("arguments");
+	return options;
+}
+
+/* From here on the caller's death is ours. */
+static void follow_parent(pid_t parent)
+{
+	if (prctl(PR_SET_PDEATHSIG, FATHER_DIED) || prctl(PR_SET_CHILD_SUBREAPER, 1))
+		fail("prctl");
+	if (getppid() != parent)
+		exit(EXIT_FAILURE);
+}
+
+/* SIGINT and its like may have been ignored for the command's sake; the relay needs them. */
+static int watch_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGWINCH);
+	sigaddset(&set, FATHER_DIED);
+	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
+		sigaddset(&set, forwarded[i]);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		fail("sigprocmask");
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void abort_session(struct session *session)
+{
+	kernel_kill(&session->kernel);
+	terminal_restore();
+	_exit(EXIT_FAILURE);
+}
+
+static void take_signal(struct session *session, int number)
+{
+	if (number == FATHER_DIED) {
+		abort_session(session);
+	} else if (number == SIGCHLD) {
+		kernel_reap(&session->kernel);
+	} else if (number == SIGWINCH) {
+		atomic_store(&session->channel->window,
+			     terminal_window(&session->channel->request));
+		doorbell_ring(session->doorbell);
+	} else if (!session->command_ns) {
+		session->outcome = "interrupted";
+	} else {
+		atomic_fetch_or(&session->channel->signals, UINT64_C(1) << (number - 1));
+		doorbell_ring(session->doorbell);
+	}
+}
+
+static void take_signals(struct session *session)
+{
+	struct signalfd_siginfo info;
+
+	while (read(session->signals, &info, sizeof(info)) == sizeof(info))
+		take_signal(session, (int)info.ssi_signo);
+}
+
+static void answer_doorbell(struct session *session)
+{
+	char bytes[256];
+
+	while (recv(session->doorbell, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		;
+	carriers_wake(session->carriers);
+}
+
+static void look_at_guest(struct session *session)
+{
+	uint32_t state = atomic_load(&session->channel->state);
+
+	if (state != CHANNEL_BOOTING && !session->command_ns) {
+		session->command_ns = now_ns();
+		session->pinged_ns = session->command_ns;
+	}
+	if (state == CHANNEL_FINISHED)
+		session->outcome = "finished";
+	else if (state == CHANNEL_FAILED)
+		session->outcome = "failed";
+	else if (session->kernel.ended)
+		session->outcome = "died";
+}
+
+/* A quarter of the time after the last answer the guest is asked; it has the rest to answer. */
+static void check_life(struct session *session, int64_t now)
+{
+	struct channel *channel = session->channel;
+	uint32_t ping = atomic_load(&channel->ping);
+	int64_t limit = session->options->hang_timeout_ns;
+
+	if (now - session->turn_ns > STOPPED_NS) {
+		session->pinged_ns = now;
+	} else if (ping != atomic_load(&channel->pong)) {
+		if (now - session->pinged_ns > limit)
+			session->outcome = "hang";
+	} else if (now - session->pinged_ns > limit / 4) {
+		session->pinged_ns = now;
+		atomic_store(&channel->ping, ping + 1);
+		doorbell_ring(session->doorbell);
+	}
+}
+
+static void check_time(struct session *session)
+{
+	const struct options *options = session->options;
+	int64_t now = now_ns();
+
+	if (!session->command_ns) {
+		if (now - session->started_ns > options->boot_timeout_ns)
+			session->outcome = "boot-timeout";
+	} else if (options->timeout_ns && now - session->command_ns > options->timeout_ns) {
+		session->outcome = "timeout";
+	} else {
+		check_life(session, now);
+	}
+	session->turn_ns = now;
+}
+
+/* Until the next time-out, but at most a turn. */
+static int turn_ms(const struct session *session)
+{
+	const struct options *options = session->options;
+	int64_t end = session->command_ns ? session->command_ns + options->timeout_ns
+					  : session->started_ns + options->boot_timeout_ns;
+	int64_t left = (end - now_ns()) / 1000000 + 1;
+
+	if ((session->command_ns && !options->timeout_ns) || left > TURN_MS)
+		return TURN_MS;
+	return left < 0 ? 0 : (int)left;
+}
+
+static void turn(struct session *session, int timeout_ms)
+{
+	struct pollfd entries[] = {
+	    {.fd = session->doorbell, .events = POLLIN},
+	    {.fd = session->signals, .events = POLLIN},
+	    {.fd = session->log.descriptor, .events = POLLIN},
+	};
+
+	/* A kernel that ended leaves its descriptors hung up: its end is seen by SIGCHLD. */
+	if (session->kernel.ended)
+		entries[0].fd = entries[2].fd = -1;
+	poll(entries, sizeof(entries) / sizeof(entries[0]), timeout_ms);
+	log_read(&session->log);
+	answer_doorbell(session);
+	take_signals(session);
+}
+
+static void run(struct session *session)
+{
+	session->turn_ns = now_ns();
+	while (!session->outcome) {
+		turn(session, turn_ms(session));
+		if (!session->outcome)
+			look_at_guest(session);
+		if (!session->outcome)
+			check_time(session);
+	}
+}
+
+/* Delivers what the command wrote, lets the guest power off, and makes sure that it is gone. */
+static void finish(struct session *session)
+{
+	int64_t deadline;
+
+	if (strcmp(session->outcome, "finished") == 0)
+		carriers_finish(session->carriers);
+	deadline = now_ns() + POWER_OFF_NS;
+	while (strcmp(session->outcome, "finished") == 0 && !session->kernel.ended &&
+	       now_ns() < deadline)
+		turn(session, 100);
+	kernel_kill(&session->kernel);
+	log_read(&session->log);
+}
+
+static int open_log(struct session *session)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
+		fail("pipe");
+	fcntl(ends[0], F_SETPIPE_SZ, 1 << 20);
+	session->log.descriptor = ends[0];
+	return ends[1];
+}
+
+static void start(struct session *session)
+{
+	int doorbells[2];
+	int memory;
+	int log = open_log(session);
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, doorbells))
+		fail("socketpair");
+	session->doorbell = doorbells[0];
+	session->channel = channel_create(session->options, &memory);
+	terminal_describe(session->channel);
+	session->signals = watch_signals();
+	session->started_ns = now_ns();
+	if (!kernel_start(&session->kernel, session->options, doorbells[1], memory, log))
+		session->outcome = "not-executed";
+	close(doorbells[1]);
+	close(log);
+	close(memory);
+	terminal_make_raw(&session->channel->request);
+	carrier_start(session->carriers, session->channel, session->doorbell);
+}
+
+/* The standard descriptors are the command's; none of ours may take the place of a closed one. */
+static void hold_standard_descriptors(void)
+{
+	int descriptor;
+
+	do
+		descriptor = open("/dev/null", O_RDWR);
+	while (descriptor >= 0 && descriptor < 10);
+	close(descriptor);
+}
+
+int main(int count, char **arguments)
+{
+	struct options options = parse(count, arguments);
+	struct session session = {.options = &options};
+
+	follow_parent(options.parent);
+	hold_standard_descriptors();
+	start(&session);
+	run(&session);
+	finish(&session);
+	terminal_restore();
+	report_write(options.report, session.outcome, &session.kernel, session.channel,
+		     session.command_ns ? session.command_ns - session.started_ns : 0,
+		     &session.log);
+	_exit(EXIT_SUCCESS);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The parts of the relay: see main.c. */
+#ifndef KADENCE_BOOT_RELAY_H
+#define KADENCE_BOOT_RELAY_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdnoreturn.h>
+#include <sys/types.h>
+
+#include "../channel.h"
+
+#define KERNEL_ARGUMENTS 64
+
+struct options {
+	const char *image;
+	const char *init;
+	const char *memory;	      /* as the kernel's mem= wants it */
+	const char *memory_directory; /* where the file behind the guest's memory is made */
+	const char *kernel_arguments[KERNEL_ARGUMENTS];
+	int kernel_argument_count;
+	pid_t parent;
+	int report; /* descriptor that the report is written to */
+	bool closed[STANDARD_STREAMS];
+	int64_t boot_timeout_ns;
+	int64_t hang_timeout_ns;
+	int64_t timeout_ns; /* 0: none */
+	char **command;
+};
+
+/* The guest's log; of a very long one the beginning and the end. */
+struct log {
+	char *bytes;
+	size_t length;
+	int descriptor;
+};
+
+struct kernel {
+	pid_t pid;
+	int error;  /* errno of the failed execution, or 0 */
+	int status; /* as from waitpid, once it has ended */
+	bool ended;
+};
+
+/* One direction of one stream, carried by a thread of its own because descriptors may block. */
+struct carrier {
+	pthread_t thread;
+	bool running;
+	struct ring *ring;
+	char *base;
+	int descriptor;
+	int wake; /* eventfd: look at the ring again */
+	int doorbell;
+};
+
+/* channel.c: the shared memory, with the caller's request in it. */
+struct channel *channel_create(const struct options *options, int *memory);
+
+/* kernel.c */
+bool kernel_start(struct kernel *kernel, const struct options *options, int doorbell, int memory,
+		  int log);
+void kernel_reap(struct kernel *kernel);
+void kernel_kill(struct kernel *kernel);
+
+/* log.c */
+void log_read(struct log *log);
+
+/* streams.c */
+void carrier_start(struct carrier *carriers, struct channel *channel, int doorbell);
+void carriers_wake(struct carrier *carriers);
+void carriers_finish(struct carrier *carriers);
+void doorbell_ring(int doorbell);
+
+/* terminal.c: the outer terminal, if any of the standard streams is one. */
+void terminal_describe(struct channel *channel);
+void terminal_make_raw(const struct channel_request *request);
+void terminal_restore(void);
+int terminal_descriptor(const struct channel_request *request);
+uint32_t terminal_window(const struct channel_request *request);
+
+/* report.c */
+void report_write(int descriptor, const char *outcome, const struct kernel *kernel,
+		  const struct channel *channel, int64_t boot_ns, const struct log *log);
+
+int64_t now_ns(void);
+noreturn void fail(const char *what);
+
+#endif

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is asked of a guest, and what comes back."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Request:
+    """One command, to be run under one kernel."""
+
+    image: Path  # User-Mode Linux executable
+    argv: Sequence[str]
+    directory: Path | None = None  # default: the caller's
+    environment: Mapping[str, str] | None = None  # default: the caller's
+    memory_bytes: int | None = None  # default: from what the caller may use
+    timeout_seconds: float | None = None  # of the command; default: none
+    stdin: int = 0  # file descriptors
+    stdout: int = 1
+    stderr: int = 2
+    kernel_arguments: Sequence[str] = ()  # appended to the kernel's command line
+    boot_timeout_seconds: float = 60.0  # until the command starts
+    hang_timeout_seconds: float = 120.0  # without an answer from a guest that booted
+
+
+@dataclass(frozen=True)
+class Result:
+    """How the command ended and what it used, by the guest's clock and counters."""
+
+    status: int  # exit status of the command, 128 + n when signal n killed it
+    signal: int | None
+    boot_seconds: float  # from starting the kernel to the command's start, host's clock
+    wall_seconds: float  # of the command
+    user_seconds: float
+    system_seconds: float
+    voluntary_switches: int  # of the command and its children, as all that follows
+    involuntary_switches: int
+    minor_faults: int
+    major_faults: int
+    max_resident_bytes: int
+    log: str  # kernel log of the guest

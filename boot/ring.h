@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A byte ring in shared memory, with one producer and one consumer that may be different
+ * kernels.
+ *
+ * Whoever has to wait announces it, looks once more, and sleeps until the other side rings the
+ * doorbell. Announcing and looking are sequentially consistent, and so are publishing and
+ * checking for an announcement: one of the two always sees the other.
+ */
+#ifndef KADENCE_BOOT_RING_H
+#define KADENCE_BOOT_RING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ring {
+	uint64_t offset; /* of the bytes, from the beginning of the shared memory */
+	uint64_t size;	 /* a power of two */
+	_Atomic uint64_t produced;
+	_Atomic uint64_t consumed;
+	_Atomic uint32_t ended;	    /* the producer will produce no more */
+	_Atomic uint32_t abandoned; /* the consumer will consume no more */
+	_Atomic uint32_t producer_waits;
+	_Atomic uint32_t consumer_waits;
+};
+
+struct span {
+	char *bytes;
+	size_t length;
+};
+
+/* The bytes that can be taken without wrapping around. */
+static inline struct span ring_filled(struct ring *ring, char *base)
+{
+	uint64_t consumed = atomic_load(&ring->consumed);
+	uint64_t length = atomic_load(&ring->produced) - consumed;
+	uint64_t start = consumed & (ring->size - 1);
+
+	if (length > ring->size - start)
+		length = ring->size - start;
+	return (struct span){base + ring->offset + start, length};
+}
+
+/* The room that can be filled without wrapping around. */
+static inline struct span ring_room(struct ring *ring, char *base)
+{
+	uint64_t produced = atomic_load(&ring->produced);
+	uint64_t length = ring->size - (produced - atomic_load(&ring->consumed));
+	uint64_t start = produced & (ring->size - 1);
+
+	if (length > ring->size - start)
+		length = ring->size - start;
+	return (struct span){base + ring->offset + start, length};
+}
+
+/* Each of the next four answers whether the other side has to be woken. */
+static inline bool ring_produce(struct ring *ring, size_t length)
+{
+	atomic_fetch_add(&ring->produced, length);
+	return atomic_exchange(&ring->consumer_waits, 0);
+}
+
+static inline bool ring_consume(struct ring *ring, size_t length)
+{
+	atomic_fetch_add(&ring->consumed, length);
+	return atomic_exchange(&ring->producer_waits, 0);
+}
+
+static inline bool ring_end(struct ring *ring)
+{
+	return !atomic_exchange(&ring->ended, 1);
+}
+
+static inline bool ring_abandon(struct ring *ring)
+{
+	return !atomic_exchange(&ring->abandoned, 1);
+}
+
+static inline bool ring_empty(struct ring *ring)
+{
+	return atomic_load(&ring->produced) == atomic_load(&ring->consumed);
+}
+
+static inline bool ring_full(struct ring *ring)
+{
+	return atomic_load(&ring->produced) - atomic_load(&ring->consumed) == ring->size;
+}
+
+/* Order matters: what was produced before the end must be seen by who sees the end. */
+static inline bool ring_finished(struct ring *ring)
+{
+	return atomic_load(&ring->ended) && ring_empty(ring);
+}
+
+/* True if the consumer may sleep until the doorbell rings. */
+static inline bool ring_consumer_sleeps(struct ring *ring)
+{
+	atomic_store(&ring->consumer_waits, 1);
+	return ring_empty(ring) && !atomic_load(&ring->ended);
+}
+
+/* True if the producer may sleep until the doorbell rings. */
+static inline bool ring_producer_sleeps(struct ring *ring)
+{
+	atomic_store(&ring->producer_waits, 1);
+	return ring_full(ring) && !atomic_load(&ring->abandoned);
+}
+
+#endif

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs one command under one kernel: prepares, starts the relay, reads its report.
+
+The relay (relay/main.c) does the work of the running command; here is what comes before and
+after.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from kadence import resources
+from kadence.boot import memory
+from kadence.boot.request import Request, Result
+from kadence.errors import GuestError, UsageError
+
+STANDARD_STREAMS = 3
+LOG_TAIL_LINES = 12
+# Sent by a terminal to a whole foreground group, so the relay has it already (<signal.h>).
+SI_KERNEL = 0x80
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1,
+             signal.SIGUSR2, signal.SIGALRM)  # fmt: skip
+
+_COMPLAINT = re.compile(
+    r"Kernel panic|\bBUG:|\bWARNING:|\bOops\b|general protection|Call Trace|Out of memory"
+    r"|INFO: (?:task|rcu)|blocked for more than|unable to handle|kmemleak:|UBSAN:|KASAN:"
+)
+
+
+def complaints(log: str) -> list[str]:
+    """Lines of a guest's log that a healthy kernel would not write."""
+    return [line for line in log.splitlines() if _COMPLAINT.search(line)]
+
+
+def run(request: Request, *, stand_in: bool = False) -> Result:
+    """Run the command and wait for its end.
+
+    With `stand_in` this process is nothing but the command's place holder: it forwards the
+    signals it gets and lets go of standard input and output, so that the other sides of pipes
+    see what the command does with them. That is for the main thread of `kadence run` only.
+    """
+    _check(request)
+    report = os.memfd_create("report")
+    try:
+        with _terminals_kept(request):
+            status = _run_relay(request, report, stand_in)
+        with os.fdopen(os.dup(report), "rb") as file:
+            file.seek(0)
+            return _result(request, file.read(), status)
+    finally:
+        os.close(report)
+
+
+def _check(request: Request) -> None:
+    image = request.image
+    if not image.is_file():
+        raise UsageError(f"there is no kernel at {image}; name one with --kernel")
+    if not os.access(image, os.X_OK):
+        raise GuestError(f"{image} is not executable, so it is no User-Mode Linux kernel")
+    if not request.argv:
+        raise UsageError("no command to run; name it after --")
+    if any("\0" in word for word in request.argv):
+        raise UsageError("the command has a NUL character in an argument, which no program can get")
+    if request.directory is not None and not request.directory.is_dir():
+        raise UsageError(f"the directory {request.directory} to run the command in does not exist")
+
+
+def _relay_command(request: Request, report: int) -> list[str]:
+    granted = memory.choose(request.memory_bytes)
+    init = resources.built("boot/init")
+    if '"' in str(init):
+        raise UsageError(f"the path {init} has a quote, which no kernel command line can carry")
+    command = [
+        str(resources.built("boot/relay")),
+        f"--image={request.image.absolute()}",
+        f"--init={init}",
+        f"--memory={granted.size_bytes // memory.MIB}M",
+        f"--memory-directory={granted.directory}",
+        f"--parent={os.getpid()}",
+        f"--report={report}",
+        f"--boot-timeout={request.boot_timeout_seconds}",
+        f"--hang-timeout={request.hang_timeout_seconds}",
+    ]
+    if request.timeout_seconds is not None:
+        command.append(f"--timeout={request.timeout_seconds}")
+    command += [f"--closed={stream}" for stream in _closed_streams(request)]
+    command += [f"--argument={argument}" for argument in request.kernel_arguments]
+    return [*command, "--", *request.argv]
+
+
+def _streams(request: Request) -> tuple[int, int, int]:
+    return (request.stdin, request.stdout, request.stderr)
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
+
+
+def _closed_streams(request: Request) -> list[int]:
+    return [number for number, fd in enumerate(_streams(request)) if not _is_open(fd)]
+
+
+def _start(request: Request, report: int) -> "subprocess.Popen[bytes]":
+    stdin, stdout, stderr = (
+        descriptor if _is_open(descriptor) else subprocess.DEVNULL
+        for descriptor in _streams(request)
+    )
+    return subprocess.Popen(
+        _relay_command(request, report),
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        cwd=request.directory,
+        env=request.environment,
+        pass_fds=(report,),
+    )
+
+
+def _run_relay(request: Request, report: int, stand_in: bool) -> int:
+    if not stand_in:
+        with _start(request, report) as relay:
+            try:
+                return relay.wait()
+            finally:
+                relay.kill()
+    expected = {*FORWARDED, signal.SIGCHLD}
+    signal.pthread_sigmask(signal.SIG_BLOCK, expected)
+    try:
+        relay = _start(request, report)
+        _let_go()
+        return _forward_signals(relay, expected)
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, expected)
+
+
+def _let_go() -> None:
+    """Standard error stays: it is where an error of the guest is told."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1):
+        os.dup2(nothing, descriptor)
+    if nothing > 1:
+        os.close(nothing)
+
+
+def _forward_signals(relay: "subprocess.Popen[bytes]", expected: set[signal.Signals]) -> int:
+    while (status := relay.poll()) is None:
+        arrived = signal.sigwaitinfo(expected)
+        if arrived.si_signo != signal.SIGCHLD and arrived.si_code != SI_KERNEL:
+            relay.send_signal(arrived.si_signo)
+    return status
+
+
+@contextmanager
+def _terminals_kept(request: Request) -> Iterator[None]:
+    """Put a terminal back as it was should the relay be killed before it does so."""
+    kept: dict[int, list[Any]] = {}
+    for descriptor in _streams(request):
+        with suppress(termios.error, OSError):
+            kept[os.dup(descriptor)] = termios.tcgetattr(descriptor)
+    try:
+        yield
+    finally:
+        for descriptor, settings in kept.items():
+            with suppress(termios.error, OSError):
+                if termios.tcgetattr(descriptor) != settings:
+                    termios.tcsetattr(descriptor, termios.TCSADRAIN, settings)
+            os.close(descriptor)
+
+
+def _result(request: Request, report: bytes, relay_status: int) -> Result:
+    head, found, log_bytes = report.partition(b"\nlog\n")
+    if not found:
+        raise GuestError(
+            f"the relay between {request.image} and its command ended early "
+            f"({_describe_end(relay_status)}); the guest went with it"
+        )
+    fields = dict(line.partition(" ")[::2] for line in head.decode(errors="replace").splitlines())
+    log = log_bytes.decode(errors="replace")
+    if fields["outcome"] != "finished":
+        raise GuestError(_explain(request, fields, log))
+    return _finished(fields, log)
+
+
+def _finished(fields: dict[str, str], log: str) -> Result:
+    number = {key: int(text) for key, text in fields.items() if key not in ("outcome", "failure")}
+    status = os.waitstatus_to_exitcode(number["wait_status"])
+    return Result(
+        status=status if status >= 0 else 128 - status,
+        signal=-status if status < 0 else None,
+        boot_seconds=number["boot_ns"] / 1e9,
+        wall_seconds=number["wall_ns"] / 1e9,
+        user_seconds=number["user_us"] / 1e6,
+        system_seconds=number["system_us"] / 1e6,
+        voluntary_switches=number["voluntary_switches"],
+        involuntary_switches=number["involuntary_switches"],
+        minor_faults=number["minor_faults"],
+        major_faults=number["major_faults"],
+        max_resident_bytes=number["max_resident_kib"] << 10,
+        log=log,
+    )
+
+
+def _explain(request: Request, fields: dict[str, str], log: str) -> str:
+    image = request.image
+    booted = fields["boot_ns"] != "0"
+    panic = next((line for line in log.splitlines() if "Kernel panic" in line), None)
+    end = _describe_end(_exit_code(int(fields["kernel_status"])))
+    sentences = {
+        "not-executed": f"{image} cannot be executed ({os.strerror(int(fields['error']))}); "
+        "name a User-Mode Linux kernel",
+        "interrupted": f"{image} was interrupted before it started the command",
+        "failed": f"the guest could not start the command: {fields['failure']}",
+        "boot-timeout": f"{image} did not start the command within "
+        f"{request.boot_timeout_seconds:g} s",
+        "timeout": f"the command did not end within {request.timeout_seconds or 0:g} s "
+        "and was killed with its guest",
+        "hang": f"the guest of {image} gave no sign of life for {request.hang_timeout_seconds:g} s",
+        "died": f"the guest of {image} ended ({end}) "
+        + ("while the command ran" if booted else "before it started the command"),
+    }
+    sentence = sentences[fields["outcome"]]
+    if panic:
+        sentence = (
+            f"the guest of {image} panicked: {panic.partition('Kernel panic')[2].strip(' -')}"
+        )
+    return sentence + _tail(log, panic)
+
+
+def _tail(log: str, panic: str | None) -> str:
+    """The end of the log; of one with a panic, what led to it."""
+    lines = [line for line in log.splitlines() if line.strip()]
+    if panic in lines:
+        lines = lines[: lines.index(panic) + 3]
+    if not lines:
+        return " (it wrote no log)"
+    return "; the end of its log:\n  " + "\n  ".join(lines[-LOG_TAIL_LINES:])
+
+
+def _exit_code(wait_status: int) -> int:
+    return os.waitstatus_to_exitcode(wait_status)
+
+
+def _describe_end(code: int) -> str:
+    return f"status {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`kadence run`: run a command under a kernel."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from kadence import boot
+from kadence.boot.memory import parse_size
+from kadence.boot.session import run
+from kadence.errors import UsageError
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The kernel, its memory, and the command."""
+    parser.add_argument(
+        "--kernel",
+        default="generic",
+        help="generic, tailored, the ID of a kernel in the store, or the path of an image "
+        "(default: generic)",
+    )
+    parser.add_argument("--plan", type=Path, metavar="P.plan.json", help="what tailored refers to")
+    parser.add_argument(
+        "--mem", metavar="SIZE", help="memory of the guest, such as 2G (default: what is free)"
+    )
+    parser.add_argument("--timeout", type=float, metavar="S", help="seconds the command may take")
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD", help="the command")
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; its exit status, or 128 + n where signal n killed it, is ours."""
+    command = options.command[1:] if options.command[:1] == ["--"] else options.command
+    if not command:
+        raise UsageError("no command to run; name it after --, as in `kadence run -- ls`")
+    if options.timeout is not None and not options.timeout > 0:
+        raise UsageError(f"{options.timeout:g} seconds are no time; give --timeout more than 0")
+    request = boot.Request(
+        image=_image(options.kernel, options.plan),
+        argv=command,
+        memory_bytes=parse_size(options.mem) if options.mem else None,
+        timeout_seconds=options.timeout,
+    )
+    result = run(request, stand_in=True)
+    if "Out of memory: Killed process" in result.log:
+        print("kadence: the guest ran out of memory; give it more with --mem", file=sys.stderr)
+    return result.status
+
+
+def _image(reference: str, plan: Path | None) -> Path:
+    """A path has a slash in it, as for a shell."""
+    if "/" in reference:
+        return Path(reference)
+    from kadence.kconfig import store
+
+    return store.find(reference, plan).image
