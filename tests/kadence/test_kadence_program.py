@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""kadence.toml: what is said, and what is refused."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kadence import program
+from kadence.program import ProgramError
+
+MINIMAL = """\
+[program]
+name = "p"
+[build]
+command = "make"
+[run]
+command = ["./p", "1"]
+[check]
+command = ["./p", "check"]
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    (folder / "kadence.toml").write_text(text)
+    return folder
+
+
+def test_the_least_that_is_needed(tmp_path: Path) -> None:
+    described = program.read(written(tmp_path, MINIMAL))
+    assert described.name == "p"
+    assert described.build == "make"
+    assert described.run == described.profile == ("./p", "1")
+    assert described.check == ("./p", "check")
+    assert described.outputs == described.inputs == ()
+    assert described.prepare == described.standard_input == ""
+    assert described.interval is None
+    assert described.folder == tmp_path
+
+
+def test_all_that_can_be_said(tmp_path: Path) -> None:
+    text = MINIMAL.replace('"make"', '"make all"\nprepare = "./fetch"').replace(
+        "[check]",
+        'profile = ["./p"]\ninterval = 5\nstdin = "in"\ninputs = ["in"]\noutputs = ["a/b"]\n'
+        "timeout = 2.5\n[check]",
+    )
+    described = program.read(written(tmp_path, text))
+    assert described.prepare == "./fetch"
+    assert described.profile == ("./p",)
+    assert described.interval == 5
+    assert described.standard_input == "in"
+    assert described.inputs == ("in",)
+    assert described.outputs == ("a/b",)
+    assert described.timeout_seconds == 2.5
+
+
+REFUSED = {
+    "unknown table": ("[extra]\n" + MINIMAL, "'extra' is not a table"),
+    "table that is a value": ("check = 1\n", "'check' is not a table"),
+    "unknown key": (MINIMAL + "comand = 1\n", r"\[check\] has no key 'comand'; it knows command"),
+    "missing key": (MINIMAL.replace('name = "p"', ""), r"'name' is missing in \[program\]"),
+    "missing table": (MINIMAL.split("[check]")[0], r"'command' is missing in \[check\]"),
+    "not TOML": ("[program\n", "is not TOML"),
+    "empty words": (MINIMAL.replace('["./p", "1"]', "[]"), "run.command must be a list of words"),
+    "words as text": (MINIMAL.replace('["./p", "1"]', '"./p 1"'), "must be a list of words"),
+    "text as words": (MINIMAL.replace('"make"', '["make"]'), "build.command must be a text"),
+    "empty text": (MINIMAL.replace('"make"', '""'), "not empty"),
+    "name with a slash": (MINIMAL.replace('"p"', '"p/q"'), "must not contain '/'"),
+    "interval of 0": (MINIMAL.replace("[check]", "interval = 0\n[check]"), "positive whole number"),
+    "true for a number": (MINIMAL.replace("[check]", "interval = true\n[check]"), "positive whole"),
+    "timeout of 0": (MINIMAL.replace("[check]", "timeout = 0\n[check]"), "number of seconds"),
+    "output elsewhere": (MINIMAL.replace("[check]", 'outputs = ["/etc/x"]\n[check]'), "below the"),
+    "output above": (MINIMAL.replace("[check]", 'outputs = ["../x"]\n[check]'), "below the folder"),
+    "outputs as text": (MINIMAL.replace("[check]", 'outputs = "x"\n[check]'), "list of names"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_wrong_is_refused_in_one_sentence(case: str, tmp_path: Path) -> None:
+    text, complaint = REFUSED[case]
+    with pytest.raises(ProgramError, match=complaint) as caught:
+        program.read(written(tmp_path, text))
+    assert "\n" not in str(caught.value)
+    assert "kadence.toml" in str(caught.value)
+
+
+def test_bytes_that_are_not_text_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "kadence.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ProgramError, match="is not TOML"):
+        program.read(tmp_path)
+
+
+def test_the_command_refuses_a_folder_without_one(
+    kadence: Callable[..., Any], refused: Callable[[Any], str], tmp_path: Path
+) -> None:
+    assert "has no kadence.toml" in refused(kadence("specialize", tmp_path))
+    assert "has no kadence.toml" in refused(kadence("specialize", tmp_path / "nowhere"))
+
+
+def test_the_command_refuses_too_few_rounds(
+    kadence: Callable[..., Any], refused: Callable[[Any], str], tmp_path: Path
+) -> None:
+    written(tmp_path, MINIMAL)
+    output = tmp_path / "output"
+    complaint = refused(kadence("specialize", tmp_path, "-o", output, "--rounds", 6))
+    assert "6 rounds are too few" in complaint
+    assert not output.exists()
