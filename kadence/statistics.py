@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a handful of noisy samples says: medians, differences, and how sure they are.
+
+Both intervals are free of any assumption about the distribution's shape, and exact for small
+samples: order statistics for a median (Conover, Practical Nonparametric Statistics, 3.2), and
+Hodges and Lehmann's estimator with Wilcoxon's signed-rank interval for paired differences
+(Hollander and Wolfe, Nonparametric Statistical Methods, 3.2 and 3.3).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import binom
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value and the interval that holds the truth with at least this confidence."""
+
+    value: float
+    low: float
+    high: float
+    confidence: float  # the interval's true one; below the wanted where samples are too few
+    count: int
+
+
+def median(samples: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
+    """The median with the narrowest symmetric interval of order statistics that suffices."""
+    ordered = np.sort(np.asarray(samples, dtype=float))
+    count = len(ordered)
+    if count == 0:
+        raise ValueError("no samples")
+    # Cutting k samples at each end leaves out the median with probability 2 P(B <= k).
+    cut = 0
+    while cut + 1 <= (count - 1) // 2 and 1 - 2 * binom.cdf(cut + 1, count, 0.5) >= confidence:
+        cut += 1
+    coverage = max(0.0, 1 - 2 * float(binom.cdf(cut, count, 0.5)))
+    return Estimate(
+        float(np.median(ordered)), float(ordered[cut]), float(ordered[-1 - cut]), coverage, count
+    )
+
+
+def paired_ratio(
+    samples: Sequence[float], reference: Sequence[float], confidence: float = CONFIDENCE
+) -> Estimate:
+    """How many times the reference a sample is, round by round.
+
+    Sample i and reference i were taken in the same round, so that a slow drift of the machine
+    concerns both and cancels.
+    """
+    if len(samples) != len(reference):
+        raise ValueError("paired samples must be equally many")
+    logarithms = np.log(np.asarray(samples, dtype=float)) - np.log(
+        np.asarray(reference, dtype=float)
+    )
+    shift = signed_rank_shift(logarithms, confidence)
+    return Estimate(
+        float(np.exp(shift.value)),
+        float(np.exp(shift.low)),
+        float(np.exp(shift.high)),
+        shift.confidence,
+        shift.count,
+    )
+
+
+def signed_rank_shift(
+    differences: npt.NDArray[np.float64] | Sequence[float], confidence: float = CONFIDENCE
+) -> Estimate:
+    """The median of the pairwise means of the differences, with Wilcoxon's interval."""
+    values = np.asarray(differences, dtype=float)
+    count = len(values)
+    if count == 0:
+        raise ValueError("no samples")
+    first, second = np.triu_indices(count)
+    means = np.sort((values[first] + values[second]) / 2)
+    tail = np.cumsum(_signed_rank_distribution(count))
+    cut = 0
+    while cut + 1 <= (len(means) - 1) // 2 and 1 - 2 * tail[cut + 1] >= confidence:
+        cut += 1
+    coverage = max(0.0, 1 - 2 * float(tail[cut]))
+    return Estimate(
+        float(np.median(means)), float(means[cut]), float(means[-1 - cut]), coverage, count
+    )
+
+
+def _signed_rank_distribution(count: int) -> npt.NDArray[np.float64]:
+    """The chance of each sum of ranks when every rank counts or not with chance one half."""
+    chances = np.zeros(count * (count + 1) // 2 + 1)
+    chances[0] = 1.0
+    for rank in range(1, count + 1):
+        shifted = np.zeros_like(chances)
+        shifted[rank:] = chances[:-rank]
+        chances = (chances + shifted) / 2
+    return chances
+
+
+def differs(ratio: Estimate, confidence: float = CONFIDENCE) -> bool:
+    """Whether a ratio is told apart from 1; otherwise the difference is called none."""
+    return ratio.confidence >= confidence and not ratio.low <= 1.0 <= ratio.high
