@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Building a program in a copy of its folder: the user's own tree stays as it is."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from kadence import resources, stages
+from kadence.errors import ToolError
+from kadence.program import Program
+
+WRAPPERS = {"CC": "kadence-cc", "CXX": "kadence-c++", "FC": "kadence-fc"}
+
+
+def prepare(program: Program, source: Path, output: Path, log: Path) -> None:
+    """Copy the folder and let the program's own command fetch or generate what is not in it."""
+    copy(program.folder, source, leave_out=output)
+    if program.prepare:
+        _shell(program.prepare, source, {"KADENCE_CACHE": str(resources.cache_directory())}, log)
+    missing = [name for name in program.inputs if not (source / name).is_file()]
+    if missing:
+        raise ToolError(
+            f"{program.folder} has no {missing[0]}, which kadence.toml names among the inputs"
+        )
+
+
+def build(program: Program, source: Path, folder: Path, log: Path, plan: Path | None) -> None:
+    """Build a fresh copy with the wrappers: plain, or adapted by a plan."""
+    copy(source, folder)
+    wrappers = resources.built("bin/kadence-cc").parent
+    environment = {
+        **WRAPPERS,
+        "PATH": f"{wrappers}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+        "KADENCE_MODE": "plain" if plan is None else "adapt",
+    }
+    if plan is not None:
+        environment["KADENCE_PLAN"] = str(plan)
+    _shell(program.build, folder, environment, log)
+
+
+def copy(source: Path, target: Path, leave_out: Path | None = None) -> None:
+    """Replace `target` by a copy of `source`; times are kept, so that make is not misled."""
+    if target.exists():
+        shutil.rmtree(target)
+
+    def left_out(folder: str, names: list[str]) -> set[str]:
+        return {
+            name for name in names if name in stages.LEFT_OUT or Path(folder) / name == leave_out
+        }
+
+    shutil.copytree(source, target, symlinks=True, ignore=left_out)
+
+
+def _shell(command: str, folder: Path, environment: dict[str, str], log: Path) -> None:
+    """Run a command line of kadence.toml; what it says goes to a log."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    # MAKEFLAGS of a make that called us would reach the program's own make.
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+    }
+    with log.open("wb") as output:
+        completed = subprocess.run(
+            ["sh", "-c", command],
+            cwd=folder,
+            env=inherited | environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    if completed.returncode:
+        raise ToolError(
+            f"`{command}` ended with status {completed.returncode} in {folder}; "
+            f"what it said is in {log}"
+        )

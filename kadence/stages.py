@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Doing a stage only when something that goes into it has changed.
+
+A stage's key is a hash of its ingredients. The key of the last success is kept beside the
+products; a stage with the same key and all its products in place is not done again. A stage
+that fails loses its key first, so that what it left behind is never taken for a product.
+"""
+
+import hashlib
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from kadence import artefact
+
+# What a build or an interpreter leaves behind is not an ingredient.
+LEFT_OUT = frozenset({".git", "__pycache__"})
+
+
+def fingerprint(path: Path, leave_out: Path | None = None) -> str:
+    """A hash of a file, or of all names, kinds, modes and contents below a folder."""
+    digest = hashlib.sha256()
+    for entry in _entries(path, leave_out):
+        status = entry.lstat()
+        name = entry.relative_to(path).as_posix()
+        content = str(entry.readlink()).encode() if entry.is_symlink() else file_hash(entry)
+        digest.update(f"{name}\0{status.st_mode:o}\0".encode() + content + b"\0")
+    return digest.hexdigest()
+
+
+def _entries(path: Path, leave_out: Path | None) -> Iterable[Path]:
+    if not path.is_dir():
+        yield path
+        return
+    for entry in sorted(path.iterdir()):
+        if entry.name in LEFT_OUT or entry == leave_out:
+            continue
+        if entry.is_dir() and not entry.is_symlink():
+            yield from _entries(entry, leave_out)
+        elif entry.is_file() or entry.is_symlink():
+            yield entry
+
+
+def file_hash(path: Path) -> bytes:
+    """SHA-256 of a file's content."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest().encode()
+
+
+class Stages:
+    """The stages of one output directory."""
+
+    def __init__(self, directory: Path, again: bool = False) -> None:
+        self.directory = directory
+        self.again = again
+        self._keys = directory / ".stages"
+        self._keys.mkdir(parents=True, exist_ok=True)
+
+    def run(
+        self,
+        name: str,
+        ingredients: Iterable[object],
+        products: Sequence[Path],
+        action: Callable[[], object],
+    ) -> str:
+        """Do the stage if need be, and return its key."""
+        key = hashlib.sha256("\0".join([name, *map(str, ingredients)]).encode()).hexdigest()
+        stamp = self._keys / name.replace(" ", "-")
+        if self._is_done(stamp, key, products):
+            tell(f"{name}: unchanged")
+            return key
+        stamp.unlink(missing_ok=True)
+        tell(f"{name} …")
+        began = time.monotonic()
+        action()
+        tell(f"{name}: {time.monotonic() - began:.1f} s")
+        with artefact.atomic_output(stamp) as temporary:
+            temporary.write_text(key)
+        return key
+
+    def _is_done(self, stamp: Path, key: str, products: Sequence[Path]) -> bool:
+        return (
+            not self.again
+            and stamp.is_file()
+            and stamp.read_text() == key
+            and all(product.exists() for product in products)
+        )
+
+
+def tell(line: str) -> None:
+    """A line about the progress."""
+    print(f"kadence: {line}", file=sys.stderr, flush=True)
