@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The rounds, with guests that are played by this machine."""
+
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kadence import boot, execution, measure
+from kadence.errors import GuestError
+from kadence.execution import ExecutionError
+from kadence.measure import ADAPTED, GENERIC, MACHINE, PLAIN, REFERENCE, TAILORED, Bench, Cell
+from kadence.program import Program
+
+COMBINATIONS = 6
+
+
+class Guests:
+    """Plays every guest on this machine; the image's name says how it misbehaves."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+
+    def run(self, request: boot.Request) -> boot.Result:
+        self.runs += 1
+        kind = request.image.name
+        if kind == "panics" or (kind == "panics-later" and self.runs > 10):
+            raise GuestError("the guest kernel panicked")
+        completed = subprocess.run(
+            request.argv,
+            cwd=request.directory,
+            env={**(request.environment or {}), "GUEST": kind},
+            stdin=request.stdin,
+            stdout=request.stdout,
+            stderr=request.stderr,
+            check=False,
+        )
+        log = "BUG: something" if kind == "complains" else ""
+        return boot.Result(completed.returncode, None, 0.1, 0.5, 0.4, 0.1, 1, 2, 3, 0, 4096, log)
+
+
+@pytest.fixture
+def guests(monkeypatch: pytest.MonkeyPatch) -> Guests:
+    guests = Guests()
+    monkeypatch.setattr(boot, "run", guests.run)
+    monkeypatch.setattr(boot, "complaints", lambda log: re.findall("BUG.*", log))
+    return guests
+
+
+Make = Callable[..., Bench]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Make:
+    """A bench for a shell script that notes who it is."""
+
+    def make(script: str, tailored: str = "tailored") -> Bench:
+        folders = {}
+        for mode in (PLAIN, ADAPTED):
+            folders[mode] = tmp_path / mode
+            folders[mode].mkdir()
+            command = folders[mode] / "program"
+            command.write_text(f"#!/bin/sh\necho {mode} $GUEST >>{tmp_path}/journal\n{script}\n")
+            command.chmod(0o755)
+        scratch = tmp_path / "scratch"
+        scratch.mkdir()
+        return Bench(
+            Program(tmp_path, "p", "", ("./program",), (), ("./program",), outputs=("out",)),
+            folders,
+            {GENERIC: Path("generic"), TAILORED: Path(tailored)},
+            scratch,
+        )
+
+    return make
+
+
+def test_every_round_runs_all_and_begins_with_another(
+    guests: Guests, bench: Make, tmp_path: Path
+) -> None:
+    found = measure.measure(bench("echo same >out"), 7)
+    journal = (tmp_path / "journal").read_text().splitlines()
+    rounds = [journal[at : at + COMBINATIONS] for at in range(0, len(journal), COMBINATIONS)]
+    assert len(rounds) == 8
+    assert all(len(set(order)) == COMBINATIONS for order in rounds)
+    assert len({order[0] for order in rounds}) == COMBINATIONS
+    assert journal[0] == "plain"
+    assert {len(samples) for samples in found.samples.values()} == {7}
+    assert len(found.samples) == COMBINATIONS
+    assert guests.runs == 8 * 4
+    assert not found.differences
+    assert not found.dropped
+
+
+def test_a_difference_in_a_file_or_in_the_output_is_noted(guests: Guests, bench: Make) -> None:
+    script = '[ "$GUEST" = tailored ] && echo other || echo same\necho ${GUEST:+same} >out'
+    made = bench(script)
+    found = measure.measure(made, 2)
+    assert set(found.differences) == {
+        (Cell(TAILORED, PLAIN), "standard output"),
+        (Cell(TAILORED, ADAPTED), "standard output"),
+        *((Cell(kernel, mode), "out") for kernel in (GENERIC, TAILORED) for mode in MODES),
+    }
+    assert all(rounds == [0, 1, 2] for rounds in found.differences.values())
+    kept = {cell: made.kept(cell) / "standard output" for cell in (REFERENCE, *made.cells())}
+    assert kept[REFERENCE].read_text() == "same\n"
+    assert kept[Cell(TAILORED, PLAIN)].read_text() == "other\n"
+
+
+MODES = (PLAIN, ADAPTED)
+
+
+def test_a_program_that_is_not_deterministic_differs_from_itself(
+    guests: Guests, bench: Make
+) -> None:
+    found = measure.measure(bench("date +%N; touch out"), 2)
+    assert found.differences[REFERENCE, "standard output"] == [1, 2]
+
+
+@pytest.mark.parametrize("image", ["panics", "panics-later", "complains"])
+def test_a_tailored_kernel_that_fails_is_dropped(image: str, guests: Guests, bench: Make) -> None:
+    found = measure.measure(bench("echo same >out", image), 7)
+    assert set(found.dropped) == {Cell(TAILORED, PLAIN), Cell(TAILORED, ADAPTED)}
+    assert {cell.kernel for cell in found.samples} == {MACHINE, GENERIC}
+    assert {len(samples) for samples in found.samples.values()} == {7}
+
+
+def test_a_program_that_fails_on_the_tailored_kernel_only_drops_it(
+    guests: Guests, bench: Make
+) -> None:
+    found = measure.measure(bench('touch out; [ "$GUEST" != tailored ]'), 1)
+    reasons = found.dropped.values()
+    assert all("ended with status 1" in reason for reason in reasons)
+    assert len(found.dropped) == 2
+
+
+def test_a_program_that_fails_everywhere_is_an_error(guests: Guests, bench: Make) -> None:
+    with pytest.raises(ExecutionError, match="ended with status 3 as the plain program on this"):
+        measure.measure(bench("exit 3"), 1)
+
+
+def test_an_output_that_was_not_written_is_an_error(guests: Guests, bench: Make) -> None:
+    with pytest.raises(ExecutionError, match="wrote no out"):
+        measure.measure(bench("true"), 1)
+
+
+def test_an_old_output_is_not_taken_for_a_new_one(guests: Guests, bench: Make) -> None:
+    made = bench("true")
+    (made.folders[PLAIN] / "out").write_text("old")
+    with pytest.raises(ExecutionError, match="wrote no out"):
+        measure.measure(made, 1)
+
+
+def run_here(tmp_path: Path, *argv: str, timeout: float | None = None) -> execution.Ending:
+    return execution.run(
+        argv,
+        tmp_path,
+        image=None,
+        scratch=tmp_path,
+        environment=execution.environment(),
+        timeout_seconds=timeout,
+    )
+
+
+def test_this_machines_run_is_accounted(tmp_path: Path) -> None:
+    ending = run_here(tmp_path, "sh", "-c", "sleep 0.2; echo out; echo err >&2; exit 7")
+    assert ending.status == 7
+    assert (tmp_path / "stdout").read_text() == "out\n"
+    assert (tmp_path / "stderr").read_text() == "err\n"
+    assert ending.sample.seconds >= 0.2
+    assert ending.sample.program_seconds == ending.sample.seconds
+    assert ending.sample.boot_seconds == 0
+    assert ending.sample.voluntary_switches > 0
+    assert ending.sample.max_resident_bytes > 100_000
+
+
+def test_signals_and_hangs_have_the_shells_status(tmp_path: Path) -> None:
+    assert run_here(tmp_path, "sh", "-c", "kill -SEGV $$").status == 128 + 11
+    assert run_here(tmp_path, "sleep", "60", timeout=0.2).status == 128 + 9
+
+
+def test_a_missing_program_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ExecutionError, match=r"cannot run \./nothing: No such file"):
+        run_here(tmp_path, "./nothing")
+
+
+def test_our_own_variables_do_not_reach_the_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KADENCE_PLAN", "x")
+    monkeypatch.setenv("KADAPT_DEVICE", "x")
+    run_here(tmp_path, "env")
+    assert not re.search("^KAD", (tmp_path / "stdout").read_text(), re.MULTILINE)
+    assert os.environ["PATH"] in (tmp_path / "stdout").read_text()
