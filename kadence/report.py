@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From measurements to what they say: `report.json`, its verdict, and the table at the end.
+
+The verdict compares the adapted program on the tailored kernel with the plain program on the
+machine's own kernel, by the time from the request to the end, because that is the choice its
+user has. Which comparison decides is settled before anything is measured: picking the best of
+several afterwards would find winners in noise.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from kadence import statistics
+from kadence.execution import Sample
+from kadence.measure import (
+    ADAPTED,
+    GENERIC,
+    KERNEL_NAMES,
+    MACHINE,
+    PLAIN,
+    REFERENCE,
+    TAILORED,
+    Cell,
+    Measurements,
+)
+from kadence.statistics import Estimate
+
+FASTER, SLOWER, NONE, FAILED = "faster", "slower", "none", "failed"
+METRICS = tuple(field.name for field in fields(Sample))
+
+# What is compared with what, and what the comparison tells.
+COMPARISONS = (
+    (Cell(TAILORED, PLAIN), Cell(GENERIC, PLAIN), "the tailored kernel, plain program"),
+    (Cell(TAILORED, ADAPTED), Cell(GENERIC, ADAPTED), "the tailored kernel, adapted program"),
+    (Cell(GENERIC, ADAPTED), Cell(GENERIC, PLAIN), "the adaptation, on the generic kernel"),
+    (Cell(TAILORED, ADAPTED), Cell(TAILORED, PLAIN), "the adaptation, on the tailored kernel"),
+    (Cell(MACHINE, ADAPTED), REFERENCE, "the phase calls where no device answers them"),
+    (Cell(GENERIC, PLAIN), REFERENCE, "running under User-Mode Linux at all"),
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the report says in one sentence."""
+
+    outcome: str  # FASTER, SLOWER, NONE or FAILED
+    sentence: str
+    kernel: str  # of the compared combination
+    ratio: Estimate | None = None  # its time as a multiple of the reference's
+
+
+def outcome(ratio: Estimate) -> str:
+    """What a ratio of times says; a difference within the noise is none."""
+    if not statistics.differs(ratio):
+        return NONE
+    return FASTER if ratio.value < 1 else SLOWER
+
+
+def in_words(ratio: Estimate) -> str:
+    """A ratio of times as a reader wants it: `12.3 % less (11.0 to 13.5 %)`, or `none`."""
+    if not statistics.differs(ratio):
+        return "none"
+    sign = -1 if ratio.value < 1 else 1
+    low, high = sorted(100 * sign * (bound - 1) for bound in (ratio.low, ratio.high))
+    word = "less" if sign < 0 else "more"
+    return f"{100 * sign * (ratio.value - 1):.1f} % {word} ({low:.1f} to {high:.1f} %)"
+
+
+def failures(found: Measurements) -> list[str]:
+    """Every difference of outputs, in a sentence each."""
+    sentences = []
+    for (cell, name), rounds in found.differences.items():
+        times = "once" if len(rounds) == 1 else f"{len(rounds)} times"
+        if cell == REFERENCE:
+            sentences.append(
+                f"{name} of the {cell} is not the same in every run (it differed {times}): "
+                "the program is not deterministic, so nothing can be said about its adaptation"
+            )
+        else:
+            sentences.append(f"{name} of the {cell} differed {times} from the {REFERENCE}'s")
+    return sentences
+
+
+def paired(found: Measurements, of: Cell, against: Cell, metric: str) -> Estimate | None:
+    """How many times the second's metric the first's is; None where either was not measured."""
+    if of not in found.samples or against not in found.samples:
+        return None
+    return statistics.paired_ratio(
+        [getattr(sample, metric) for sample in found.samples[of]],
+        [getattr(sample, metric) for sample in found.samples[against]],
+    )
+
+
+def verdict(found: Measurements) -> Verdict:
+    """The report's one sentence."""
+    kernel = TAILORED if Cell(TAILORED, ADAPTED) in found.samples else GENERIC
+    cell = Cell(kernel, ADAPTED)
+    if found.differences:
+        return Verdict(
+            FAILED, "The program's output is not the same everywhere: do not use this.", kernel
+        )
+    ratio = paired(found, cell, REFERENCE, "seconds")
+    if ratio is None:
+        return Verdict(FAILED, "Nothing could be measured.", kernel)
+    what = f"The {cell}"
+    against = f"the {REFERENCE}"
+    kind = outcome(ratio)
+    sentences = {
+        FASTER: f"{what} takes {in_words(ratio)} time than {against}.",
+        SLOWER: f"{what} takes {in_words(ratio)} time than {against}: use {against}.",
+        NONE: f"Between {what[0].lower()}{what[1:]} and {against} no difference can be told "
+        "from the noise.",
+    }
+    return Verdict(kind, sentences[kind], kernel, ratio)
+
+
+def measured(found: Measurements) -> list[dict[str, Any]]:
+    """Per combination: estimates and samples of every metric, checksums of the outputs."""
+    return [
+        {
+            "kernel": cell.kernel,
+            "program": cell.program,
+            "estimates": {
+                metric: asdict(statistics.median(_values(samples, metric))) for metric in METRICS
+            },
+            "samples": {metric: _values(samples, metric) for metric in METRICS},
+            "outputs": found.outputs.get(cell, {}),
+            "counters": found.counters.get(cell),
+        }
+        for cell, samples in found.samples.items()
+    ]
+
+
+def _values(samples: Sequence[Sample], metric: str) -> list[float]:
+    return [getattr(sample, metric) for sample in samples]
+
+
+def comparisons(found: Measurements) -> list[dict[str, Any]]:
+    """What each single change does, by the whole time and by the program's own."""
+    compared = []
+    for of, against, effect in COMPARISONS:
+        whole = paired(found, of, against, "seconds")
+        program = paired(found, of, against, "program_seconds")
+        if whole is not None and program is not None:
+            compared.append(
+                {
+                    "effect": effect,
+                    "of": asdict(of),
+                    "against": asdict(against),
+                    "seconds": asdict(whole) | {"says": in_words(whole)},
+                    "program_seconds": asdict(program) | {"says": in_words(program)},
+                }
+            )
+    return compared
+
+
+def body(found: Measurements, rounds: int, notes: Sequence[str]) -> dict[str, Any]:
+    """The part of `report.json` that the measurements fill."""
+    judged = verdict(found)
+    dropped = {f"{cell.kernel} kernel": reason for cell, reason in found.dropped.items()}
+    return {
+        "failures": failures(found),
+        "verdict": asdict(judged),
+        "notes": [*notes, *(f"The {kernel} is not used: {why}" for kernel, why in dropped.items())],
+        "rounds": rounds,
+        "uncounted_rounds": 1,
+        "cells": measured(found),
+        "comparisons": comparisons(found),
+    }
+
+
+def table(document: Mapping[str, Any]) -> str:
+    """The short table that ends `kadence specialize`."""
+    lines = [f"{'seconds (95 % interval)':26}{'plain program':>26}{'adapted program':>26}"]
+    for kernel in (MACHINE, GENERIC, TAILORED):
+        row = {
+            cell["program"]: cell["estimates"]["seconds"]
+            for cell in document["cells"]
+            if cell["kernel"] == kernel
+        }
+        shown = [interval_text(row[program]) if program in row else "-" for program in COLUMNS]
+        lines.append(f"{KERNEL_NAMES[kernel]:26}" + "".join(f"{text:>26}" for text in shown))
+    lines.append("")
+    for comparison in document["comparisons"]:
+        lines.append(f"{comparison['effect']:50}{comparison['seconds']['says']}")
+    return "\n".join([*document["failures"], *lines, "", *document["notes"]]).rstrip() + (
+        f"\n\n{document['verdict']['sentence']}"
+    )
+
+
+COLUMNS = (PLAIN, ADAPTED)
+
+
+def interval_text(estimate: Mapping[str, float]) -> str:
+    """`1.234 (1.230 to 1.250)`."""
+    return f"{estimate['value']:.3f} ({estimate['low']:.3f} to {estimate['high']:.3f})"

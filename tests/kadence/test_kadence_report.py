@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Verdicts and pages of measurements whose truth is known, because it was made up."""
+
+import base64
+import html
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kadence import page, report
+from kadence.execution import Sample
+from kadence.measure import (
+    ADAPTED,
+    GENERIC,
+    MACHINE,
+    PLAIN,
+    REFERENCE,
+    TAILORED,
+    Cell,
+    Measurements,
+)
+
+ROUNDS = 9
+CELLS = [
+    Cell(kernel, program) for kernel in (MACHINE, GENERIC, TAILORED) for program in (PLAIN, ADAPTED)
+]
+WINNER = Cell(TAILORED, ADAPTED)
+SAMPLE = Sample(
+    seconds=1.0,
+    program_seconds=0.9,
+    boot_seconds=0.1,
+    user_seconds=0.8,
+    system_seconds=0.1,
+    voluntary_switches=3,
+    involuntary_switches=40,
+    minor_faults=500,
+    major_faults=0,
+    max_resident_bytes=5 << 20,
+)
+
+
+def measurements(factors: dict[Cell, float], noise: float = 0.001) -> Measurements:
+    """Every combination takes 1 s times its factor, with reproducible noise."""
+    generator = np.random.default_rng(3)
+    found = Measurements(samples={})
+    for cell in CELLS:
+        times = factors.get(cell, 1.0) * (1 + noise * generator.standard_normal(ROUNDS))
+        found.samples[cell] = [
+            replace(SAMPLE, seconds=float(time), program_seconds=float(time) - 0.1)
+            for time in times
+        ]
+        found.outputs[cell] = {"standard output": "00"}
+    return found
+
+
+def document(found: Measurements, notes: tuple[str, ...] = ()) -> dict[str, Any]:
+    """A report around the measurements."""
+    phases = {"id": 0, "kind": "compute", "weight": 0.9, "hottest": []}
+    hot = {"function": "diffuse<&>", "file": "src/heat.c", "line": 12, "share": 0.93}
+    policy = {
+        "phase": 0,
+        "name": "compute",
+        "quantum_ns": 5_000_000_000,
+        "evidence": "It computes.",
+    }
+    marker = {
+        "phase": 1,
+        "function": "checkpoint",
+        "kind": "loop_preheader",
+        "file": "src/heat.c",
+        "line": 9,
+        "verified": False,
+        "expected_fires": 20,
+        "evidence": "It fires once.",
+    }
+    pieces = [{"phase": 0, "start": 0, "length": 500}, {"phase": 1, "start": 500, "length": 100}]
+    body = report.body(found, ROUNDS, notes)
+    return body | {
+        "command": ["kadence", "specialize", "heat"],
+        "program": {"name": "heat", "run": ["./heat"], "profile": ["./heat", "-s", "9"]},
+        "machine": {"release": "6.1.0", "processor": "A <fast> one", "processors": 2},
+        "profile": {
+            "interval": 1000,
+            "intervals": 600,
+            "timeline": [{"thread": 1, "pieces": pieces}],
+        },
+        "phases": [phases | {"hottest": [hot]}, phases | {"id": 1, "kind": "file-io"}],
+        "plan": {
+            "policies": [policy, policy | {"phase": 1, "quantum_ns": 0}],
+            "markers": [marker],
+            "refused": [{"phase": None, "what": "a long quantum", "reason": "Threads spin."}],
+        },
+        "system_calls": [
+            {"name": "write", "descriptor": "file", "count": 7, "bytes": 70},
+            {"name": "brk", "descriptor": "", "count": 3, "bytes": 0},
+        ],
+        "kernels": [
+            {
+                "kind": kind,
+                "id": "0123456789abcdef",
+                "release": "6.12.1",
+                "image_bytes": 5 << 20,
+                "text_bytes": 3 << 20,
+                "boot_seconds": None,
+            }
+            for kind in (GENERIC, TAILORED)
+        ],
+    }
+
+
+def test_less_time_is_faster_and_says_by_how_much() -> None:
+    judged = report.verdict(measurements({WINNER: 0.8}))
+    assert judged.outcome == report.FASTER
+    assert judged.ratio is not None
+    assert judged.ratio.low < 0.8 < judged.ratio.high
+    share = re.search(r"takes (\S+) % less \((\S+) to (\S+) %\) time", judged.sentence)
+    assert share
+    middle, low, high = map(float, share.groups())
+    assert low <= 20.0 <= high
+    assert middle == pytest.approx(20, abs=0.2)
+    assert "plain program on this machine's own kernel" in judged.sentence
+
+
+def test_more_time_is_slower_and_advises_against() -> None:
+    judged = report.verdict(measurements({WINNER: 1.5}))
+    assert judged.outcome == report.SLOWER
+    assert "50." in judged.sentence or "49." in judged.sentence
+    assert judged.sentence.endswith("use the plain program on this machine's own kernel.")
+
+
+def test_a_difference_within_the_noise_is_none() -> None:
+    judged = report.verdict(measurements({WINNER: 0.999}, noise=0.05))
+    assert judged.outcome == report.NONE
+    assert "no difference can be told from the noise" in judged.sentence
+
+
+def test_the_verdict_is_against_this_machines_kernel_whatever_the_others_gain() -> None:
+    guests = {Cell(GENERIC, PLAIN): 2.0, Cell(GENERIC, ADAPTED): 2.0, Cell(TAILORED, PLAIN): 1.6}
+    found = measurements(guests | {WINNER: 1.2})
+    assert report.verdict(found).outcome == report.SLOWER
+    says = {entry["effect"]: entry["seconds"]["says"] for entry in report.comparisons(found)}
+    plain = re.match(r"(\S+) % less", says["the tailored kernel, plain program"])
+    assert plain
+    assert float(plain[1]) == pytest.approx(20, abs=0.3)
+    assert " less " in says["the tailored kernel, adapted program"]
+    assert says["the adaptation, on the generic kernel"] == "none"
+    assert says["the phase calls where no device answers them"] == "none"
+    assert " more " in says["running under User-Mode Linux at all"]
+
+
+def test_different_output_is_a_failure_however_fast() -> None:
+    found = measurements({WINNER: 0.5})
+    found.differences[WINNER, "result.dat"] = [2, 5]
+    shown = document(found)
+    assert shown["verdict"]["outcome"] == report.FAILED
+    assert shown["failures"] == [
+        "result.dat of the adapted program on the tailored kernel differed 2 times from the "
+        "plain program on this machine's own kernel's"
+    ]
+    assert report.table(shown).startswith(shown["failures"][0])
+    text = visible_text(page.render(shown, b""))
+    assert text.index("The output is not the same everywhere.") < text.index("Kadence report")
+    assert text.index("result.dat") < text.index("Time from request")
+    assert "50" not in shown["verdict"]["sentence"]
+
+
+def test_a_program_that_is_not_deterministic_is_told_so() -> None:
+    found = measurements({})
+    found.differences[REFERENCE, "standard output"] = [1]
+    assert "the program is not deterministic" in report.failures(found)[0]
+
+
+def test_without_a_tailored_kernel_the_generic_one_is_judged() -> None:
+    found = measurements({Cell(GENERIC, ADAPTED): 0.7})
+    for program in (PLAIN, ADAPTED):
+        del found.samples[Cell(TAILORED, program)]
+        found.dropped[Cell(TAILORED, program)] = "the guest hung."
+    judged = report.verdict(found)
+    assert (judged.outcome, judged.kernel) == (report.FASTER, GENERIC)
+    shown = document(found, notes=("A note.",))
+    assert shown["notes"] == ["A note.", "The tailored kernel is not used: the guest hung."]
+    assert "The tailored kernel is not used: the guest hung." in report.table(shown)
+    assert "the guest hung" in visible_text(page.render(shown, b""))
+
+
+def test_every_figure_carries_count_median_and_interval() -> None:
+    cells = report.measured(measurements({}))
+    assert [(cell["kernel"], cell["program"]) for cell in cells] == [
+        (cell.kernel, cell.program) for cell in CELLS
+    ]
+    for cell in cells:
+        for metric, estimate in cell["estimates"].items():
+            assert estimate["count"] == ROUNDS
+            assert estimate["low"] <= estimate["value"] <= estimate["high"]
+            assert estimate["value"] == np.median(cell["samples"][metric])
+    json.dumps(cells, allow_nan=False)
+
+
+def test_zero_switches_are_a_figure_too() -> None:
+    found = measurements({})
+    found.samples[REFERENCE] = [replace(SAMPLE, voluntary_switches=0)] * ROUNDS
+    json.dumps(document(found), allow_nan=False)
+    page.render(document(found), b"")
+
+
+class Page(HTMLParser):
+    """Collects tags, references and what is to be read."""
+
+    VOID = frozenset({"meta", "br", "img", "link", "circle", "line", "rect"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.references: list[str] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.references += [value or "" for name, value in attrs if name in ("src", "href")]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.text.append(data)
+
+
+def parsed(source: str) -> Page:
+    reader = Page()
+    reader.feed(source)
+    reader.close()
+    assert not reader.open
+    return reader
+
+
+def visible_text(source: str) -> str:
+    return " ".join(" ".join(parsed(source).text).split())
+
+
+def test_the_page_is_whole_and_holds_all_it_shows() -> None:
+    picture = b"\x89PNG not really"
+    source = page.render(document(measurements({WINNER: 0.8})), picture)
+    reader = parsed(source)
+    assert reader.references == ["data:image/png;base64," + base64.b64encode(picture).decode()]
+    assert not re.search(r"https?:|@import|url\(", source)
+    assert html.escape("diffuse<&>") in source
+    text = visible_text(source)
+    for shown in ("diffuse<&>", "checkpoint", "5.0 MiB", "Threads spin.", "It computes.", "90.0 %"):
+        assert shown in text, shown
+
+
+def test_the_plot_is_to_scale_from_zero() -> None:
+    cells = report.measured(measurements({WINNER: 0.5, REFERENCE: 2.0}))
+    drawn = page.plot(cells)
+    ticks = {float(tick["label"]): tick["x"] for tick in drawn["ticks"]}
+    per_second = (ticks[max(ticks)] - ticks[0]) / max(ticks)
+    for row, cell in zip(drawn["rows"], cells, strict=True):
+        seconds = cell["estimates"]["seconds"]["value"]
+        assert row["value"] == pytest.approx(ticks[0] + per_second * seconds, abs=0.2)
+        assert len(row["dots"]) == ROUNDS
+
+
+@pytest.mark.parametrize("longest", [0.0007, 0.03, 1.0, 1.01, 59, 6000])
+def test_the_axis_has_a_handful_of_round_ticks(longest: float) -> None:
+    cells = report.measured(measurements(dict.fromkeys(CELLS, longest), noise=0))
+    labels = [tick["label"] for tick in page.plot(cells)["ticks"]]
+    assert 3 <= len(labels) <= page.TICKS + 1
+    assert float(labels[-1]) >= longest * 0.999
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        (page.in_bytes(0), "0 B"),
+        (page.in_bytes(1023), "1023 B"),
+        (page.in_bytes(1536), "1.5 KiB"),
+        (page.in_bytes(5 << 20), "5.0 MiB"),
+        (page.in_bytes(3 << 30), "3.0 GiB"),
+        (page.in_seconds(0.0123), "12.3 ms"),
+        (page.in_seconds(2.5), "2.500 s"),
+        (page.in_digits(1234567), "1,234,567"),
+        (page.in_percent(0.1234), "12.3 %"),
+    ],
+)
+def test_figures_read_well(shown: str, expected: str) -> None:
+    assert shown == expected
