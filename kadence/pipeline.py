@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From a program's folder to what can be measured: two builds, and kernels to run them on."""
+
+import os
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from kadence import builds, phases, profiler, program, resources
+from kadence.errors import BuildError, ToolError
+from kadence.kconfig.build import BuildRequest
+from kadence.kconfig.build import build as build_kernel
+from kadence.kconfig.store import Kernel
+from kadence.measure import ADAPTED, GENERIC, PLAIN, TAILORED
+from kadence.phases import analysis, planning
+from kadence.profiler import runner
+from kadence.program import Program
+from kadence.stages import Stages, fingerprint, tell
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where everything of one program lies, below one output directory."""
+
+    output: Path
+    name: str
+
+    @property
+    def source(self) -> Path:
+        return self.output / "source"
+
+    def build(self, mode: str) -> Path:
+        """The built copy of one mode."""
+        return self.output / mode
+
+    def log(self, name: str) -> Path:
+        """What a command of kadence.toml said."""
+        return self.output / "logs" / f"{name}.log"
+
+    def artefact(self, suffix: str) -> Path:
+        """`<name>.<suffix>`."""
+        return self.output / f"{self.name}.{suffix}"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """All that measuring needs."""
+
+    program: Program
+    places: Places
+    kernels: dict[str, Kernel]  # GENERIC, TAILORED
+    notes: list[str]
+    key: str  # changes when anything that could change a measurement does
+
+
+def prepare(folder: Path, output: Path, again: bool) -> Prepared:
+    """Do every stage before measuring, or find it done."""
+    described = program.read(folder)
+    output = output.resolve()
+    if output == described.folder:
+        raise ToolError(f"{output} is the program's own folder; choose another place with -o")
+    places = Places(output, described.name)
+    stages = Stages(output, again)
+    line = Line(described, places, stages)
+    source_key = line.copied()
+    plain_key = line.built(PLAIN, source_key, None)
+    plan_key = line.planned(line.phased(line.profiled(plain_key)))
+    adapted_key = line.built(ADAPTED, source_key, places.artefact("plan.json"), plan_key)
+    kernels, notes = _kernels(places.artefact("plan.json"))
+    key = " ".join([plain_key, adapted_key, *(kernel.id for kernel in kernels.values()), *notes])
+    return Prepared(described, places, kernels, notes, key)
+
+
+@dataclass(frozen=True)
+class Line:
+    """The stages of one program; each method does one and returns its key."""
+
+    program: Program
+    places: Places
+    stages: Stages
+
+    def copied(self) -> str:
+        """The folder's copy, with what `prepare` fetches or generates."""
+        places = self.places
+        return self.stages.run(
+            "prepare",
+            [fingerprint(self.program.folder, leave_out=places.output)],
+            [places.source],
+            partial(
+                builds.prepare,
+                self.program,
+                places.source,
+                places.output,
+                places.log("prepare"),
+            ),
+        )
+
+    def built(self, mode: str, source_key: str, plan: Path | None, plan_key: str = "") -> str:
+        """The program, built plain or adapted."""
+        tools = [resources.built(part) for part in COMPILER_PARTS]
+        folder = self.places.build(mode)
+        return self.stages.run(
+            f"build {mode}",
+            [source_key, self.program.build, plan_key, *map(fingerprint, tools)],
+            [folder],
+            partial(
+                builds.build,
+                self.program,
+                self.places.source,
+                folder,
+                self.places.log(f"build-{mode}"),
+                plan,
+            ),
+        )
+
+    def profiled(self, plain_key: str) -> str:
+        """The profile of the plain program."""
+        output = self.places.artefact("kprof")
+        tools = [Path(profiler.__file__).parent, resources.built("profiler")]
+        words = self.program
+        return self.stages.run(
+            "profile",
+            [plain_key, words.profile, words.interval, words.standard_input]
+            + [fingerprint(tool) for tool in tools],
+            [output],
+            partial(self._profile, output),
+        )
+
+    def _profile(self, output: Path) -> None:
+        folder = self.places.build(PLAIN)
+        log = self.places.log("profile")
+        with (
+            (folder / (self.program.standard_input or os.devnull)).open("rb") as stdin,
+            log.open("wb") as said,
+        ):
+            outcome = runner.profile(
+                self.program.profile,
+                output,
+                self.program.interval or runner.DEFAULT_INTERVAL,
+                cwd=folder,
+                stdin=stdin,
+                stdout=said,
+                stderr=said,
+            )
+        for note in outcome.notes:
+            tell(note)
+        if outcome.exit_status:
+            output.unlink()
+            raise ToolError(
+                f"{self.program.profile[0]} ended with status {outcome.exit_status} under the "
+                f"profiler; what it said is in {log}"
+            )
+
+    def phased(self, profile_key: str) -> str:
+        """The phases of the profile, and the picture of its similarity matrix."""
+        of = self.places.artefact
+        return self.stages.run(
+            "phases",
+            [profile_key, fingerprint(Path(phases.__file__).parent)],
+            [of("phases.json"), of("matrix.png"), of("matrix-annotated.png")],
+            partial(
+                analysis.run,
+                of("kprof"),
+                of("phases.json"),
+                of("matrix.png"),
+                of("matrix-annotated.png"),
+            ),
+        )
+
+    def planned(self, phases_key: str) -> str:
+        """The plan for the phases."""
+        of = self.places.artefact
+        return self.stages.run(
+            "plan",
+            [phases_key],
+            [of("plan.json")],
+            partial(planning.run, of("phases.json"), of("plan.json")),
+        )
+
+
+# What decides what the wrappers make of a source.
+COMPILER_PARTS = ("bin", "gccplugin", "kadapt/libkadapt.a")
+
+
+def _kernels(plan: Path) -> tuple[dict[str, Kernel], list[str]]:
+    """The generic and the tailored kernel; without the latter the generic one serves alone."""
+    tell("kernels …")
+    kernels = {GENERIC: build_kernel(BuildRequest(kind=GENERIC))}
+    try:
+        kernels[TAILORED] = build_kernel(BuildRequest(kind=TAILORED, plan=plan))
+    except BuildError as error:
+        return kernels, [f"There is no tailored kernel, the generic one serves instead: {error}"]
+    return kernels, []

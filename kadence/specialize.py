@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The measured report of a program: check, rounds, verdict, and the two files that say so."""
+
+import os
+import platform
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import kadence
+from kadence import (
+    artefact,
+    boot,
+    execution,
+    measure,
+    page,
+    pipeline,
+    report,
+    resources,
+    statistics,
+)
+from kadence.errors import GuestError, UsageError
+from kadence.execution import ExecutionError, first_line
+from kadence.measure import ADAPTED, PLAIN, TAILORED, Bench, Cell
+from kadence.pipeline import Prepared
+from kadence.stages import Stages, fingerprint, tell
+
+FEWEST_ROUNDS = 7
+STRIP_WIDTH = 600  # pieces of time that the page shows
+
+
+def specialize(folder: Path, output: Path, rounds: int, again: bool) -> dict[str, Any]:
+    """Do all that is not done yet; returns the report's document."""
+    if rounds < FEWEST_ROUNDS:
+        raise UsageError(
+            f"{rounds} rounds are too few to tell a difference from noise; "
+            f"ask for {FEWEST_ROUNDS} or more"
+        )
+    prepared = pipeline.prepare(folder, output, again)
+    places = prepared.places
+    command = ["kadence", "specialize", str(folder), "-o", str(output), "--rounds", str(rounds)]
+    Stages(places.output, again).run(
+        "measure",
+        [prepared.key, rounds, platform.release(), prepared.program, *_measuring_code()],
+        [places.output / "report.json"],
+        lambda: _measure(prepared, rounds, command),
+    )
+    document = artefact.read(places.output / "report.json", artefact.REPORT)
+    matrix = places.artefact("matrix-annotated.png").read_bytes()
+    with artefact.atomic_output(places.output / "report.html") as temporary:
+        temporary.write_text(page.render(document, matrix), encoding="utf-8")
+    return document
+
+
+def _measuring_code() -> Iterable[str]:
+    modules = (boot, execution, measure, report, statistics, kadence.specialize)
+    for module in modules:
+        path = Path(str(module.__file__))
+        yield fingerprint(path.parent if path.name == "__init__.py" else path)
+    yield fingerprint(resources.built("boot"))
+
+
+def _measure(prepared: Prepared, rounds: int, command: list[str]) -> None:
+    scratch = prepared.places.output / "scratch"
+    scratch.mkdir(exist_ok=True)
+    bench = Bench(
+        program=prepared.program,
+        folders={mode: prepared.places.build(mode) for mode in (PLAIN, ADAPTED)},
+        images={kind: kernel.image for kind, kernel in prepared.kernels.items()},
+        scratch=scratch,
+    )
+    notes = list(prepared.notes)
+    refusal = check(bench)
+    if refusal:
+        notes.append(refusal)
+        images = {kind: image for kind, image in bench.images.items() if kind != TAILORED}
+        bench = replace(bench, images=images)
+    found = measure.measure(bench, rounds)
+    phases = artefact.read(prepared.places.artefact("phases.json"), artefact.PHASES)
+    plan = artefact.read(prepared.places.artefact("plan.json"), artefact.PLAN)
+    body = described(prepared, phases, plan) | report.body(found, rounds, notes)
+    body["kernels"] = [_kernel(prepared, kind, body["cells"]) for kind in prepared.kernels]
+    target = prepared.places.output / "report.json"
+    artefact.write(target, artefact.REPORT, phases["build_id"], command, body)
+
+
+def check(bench: Bench) -> str | None:
+    """The program's own check: here first, then on the tailored kernel; why that is refused."""
+    tell("check …")
+    if _fails(bench, Cell(measure.MACHINE, PLAIN)):
+        raise ExecutionError(
+            f"the check of {bench.program.name} does not pass on this machine's own kernel, so "
+            f"it can judge no other; what it said is in {bench.scratch / 'stderr'}"
+        )
+    if TAILORED not in bench.images:
+        return None
+    for mode in (PLAIN, ADAPTED):
+        reason = _fails(bench, Cell(TAILORED, mode))
+        if reason:
+            return f"The tailored kernel is not used, the generic one serves instead: {reason}"
+    return None
+
+
+def _fails(bench: Bench, cell: Cell) -> str | None:
+    """Why the check does not pass, or None."""
+    try:
+        ending = execution.run(
+            bench.program.check,
+            bench.folders[cell.program],
+            image=bench.images.get(cell.kernel),
+            scratch=bench.scratch,
+            environment=execution.environment(),
+            timeout_seconds=bench.program.timeout_seconds,
+        )
+    except GuestError as error:
+        return first_line(error)
+    if ending.status:
+        return f"the program's check ended with status {ending.status} as the {cell}."
+    return None
+
+
+def described(
+    prepared: Prepared, phases: Mapping[str, Any], plan: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The part of `report.json` that was known before anything was measured."""
+    return {
+        "program": {
+            "name": prepared.program.name,
+            "run": list(prepared.program.run),
+            "profile": list(prepared.program.profile),
+        },
+        "machine": {
+            "release": platform.release(),
+            "processor": _processor(),
+            "processors": len(os.sched_getaffinity(0)),
+        },
+        "profile": {
+            "interval": phases["interval"],
+            "intervals": phases["intervals"],
+            "timeline": timeline(phases),
+        },
+        "phases": phases["phases"],
+        "plan": {key: plan[key] for key in ("policies", "markers", "refused")},
+        "system_calls": phases["system_calls"],
+    }
+
+
+def _processor() -> str:
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())
+
+
+def _kernel(prepared: Prepared, kind: str, cells: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    manifest = prepared.kernels[kind].manifest
+    boots = [
+        seconds
+        for cell in cells
+        if cell["kernel"] == kind
+        for seconds in cell["samples"]["boot_seconds"]
+    ]
+    return {
+        "kind": kind,
+        **{key: manifest[key] for key in ("id", "release", "image_bytes", "text_bytes")},
+        "boot_seconds": asdict(statistics.median(boots)) if boots else None,
+    }
+
+
+def timeline(phases: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Per thread, the phase that prevails in each of STRIP_WIDTH pieces of its time."""
+    assignment, thread, instructions = (
+        np.asarray(phases[key]) for key in ("assignment", "thread", "instructions")
+    )
+    strips = []
+    for number in phases["threads"]:
+        own = thread == number
+        ends = np.cumsum(instructions[own])
+        middles = (np.arange(STRIP_WIDTH) + 0.5) * ends[-1] / STRIP_WIDTH
+        shown = assignment[own][np.searchsorted(ends, middles)]
+        edges = [0, *(np.flatnonzero(np.diff(shown)) + 1).tolist(), STRIP_WIDTH]
+        pieces = [
+            {"phase": int(shown[start]), "start": start, "length": end - start}
+            for start, end in zip(edges[:-1], edges[1:], strict=True)
+        ]
+        strips.append({"thread": number, "pieces": pieces})
+    return strips

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`kadence specialize`: from a program's folder to a measured report."""
+
+import argparse
+from pathlib import Path
+
+from kadence import program, report
+from kadence.specialize import FEWEST_ROUNDS, specialize
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The verb's arguments."""
+    parser.add_argument("folder", metavar="DIR", type=Path, help="folder with a kadence.toml")
+    parser.add_argument("-o", "--output", type=Path, help="where to work and report (NAME.kadence)")
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=FEWEST_ROUNDS,
+        help=f"how often each combination is measured ({FEWEST_ROUNDS})",
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="do everything anew, even if nothing has changed"
+    )
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Status 1 where the output was not the same everywhere."""
+    output = options.output or Path(f"{program.read(options.folder).name}.kadence")
+    document = specialize(options.folder, output, options.rounds, options.again)
+    print(report.table(document))
+    print(f"\n{output / 'report.html'}")
+    return 1 if document["failures"] else 0
