@@ -244,7 +244,7 @@ def _split(data: bytes) -> dict[str, bytes]:
     bodies = {}
     for tag in CHUNKS:
         bodies[tag], offset = _chunk(data, offset, tag)
-    if offset != len(data):
+    if bodies["DONE"] or offset != len(data):
         raise ValueError("something follows its end")
     return bodies
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Starts a program under kbbv, passes signals on to it and waits for its end.
 
-The program keeps its standard streams, directory, environment (but for VALGRIND_LIB) and
-signals; Valgrind's own messages go to a file.
+The program keeps its standard streams, directory, environment (to which Valgrind adds what it
+needs, such as LD_PRELOAD) and signals; Valgrind's own messages go to a file.
 """
 
 import os
@@ -63,7 +63,8 @@ def command(argv: Sequence[str], raw: Path, log: Path, interval: int) -> list[st
 def run(arguments: Sequence[str], place: Surroundings, look: Callable[[], None] | None) -> int:
     """Run to the end, calling `look` now and then; 128 + signal where a signal ended it."""
     tool = resources.built("profiler/valgrind/kbbv-amd64-linux")
-    env = dict(os.environ if place.env is None else place.env, VALGRIND_LIB=str(tool.parent))
+    env = dict(_own_environment() if place.env is None else place.env)
+    env["VALGRIND_LIB"] = str(tool.parent)
     try:
         process = subprocess.Popen(
             arguments,
@@ -78,6 +79,14 @@ def run(arguments: Sequence[str], place: Surroundings, look: Callable[[], None] 
     with process, _signals_forwarded(process):
         status = _wait(process, look)
     return status if status >= 0 else 128 - status
+
+
+def _own_environment() -> dict[str, str]:
+    """What Kadence was given: without the LC_CTYPE that Python adds of itself in the C locale."""
+    env = dict(os.environ)
+    if b"LC_CTYPE=" not in Path("/proc/self/environ").read_bytes():
+        env.pop("LC_CTYPE", None)
+    return env
 
 
 def _wait(process: subprocess.Popen[bytes], look: Callable[[], None] | None) -> int:

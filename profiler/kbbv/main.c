@@ -41,6 +41,8 @@
  *     ends there. A failed exec ends the rows early.
  *   - Code that changes itself is counted right, but its blocks carry the names that were true
  *     of the address when it was first translated.
+ *   - Valgrind reads no symbols of an object without a writable segment (a program in assembler
+ *     without data): its blocks have no names.
  *   - Threads run one at a time, so how their calls interleave is Valgrind's doing; and a
  *     processor without AVX-512 is seen by the program, as under every Valgrind tool.
  */
