@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Profiles on disk: the same again, or a refusal in one sentence."""
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from kadence.errors import ArtefactError
+from kadence.profiler import kprof
+from kadence.profiler.profile import Block, Function, Loop, Profile, SystemCalls
+
+SCALARS = ("interval", "blocks", "system_calls", "functions", "build_id", "argv", "command")
+COLUMNS = ("instructions", "thread", "start")
+MATRICES = ("vectors", "counts")
+
+
+def example() -> Profile:
+    counts = np.array([[3, 0, 1], [0, 0, 0], [0, 2, 5], [1 << 40, 0, 0]], dtype=np.float64)
+    blocks = (
+        Block(0x401000, 4, "main", "/src/a.c", 10, "/bin/a", True),
+        Block(2**64 - 4096, 7, "", "", 0, "", False),
+        Block(0x400FF0, 2, "näme", "b\udcff.f90", 3, "/lib/b.so", False),
+    )
+    vectors = counts * np.array([block.instructions for block in blocks])
+    vectors[2, 2] += 1  # a side exit: not every entry ran to the end
+    return Profile(
+        interval=1000,
+        vectors=sparse.csr_array(vectors),
+        counts=sparse.csr_array(counts),
+        instructions=vectors.sum(axis=1).astype(np.int64),
+        thread=np.array([1, 1, 2, 3], dtype=np.int32),
+        start=np.array([0, 998, 500, 2**62], dtype=np.int64),
+        blocks=blocks,
+        system_calls=(
+            SystemCalls(0, "write", "file", 3, 1 << 45),
+            SystemCalls(3, "futex", "", 1, 0),
+        ),
+        functions=(
+            Function("main", "a.c", 10, "0123abcd", (Loop(1, 12, 1), Loop(2, 13, 2))),
+            Function("plain", "a.c", 40, "ffffffff"),
+        ),
+        build_id="00ff",
+        argv=("./a", "x y", "\udcfe"),
+        command=("kadence", "profile"),
+        exit_status=3,
+        facts={"threads": 3, "socket_families": [1, 2], "shared_memory": True},
+    )
+
+
+def empty() -> Profile:
+    nothing = sparse.csr_array((0, 0))
+    none = np.zeros(0, dtype=np.int64)
+    return Profile(1, nothing, nothing.copy(), none, none.astype(np.int32), none, (), ())
+
+
+def fractional() -> Profile:
+    """What no run gives, but a program that makes profiles may."""
+    profile = example()
+    return replace(profile, vectors=profile.vectors * 0.3, counts=profile.counts * -1.0)
+
+
+def differently_shaped() -> Profile:
+    profile = example()
+    dense = profile.vectors.toarray()
+    dense[1, 1] = 5
+    return replace(profile, vectors=sparse.csr_array(dense))
+
+
+def assert_same(one: Profile, other: Profile) -> None:
+    for name in (*SCALARS, "exit_status", "facts"):
+        assert getattr(one, name) == getattr(other, name), name
+    for name in COLUMNS:
+        mine, theirs = getattr(one, name), getattr(other, name)
+        assert mine.dtype == theirs.dtype, name
+        assert np.array_equal(mine, theirs), name
+    for name in MATRICES:
+        mine, theirs = getattr(one, name), getattr(other, name)
+        assert mine.shape == theirs.shape, name
+        assert mine.dtype == theirs.dtype, name
+        for part in ("indptr", "indices", "data"):
+            assert np.array_equal(getattr(mine, part), getattr(theirs, part)), (name, part)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "P.kprof"
+
+
+@pytest.mark.parametrize("make", [example, empty, fractional, differently_shaped])
+def test_round_trip(path: Path, make: object) -> None:
+    assert callable(make)
+    profile = make()
+    kprof.write(path, profile)
+    assert_same(kprof.read(path), profile)
+
+
+def test_the_same_profile_gives_the_same_bytes(path: Path, tmp_path: Path) -> None:
+    kprof.write(path, example())
+    kprof.write(tmp_path / "again", kprof.read(path))
+    assert path.read_bytes() == (tmp_path / "again").read_bytes()
+
+
+def test_a_large_profile_is_compact(path: Path) -> None:
+    rows, columns = 2000, 500
+    counts = sparse.random_array(
+        (rows, columns), density=0.2, rng=np.random.default_rng(1), format="csr"
+    )
+    counts.data = np.ceil(counts.data * 1000)
+    blocks = tuple(Block(4096 + 16 * i, 5, f"f{i}", "a.c", i, "/a", True) for i in range(columns))
+    profile = replace(
+        example(),
+        counts=counts,
+        vectors=counts * 5,
+        instructions=np.asarray(counts.sum(axis=1) * 5).astype(np.int64),
+        thread=np.ones(rows, dtype=np.int32),
+        start=np.arange(rows, dtype=np.int64),
+        blocks=blocks,
+    )
+    kprof.write(path, profile)
+    assert_same(kprof.read(path), profile)
+    assert path.stat().st_size < 4 * counts.nnz
+
+
+def test_every_truncation_is_refused(path: Path) -> None:
+    kprof.write(path, example())
+    whole = path.read_bytes()
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        with pytest.raises(ArtefactError):
+            kprof.read(path)
+
+
+def test_every_flipped_bit_is_refused(path: Path) -> None:
+    kprof.write(path, example())
+    whole = path.read_bytes()
+    for position in range(len(whole)):
+        damaged = bytearray(whole)
+        damaged[position] ^= 1 << (position % 8)
+        path.write_bytes(damaged)
+        with pytest.raises(ArtefactError):
+            kprof.read(path)
+
+
+def test_random_bytes_are_refused(path: Path) -> None:
+    generator = random.Random(20)
+    for _ in range(200):
+        noise = generator.randbytes(generator.randrange(400))
+        for content in (noise, kprof.MAGIC + noise, kprof.MAGIC + b"\1\0\0\0" + noise):
+            path.write_bytes(content)
+            with pytest.raises(ArtefactError):
+                kprof.read(path)
+
+
+@pytest.mark.parametrize("tag", kprof.CHUNKS)
+def test_a_sound_chunk_with_unsound_content_is_refused(
+    path: Path, tag: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bodies = kprof._bodies(example())
+    damaged = bodies | {tag: bodies[tag][: len(bodies[tag]) // 2] + b"\xff"}
+    monkeypatch.setattr(kprof, "_bodies", lambda _profile: damaged)
+    kprof.write(path, example())
+    with pytest.raises(ArtefactError):
+        kprof.read(path)
+
+
+def test_what_follows_the_end_is_refused(path: Path) -> None:
+    kprof.write(path, example())
+    path.write_bytes(path.read_bytes() + b"x")
+    with pytest.raises(ArtefactError, match="follows its end"):
+        kprof.read(path)
+
+
+def test_another_version_is_named(path: Path) -> None:
+    kprof.write(path, example())
+    whole = bytearray(path.read_bytes())
+    whole[len(kprof.MAGIC)] = 9
+    path.write_bytes(whole)
+    with pytest.raises(ArtefactError, match="version 9, this Kadence knows 1"):
+        kprof.read(path)
+
+
+def test_what_is_no_profile_is_refused(tmp_path: Path) -> None:
+    text = tmp_path / "text"
+    text.write_text("hello", encoding="utf-8")
+    for place in (text, tmp_path, tmp_path / "missing"):
+        with pytest.raises(ArtefactError):
+            kprof.read(place)
+
+
+def test_nothing_is_left_where_it_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(ArtefactError, match="cannot write"):
+        kprof.write(tmp_path / "missing" / "P.kprof", example())
+    assert list(tmp_path.iterdir()) == []
