@@ -140,6 +140,15 @@ def no_space(place: Path) -> BuildError:
     )
 
 
+def require_plain_path(place: Path) -> None:
+    """Kbuild refuses a source below a path with spaces or colons; say so in our words."""
+    if any(mark in str(place) for mark in " :\t\n"):
+        raise BuildError(
+            f"kernels can't be built below {str(place)!r}, whose name has a space or a colon; "
+            "set KADENCE_CACHE to another place"
+        )
+
+
 def require_space(place: Path, needed: int) -> None:
     """Refuse to begin where the space surely won't do."""
     free = shutil.disk_usage(place).free

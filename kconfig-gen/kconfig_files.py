@@ -58,7 +58,7 @@ class _Reader:
             self._source(rest)
         elif word in {"config", "menuconfig"}:
             self._close()
-            self.entry = Definition(rest, place)
+            self.entry = Definition(rest.split(maxsplit=1)[0], place)
         elif word in BLOCKS and not (word == "if" and not rest):
             self._close()
             self.blocks.append(_Block(BLOCKS[word], [rest] if word == "if" else []))

@@ -158,15 +158,20 @@ def prepare(found: Origin, patches: Sequence[Patch], log: Path) -> Path:
     """The tree with driver and patches; made when it is not there yet."""
     key = "\0".join([found.digest, driver_digest(), *patches_digest(patches)])
     name = f"{found.digest[:16]}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
-    pristine = _once(found.digest[:16], lambda place: _fill(found, place, log))
+    unchanged = pristine(found, log)
 
     def add(place: Path) -> None:
-        commands.run(["cp", "-al", f"{pristine}/.", str(place)], pristine, log)
+        commands.run(["cp", "-al", f"{unchanged}/.", str(place)], unchanged, log)
         _add_driver(place)
         for patch in patches:
             _apply(patch, place, log)
 
     return _once(name, add)
+
+
+def pristine(found: Origin, log: Path) -> Path:
+    """The tree as it was published; not to be written to."""
+    return _once(found.digest[:16], lambda place: _fill(found, place, log))
 
 
 def _once(name: str, make: Callable[[Path], None]) -> Path:
@@ -220,10 +225,10 @@ def _replace(path: Path, text: str) -> None:
 
 
 def _apply(patch: Patch, tree: Path, log: Path) -> None:
-    for name in re.findall(r"^\+\+\+ b/(\S+)", patch.path.read_text("utf-8"), re.MULTILINE):
-        _replace(tree / name, (tree / name).read_text(encoding="utf-8"))
     arguments = ["patch", "--batch", "--forward", "-p1", "-i", str(patch.path), "-d", str(tree)]
     try:
+        for name in re.findall(r"^\+\+\+ b/(\S+)", patch.path.read_text("utf-8"), re.MULTILINE):
+            _replace(tree / name, (tree / name).read_text(encoding="utf-8"))
         commands.run(arguments, tree, log)
-    except BuildError as error:
-        raise BuildError(f"{patch.file} does not apply to this source; {error}") from error
+    except (BuildError, FileNotFoundError) as error:
+        raise BuildError(f"{patch.file} does not apply to this source: {error}") from error

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Toy kernel trees, a store of their own, and plans."""
+
+import importlib.util
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kadence.kconfig import source
+from kadence.kconfig.build import BuildRequest, build
+
+HERE = Path(__file__).resolve().parent
+
+
+def _load(name: str) -> Any:
+    """A module beside this file; the folder's name is no package's."""
+    spec = importlib.util.spec_from_file_location(f"kconfig_{name}", HERE / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+toy_tree = _load("toy_tree")
+
+
+@pytest.fixture(scope="session")
+def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The kernel source of the default series, as Debian has it."""
+    log = tmp_path_factory.mktemp("pristine") / "log"
+    return source.pristine(source.origin(BuildRequest()), log)
+
+
+@pytest.fixture(scope="session")
+def conf(pristine: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The kernel's own configuration program."""
+    return Path(toy_tree.build_conf(pristine / "scripts/kconfig", tmp_path_factory.mktemp("conf")))
+
+
+@pytest.fixture
+def toy(conf: Path, pristine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A toy kernel tree, with KADENCE_HOME and KADENCE_CACHE of its own."""
+    made = toy_tree.make_toy(tmp_path, conf, pristine / "scripts/kconfig/merge_config.sh")
+    monkeypatch.setenv("KADENCE_HOME", str(made.home))
+    monkeypatch.setenv("KADENCE_CACHE", str(tmp_path / "cache"))
+    return made
+
+
+@pytest.fixture
+def toy_failures() -> dict[str, str]:
+    """What a toy's BEHAVIOUR can be told to do wrong."""
+    return dict(toy_tree.FAILURES)
+
+
+@pytest.fixture
+def write_plan(tmp_path: Path) -> Callable[..., Path]:
+    """Write a plan whose program needs what the keywords say."""
+
+    def write(path: Path | None = None, **needs: Any) -> Path:
+        return make_plan(path or tmp_path / "p.plan.json", **needs)
+
+    return write
+
+
+def make_plan(path: Path, **needs: Any) -> Path:
+    """A plan as `kadence plan` writes it, as far as kernels go."""
+    nothing = {"system_calls": [], "socket_families": [], "threads": False}
+    nothing |= {"processes": False, "shared_memory": False, "memory_bytes": 0}
+    envelope = {"schema": "kadence.plan", "version": 1, "kadence": "0", "build_id": None}
+    body = {"command": [], "program": ["x"], "needs": nothing | needs}
+    path.write_text(json.dumps(envelope | body))
+    return path
+
+
+@pytest.fixture(scope="session")
+def sockets_kernel(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A kernel tailored to a program with threads and TCP, in the real store."""
+    plan = make_plan(
+        tmp_path_factory.mktemp("plan") / "sockets.plan.json",
+        system_calls=["read", "write", "socket", "futex"],
+        socket_families=[1, 2],
+        threads=True,
+    )
+    return build(BuildRequest(kind="tailored", plan=plan))

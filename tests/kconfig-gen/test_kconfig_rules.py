@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rules: what a program needs gives exactly the symbols that the rules say."""
+
+from pathlib import Path
+
+import pytest
+
+from kadence.errors import BuildError, UsageError
+from kadence.kconfig import fragment, rules
+from kadence.kconfig.request import BuildRequest, Needs, read_needs
+
+GENERIC = BuildRequest(kind="generic")
+TAILORED = BuildRequest(kind="tailored", plan=Path("p.plan.json"))
+
+
+def symbols(request: BuildRequest, needs: Needs) -> dict[str, str]:
+    return {wanted.symbol: wanted.value for wanted in rules.requested(request, needs)}
+
+
+@pytest.fixture
+def one_rule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for rules of the test's own."""
+    home = tmp_path / "home"
+    (home / "boot").mkdir(parents=True)
+    (home / "boot/needs.toml").write_text(
+        '[symbols]\nBOOTS = { value = "y", reason = "it boots" }\n'
+    )
+    monkeypatch.setenv("KADENCE_HOME", str(home))
+    monkeypatch.setattr(rules, "FOLDER", tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("needs", "symbol", "otherwise"),
+    [
+        (Needs(system_calls=frozenset({"io_uring_setup"})), "IO_URING", "n"),
+        (Needs(system_calls=frozenset({"io_submit"})), "AIO", "n"),
+        (Needs(system_calls=frozenset({"inotify_init1"})), "INOTIFY_USER", None),
+        (Needs(system_calls=frozenset({"shmget"})), "SYSVIPC", None),
+        (Needs(socket_families=frozenset({1})), "UNIX", None),
+        (Needs(socket_families=frozenset({2})), "INET", None),
+        (Needs(socket_families=frozenset({10})), "IPV6", None),
+    ],
+)
+def test_a_need_switches_its_symbol_on(needs: Needs, symbol: str, otherwise: str | None) -> None:
+    assert symbols(TAILORED, needs)[symbol] == "y"
+    assert symbols(TAILORED, Needs()).get(symbol) == otherwise
+
+
+def test_every_kernel_has_the_device_and_what_booting_needs() -> None:
+    for request in (GENERIC, TAILORED):
+        found = symbols(request, Needs())
+        assert found["KADAPT"] == found["HOSTFS"] == "y"
+        assert found["KADAPT_QUANTUM_MAX_MS"] == "10000"
+        assert found["LOCALVERSION"] == f"-kadence-{request.kind}"
+
+
+def test_a_generic_kernel_keeps_the_targets_configuration() -> None:
+    found = symbols(GENERIC, Needs())
+    assert not {"CGROUPS", "NET", "MODULES", "PREEMPT_NONE"} & set(found)
+
+
+def test_a_tick_rate_is_asked_for_only_where_it_differs() -> None:
+    assert "HZ" not in symbols(BuildRequest(hz=100), Needs())
+    assert symbols(BuildRequest(hz=1000), Needs())["HZ"] == "1000"
+
+
+def test_every_symbol_has_a_reason_in_the_fragment() -> None:
+    requested = rules.requested(TAILORED, Needs())
+    lines = fragment.render(TAILORED, requested).splitlines()
+    for wanted in requested:
+        assert wanted.reason
+        assert wanted.reason in lines[lines.index(wanted.line) - 1]
+
+
+def test_a_fragment_writes_values_as_kconfig_does(one_rule: Path) -> None:
+    (one_rule / "a.toml").write_text(
+        'precedence = 1\n[[rule]]\nsymbols = { A = "y", B = "n", C = "7", D = "0x1f", '
+        'E = "a word" }\nreason = "because"\n'
+    )
+    text = fragment.render(GENERIC, rules.requested(GENERIC, Needs()))
+    written = [line for line in text.splitlines() if "CONFIG_" in line]
+    assert written == [
+        "CONFIG_A=y",
+        "# CONFIG_B is not set",
+        "CONFIG_BOOTS=y",
+        "CONFIG_C=7",
+        "CONFIG_D=0x1f",
+        'CONFIG_E="a word"',
+    ]
+
+
+def test_the_higher_precedence_wins(one_rule: Path) -> None:
+    rule = '[[rule]]\nsymbols = {{ X = "{}" }}\nreason = "because"\n'
+    (one_rule / "a.toml").write_text("precedence = 2\n" + rule.format("y"))
+    (one_rule / "b.toml").write_text("precedence = 1\n" + rule.format("n"))
+    assert symbols(GENERIC, Needs())["X"] == "y"
+
+
+def test_two_rules_that_contradict_each_other_are_refused(one_rule: Path) -> None:
+    rule = 'precedence = 1\n[[rule]]\nsymbols = {{ X = "{}" }}\nreason = "because"\n'
+    (one_rule / "a.toml").write_text(rule.format("y"))
+    (one_rule / "b.toml").write_text(rule.format("n"))
+    with pytest.raises(BuildError, match=r"a\.toml wants X=y and b\.toml wants n"):
+        rules.requested(GENERIC, Needs())
+
+
+def test_an_unknown_key_of_a_rule_is_refused(one_rule: Path) -> None:
+    (one_rule / "a.toml").write_text('precedence = 1\n[[rule]]\nsymbol = "X"\n')
+    with pytest.raises(BuildError, match="'symbol'"):
+        rules.requested(GENERIC, Needs())
+
+
+@pytest.mark.parametrize(
+    ("condition", "needs", "applies"),
+    [
+        ("threads = true", Needs(threads=True), True),
+        ("threads = true", Needs(), False),
+        ("processes = true", Needs(processes=True), True),
+        ("shared_memory = false", Needs(), True),
+        ("memory_above = 4096", Needs(memory_bytes=4096), True),
+        ("memory_above = 4096", Needs(memory_bytes=4095), False),
+        ('target = "um"', Needs(), True),
+        ('target = "x86_64"', Needs(), False),
+        ('any_call = ["a", "b"]', Needs(system_calls=frozenset({"b", "c"})), True),
+        ('any_call = ["a", "b"]', Needs(system_calls=frozenset({"c"})), False),
+        ('any_call = ["a"]\nthreads = true', Needs(system_calls=frozenset({"a"})), False),
+        ('wants = ["hz"]', Needs(), False),
+    ],
+)
+def test_a_rule_applies_when_all_its_conditions_hold(
+    one_rule: Path, condition: str, needs: Needs, applies: bool
+) -> None:
+    (one_rule / "a.toml").write_text(
+        f'precedence = 1\n[[rule]]\n{condition}\nsymbols = {{ X = "y" }}\nreason = "because"\n'
+    )
+    assert ("X" in symbols(GENERIC, needs)) == applies
+
+
+def test_a_socket_family_without_a_rule_is_refused() -> None:
+    with pytest.raises(BuildError, match="socket family 38"):
+        rules.requested(TAILORED, Needs(socket_families=frozenset({2, 38})))
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        BuildRequest(kind="tailored"),
+        BuildRequest(kind="generic", plan=Path("p")),
+        BuildRequest(target="sparc"),
+        BuildRequest(series="2.4"),
+        BuildRequest(hz=0),
+        BuildRequest(hz=10**9),
+    ],
+)
+def test_requests_that_make_no_sense_are_refused(request_: BuildRequest) -> None:
+    with pytest.raises(UsageError):
+        request_.checked()
+
+
+def test_the_needs_of_a_plan_are_read(write_plan: object) -> None:
+    assert callable(write_plan)
+    plan = write_plan(system_calls=["read"], socket_families=[2], threads=True, memory_bytes=5)
+    assert read_needs(plan) == Needs(
+        frozenset({"read"}), frozenset({2}), threads=True, memory_bytes=5
+    )
+
+
+@pytest.mark.parametrize("broken", [{"system_calls": None}, {"socket_families": ["inet"]}])
+def test_a_plan_with_broken_needs_is_refused(write_plan: object, broken: dict[str, object]) -> None:
+    assert callable(write_plan)
+    with pytest.raises(Exception, match="does not say what the program needs"):
+        read_needs(write_plan(**broken))

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A toy kernel tree that configures with the real kconfig and fails on demand.
+
+It defines every symbol that Kadence's rules ask for, so that the command runs unmodified, and
+"compiles" in well under a second. What its `linux` goal does is a shell script, BEHAVIOUR.
+"""
+
+import re
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kadence.kconfig import rules
+
+MAKEFILE = """\
+VERSION = 6
+PATCHLEVEL = 12
+SUBLEVEL = 0
+export KCONFIG_CONFIG = $(O)/.config
+CONF = scripts/kconfig/conf
+allnoconfig olddefconfig:
+\t@echo "  CONF $@"; $(CONF) --$@ Kconfig
+defconfig:
+\t$(CONF) --defconfig=toy_defconfig Kconfig
+linux:
+\t@echo "  CC      toy.o"
+\tsh ./BEHAVIOUR $(O)
+\tmkdir -p $(O)/include/config && echo 6.12.0-toy > $(O)/include/config/kernel.release
+\tprintf 'int main(void) { return %d; }' $$(cksum < $(O)/.config | cut -c1-2) | \\
+\t\tgcc-12 -x c - -o $(O)/linux
+"""
+
+DRIVER_KCONFIG = """\
+config KADAPT
+\tbool "Toy of the adaptation call"
+config KADAPT_QUANTUM_MAX_MS
+\tint "Longest quantum"
+\tdepends on KADAPT
+\trange 1 10000
+\tdefault 100
+"""
+
+FAILURES = {
+    "error": "echo 'toy.c:1:1: error: toys break'; exit 1",
+    "space": "echo 'cc1: fatal error: write: No space left on device'; exit 1",
+    "hang": "exec sleep 300",
+}
+
+
+@dataclass(frozen=True)
+class Toy:
+    """A tree, and the home with the driver that goes into it."""
+
+    tree: Path
+    home: Path
+    built: Path  # gets a line for every time the tree's image was built
+
+    def behave(self, script: str) -> None:
+        """What building the image does from now on."""
+        (self.tree / "BEHAVIOUR").write_text(f"echo once >> {self.built}\n{script}\n")
+
+    def define(self, text: str) -> None:
+        """More Kconfig text; a symbol defined here is not defined plainly as well."""
+        (self.tree / "Kconfig.more").write_text(text)
+        given = set(re.findall(r"^(?:menu)?config (\w+)", text, re.MULTILINE))
+        (self.tree / "Kconfig").write_text(_kconfig(given))
+
+    def times_built(self) -> int:
+        return len(self.built.read_text().splitlines()) if self.built.exists() else 0
+
+
+def build_conf(kconfig: Path, place: Path) -> Path:
+    """The kernel's own `conf`, made from its sources in scripts/kconfig."""
+    shutil.copytree(kconfig, place, dirs_exist_ok=True)
+    for command in (
+        ["bison", "-o", "parser.tab.c", "--defines=parser.tab.h", "-t", "-l", "parser.y"],
+        ["flex", "-o", "lexer.lex.c", "-L", "lexer.l"],
+    ):
+        subprocess.run(command, cwd=place, check=True)
+    makefile = (place / "Makefile").read_text()
+    common = re.search(r"^common-objs\s*:=((?:.*\\\n)*.*)", makefile, re.MULTILINE)
+    assert common is not None
+    objects = common[1].replace("\\", " ").split()
+    sources = [name.removesuffix(".o") + ".c" for name in [*objects, "conf.o"]]
+    include = ["-I.", f"-I{kconfig.parent / 'include'}"]
+    compile_it = ["gcc-12", "-O1", *include, "-o", "conf", *sources]
+    subprocess.run(compile_it, cwd=place, check=True)
+    return place / "conf"
+
+
+def make_toy(place: Path, conf: Path, merge: Path) -> Toy:
+    """A fresh toy that builds."""
+    toy = Toy(place / "tree", place / "home", place / "built")
+    scripts = toy.tree / "scripts/kconfig"
+    scripts.mkdir(parents=True)
+    shutil.copy2(conf, scripts / "conf")
+    shutil.copy2(merge, scripts / "merge_config.sh")
+    (toy.tree / "drivers/misc").mkdir(parents=True)
+    (toy.tree / "drivers/misc/Kconfig").write_text('menu "Misc devices"\nendmenu\n')
+    (toy.tree / "drivers/misc/Makefile").write_text("")
+    (toy.tree / "Makefile").write_text(MAKEFILE)
+    (toy.tree / "toy_defconfig").write_text("")
+    toy.define("")
+    toy.behave(":")
+    _make_home(toy.home)
+    return toy
+
+
+def _make_home(home: Path) -> None:
+    for folder in ("kadapt/driver", "kadapt/uapi", "boot"):
+        (home / folder).mkdir(parents=True)
+    (home / "kadapt/driver/Kconfig").write_text(DRIVER_KCONFIG)
+    (home / "kadapt/driver/Kbuild").write_text("")
+    (home / "kadapt/uapi/kadapt.h").write_text("")
+    needs = 'HOSTFS = { value = "y", reason = "the root file system" }\n'
+    (home / "boot/needs.toml").write_text(f"[symbols]\n{needs}")
+
+
+def _rule_symbols() -> Iterator[tuple[str, str]]:
+    for path in sorted(rules.FOLDER.glob("*.toml")):
+        for rule in tomllib.loads(path.read_text())["rule"]:
+            yield from rule["symbols"].items()
+
+
+def _kconfig(given: set[str]) -> str:
+    types = {"HOSTFS": "bool"}
+    for symbol, value in _rule_symbols():
+        number = value.isdigit() or symbol == "HZ"
+        types[symbol] = "bool" if value in {"y", "n"} else "int" if number else "string"
+    driver = {"KADAPT", "KADAPT_QUANTUM_MAX_MS"}
+    plain = [
+        f'config {symbol}\n\t{kind} "{symbol}"\n' + ("\tdefault 1\n" if kind == "int" else "")
+        for symbol, kind in types.items()
+        if symbol not in given | driver
+    ]
+    return (
+        'mainmenu "Toy"\n'
+        + "".join(plain)
+        + ('source "Kconfig.more"\nsource "drivers/misc/Kconfig"\n')
+    )
