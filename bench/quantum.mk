@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Table 1 of the application-specific Linux paper: bench/quantum.py.
+QUANTUM := $(BUILD)/bench/quantum
+BUILD_TARGETS += $(QUANTUM)
+
+$(QUANTUM): bench/quantum/quantum.c bench/quantum/fibonacci.c bench/quantum/lu.c \
+		bench/quantum/tasks.h kadapt/uapi/kadapt.h
+	@mkdir -p $(@D)
+	$(CC12) $(CFLAGS_STRICT) -Ikadapt/uapi -o $@ $(filter %.c,$^) -lm
+
+# A run lasts at least SECONDS, and FULL=1 asks for the whole matrix.
+.PHONY: bench-quantum
+bench-quantum: build ## the paper's Table 1: 5-second quanta against the default (FULL=1: every case)
+	$(PYTHON) bench/quantum.py $(if $(SECONDS_PER_RUN),--seconds $(SECONDS_PER_RUN)) $(if $(FULL),--full)
