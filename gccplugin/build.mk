@@ -4,7 +4,7 @@
 gccplugin_dir := $(BUILD)/gccplugin
 gccplugin_sources := $(wildcard gccplugin/*.cc)
 gccplugin_headers := $(wildcard gccplugin/*.h)
-gccplugin_objects := $(gccplugin_sources:gccplugin/%.cc=$(gccplugin_dir)/%.o)
+gccplugin_objects := $(gccplugin_sources:gccplugin/%.cc=$(BUILD)/objects/gccplugin/%.o)
 gccplugin_include = $(shell $(CXX12) -print-file-name=plugin)/include
 
 # Without exceptions and run-time types, as the compiler itself is built. Its headers are system
@@ -15,11 +15,12 @@ GCCPLUGIN_CXXFLAGS := $(CFLAGS_STRICT) -std=gnu++17 -fPIC -fno-exceptions -fno-r
 BUILD_TARGETS += $(gccplugin_dir)/kadence.so $(gccplugin_dir)/link.specs
 BUILD_TARGETS += $(BUILD)/bin/kadence-cc $(BUILD)/bin/kadence-c++ $(BUILD)/bin/kadence-fc
 
-$(gccplugin_dir)/%.o: gccplugin/%.cc $(gccplugin_headers)
+$(BUILD)/objects/gccplugin/%.o: gccplugin/%.cc $(gccplugin_headers)
 	@mkdir -p $(@D)
 	$(CXX12) $(GCCPLUGIN_CXXFLAGS) -isystem $(gccplugin_include) -c -o $@ $<
 
 $(gccplugin_dir)/kadence.so: $(gccplugin_objects)
+	@mkdir -p $(@D)
 	$(CXX12) -shared -o $@ $^
 
 $(gccplugin_dir)/link.specs: gccplugin/link.specs

@@ -6,7 +6,7 @@
  *
  * Functions whose body is only offered for inlining (extern inline) are left out: the unit that
  * emits them records them. A function with several copies (inline functions of C++) is recorded
- * by every unit that compiled it.
+ * by every unit that compiled it, and a function with several names under each of them.
  */
 #include "passes.h"
 #include "function_shape.h"
@@ -34,12 +34,12 @@ std::string as_field(std::string text)
 	return text;
 }
 
-void record(const function_shape &shape)
+void record(const std::string &name, const function_shape &shape)
 {
 	char checksum[9];
 
 	snprintf(checksum, sizeof(checksum), "%08x", shape.cfg_checksum);
-	records += "F\t" + as_field(shape.name) + '\t' + as_field(shape.file) + '\t' +
+	records += "F\t" + as_field(name) + '\t' + as_field(shape.file) + '\t' +
 		   std::to_string(shape.line) + '\t' + checksum + '\t' +
 		   std::to_string(shape.loops.size()) + '\n';
 	for (size_t index = 0; index < shape.loops.size(); index++)
@@ -67,8 +67,12 @@ class cfg_pass : public gimple_opt_pass
 
 	unsigned execute(function *fn) final override
 	{
-		if (!DECL_EXTERNAL(fn->decl))
-			record(shape_of(fn));
+		if (DECL_EXTERNAL(fn->decl))
+			return 0;
+		const function_shape shape = shape_of(fn);
+		record(shape.name, shape);
+		for (const std::string &alias : shape.aliases)
+			record(alias, shape);
 		return 0;
 	}
 };

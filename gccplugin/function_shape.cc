@@ -14,6 +14,17 @@ std::string assembler_name(tree decl)
 	return targetm.strip_name_encoding(IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(decl)));
 }
 
+std::vector<std::string> aliases_of(tree decl)
+{
+	std::vector<std::string> found;
+	cgraph_node *node = cgraph_node::get(decl);
+	ipa_ref *reference;
+
+	FOR_EACH_ALIAS(node, reference)
+	found.push_back(assembler_name(reference->referring->decl));
+	return found;
+}
+
 std::string file_of(const expanded_location &place)
 {
 	return place.file ? remap_debug_filename(place.file) : "";
@@ -59,6 +70,7 @@ function_shape shape_of(function *fn)
 	function_shape shape;
 
 	shape.name = assembler_name(fn->decl);
+	shape.aliases = aliases_of(fn->decl);
 	shape.file = file_of(place);
 	shape.line = place.line;
 	shape.cfg_checksum = coverage_compute_cfg_checksum(fn);

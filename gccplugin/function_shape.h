@@ -21,7 +21,8 @@ struct loop_shape {
 };
 
 struct function_shape {
-	std::string name; /* assembler name */
+	std::string name;		  /* assembler name */
+	std::vector<std::string> aliases; /* its other names, as C++'s constructors have */
 	std::string file; /* as the compiler was given it, after -ffile-prefix-map */
 	int line;
 	uint32_t cfg_checksum;

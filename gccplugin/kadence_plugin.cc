@@ -28,30 +28,29 @@ plugin_info description = {
     "mark-all      announce phase 0 at every function and loop (for tests)\n",
 };
 
-/* Returns false, after one sentence, where an argument makes no sense. */
-bool take_argument(const plugin_argument &argument, kadence::marking &what)
+/* What makes no sense ends the compilation, in one sentence. */
+void take_plan(const char *path, kadence::marking &what)
 {
-	if (!strcmp(argument.key, "verbose") && !argument.value) {
-		what.verbose = true;
-		return true;
-	}
-	if (!strcmp(argument.key, "mark-all") && !argument.value) {
-		what.mark_all = true;
-		return true;
-	}
-	if (strcmp(argument.key, "plan") || !argument.value) {
-		error("kadence: the plugin has no argument %qs, or it needs a value; it knows "
-		      "plan=FILE, verbose and mark-all",
-		      argument.key);
-		return false;
-	}
-	const std::string complaint = kadence::read_plan(argument.value, the_plan);
-	if (!complaint.empty()) {
-		error("kadence: %s", complaint.c_str());
-		return false;
-	}
+	const std::string complaint = kadence::read_plan(path, the_plan);
+
+	if (!complaint.empty())
+		fatal_error(UNKNOWN_LOCATION, "kadence: %s", complaint.c_str());
 	what.plan = &the_plan;
-	return true;
+}
+
+void take_argument(const plugin_argument &argument, kadence::marking &what)
+{
+	if (!strcmp(argument.key, "plan") && argument.value)
+		take_plan(argument.value, what);
+	else if (!strcmp(argument.key, "verbose") && !argument.value)
+		what.verbose = true;
+	else if (!strcmp(argument.key, "mark-all") && !argument.value)
+		what.mark_all = true;
+	else
+		fatal_error(UNKNOWN_LOCATION,
+			    "kadence: the plugin has no argument %qs of this form; it knows "
+			    "plan=FILE, verbose and mark-all",
+			    argument.key);
 }
 
 void add_pass_after(const char *plugin_name, opt_pass *pass, const char *reference)
@@ -79,17 +78,16 @@ __attribute__((visibility("default"))) int plugin_init(plugin_name_args *given,
 {
 	kadence::marking what = {};
 
-	if (!plugin_default_version_check(version, &gcc_version)) {
-		error("kadence: the plugin was built for GCC %s, not for %s; run %<make build%> "
-		      "anew",
-		      gcc_version.basever, version->basever);
-		return 1;
-	}
+	if (!plugin_default_version_check(version, &gcc_version))
+		fatal_error(
+		    UNKNOWN_LOCATION,
+		    "kadence: the plugin was built for GCC %s, not for %s; run %<make build%> "
+		    "anew",
+		    gcc_version.basever, version->basever);
 	if (is_link_time())
 		return 0;
 	for (int index = 0; index < given->argc; index++)
-		if (!take_argument(given->argv[index], what))
-			return 1;
+		take_argument(given->argv[index], what);
 	register_callback(given->base_name, PLUGIN_INFO, NULL, &description);
 	register_callback(given->base_name, PLUGIN_FINISH_UNIT, finish_unit, NULL);
 	add_pass_after(given->base_name, kadence::make_cfg_pass(g), "ssa");

@@ -6,8 +6,8 @@
  *
  * Left unmarked, with a warning that names the function: one that changed since the profile, one
  * that may not call (naked, no_instrument_function, interrupt handlers, resolvers of indirect
- * functions, which run before the program is relocated), a loop that is entered through an
- * exception or a computed goto, and a loop in a function that keeps values in named registers.
+ * functions, which run before the program is relocated), and a loop in a function that keeps
+ * values in named registers. Loops entered by a computed goto are none to the compiler.
  *
  * Known inaccuracy: a function declared const or pure is still called as seldom as it deserves.
  */
@@ -33,10 +33,10 @@ void warn_skipped(location_t place, const std::string &message)
 	global_dc->warning_as_error_requested = as_error;
 }
 
-std::string describe(const marker &item, const function_shape &shape)
+std::string describe(const marker &item)
 {
-	return "the marker of phase " + std::to_string(item.phase) + " in function '" + shape.name +
-	       "' is skipped: ";
+	return "the marker of phase " + std::to_string(item.phase) + " in function '" +
+	       item.function + "' is skipped: ";
 }
 
 std::string hexadecimal(uint32_t value)
@@ -125,8 +125,7 @@ class function_marker
 		const std::string objection = objection_to(item);
 
 		if (!objection.empty()) {
-			warn_skipped(DECL_SOURCE_LOCATION(fn->decl),
-				     describe(item, shape) + objection);
+			warn_skipped(DECL_SOURCE_LOCATION(fn->decl), describe(item) + objection);
 			return;
 		}
 		if (item.kind == marker_kind::function_entry)
@@ -150,8 +149,8 @@ class function_marker
 	std::string objection_to(const marker &item) const
 	{
 		if (item.verified && item.cfg_checksum != shape.cfg_checksum)
-			return "the function changed since the profile (the control flow then has "
-			       "checksum " +
+			return "the function changed since the profile, in its source or in the "
+			       "options it is compiled with (its control flow then had checksum " +
 			       hexadecimal(item.cfg_checksum) + ", now " +
 			       hexadecimal(shape.cfg_checksum) + "); profile it anew";
 		if (const char *objection = objection_to_function(fn))
@@ -171,8 +170,7 @@ class function_marker
 			return "the function keeps variables in named registers";
 		for (edge entry : entry_edges(loop.header))
 			if (entry->flags & EDGE_COMPLEX)
-				return "the loop is entered through an exception or a computed "
-				       "goto";
+				return "the loop is entered otherwise than by jumps";
 		return nullptr;
 	}
 
@@ -203,7 +201,7 @@ class function_marker
 	void tell(const marker &item) const
 	{
 		inform(DECL_SOURCE_LOCATION(fn->decl), "phase %u is announced in function %qs%s",
-		       item.phase, shape.name.c_str(),
+		       item.phase, item.function.c_str(),
 		       item.verified ? "" : " (not verified: the profile knew no checksum)");
 	}
 };
@@ -234,10 +232,18 @@ class marker_pass : public gimple_opt_pass
 	}
 
       private:
+	static void mark_under_name(function_marker &marker, const std::string &name,
+				    const std::string &file)
+	{
+		for (const auto *item : markers_of(*current.plan, name, file))
+			marker.mark(*item);
+	}
+
 	static void mark_from_plan(function_marker &marker, const function_shape &shape)
 	{
-		for (const auto *item : markers_of(*current.plan, shape.name, shape.file))
-			marker.mark(*item);
+		mark_under_name(marker, shape.name, shape.file);
+		for (const std::string &alias : shape.aliases)
+			mark_under_name(marker, alias, shape.file);
 		if (marker.changed())
 			define_plan_object(*current.plan);
 	}

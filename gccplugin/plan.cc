@@ -5,11 +5,11 @@
  */
 #include "plan.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <limits>
 
 #define JSON_NOEXCEPTION
@@ -110,6 +110,27 @@ std::string refuse(const char *path, const std::string &why)
 	return std::string("plan ") + path + " " + why + remake;
 }
 
+/* With the C library: a C++ stream throws what cannot be caught here. */
+std::string read_file(const char *path, std::string &text)
+{
+	char buffer[65536];
+	size_t length;
+	std::FILE *stream = std::fopen(path, "rb");
+
+	if (stream) {
+		while ((length = std::fread(buffer, 1, sizeof(buffer), stream)) > 0)
+			text.append(buffer, length);
+		const bool failed = std::ferror(stream);
+		const int reason = errno;
+		std::fclose(stream);
+		errno = reason;
+		if (!failed)
+			return "";
+	}
+	return std::string("cannot read plan ") + path + ": " + std::strerror(errno) +
+	       "; give KADENCE_PLAN the absolute path of a plan";
+}
+
 std::string read_policies(const char *path, const json &document, plan &result)
 {
 	const json *list = member(document, "policies");
@@ -199,20 +220,14 @@ bool names_function(const marker &candidate, const std::string &function)
 
 std::string read_plan(const char *path, plan &result)
 {
-	std::ifstream stream(path, std::ios::binary);
-	if (!stream)
-		return std::string("cannot read plan ") + path + ": " + std::strerror(errno) +
-		       "; give KADENCE_PLAN as an absolute path";
-	const std::string text{std::istreambuf_iterator<char>(stream),
-			       std::istreambuf_iterator<char>()};
-	/* A directory opens, and fails here. */
-	if (stream.bad())
-		return std::string("cannot read plan ") + path +
-		       "; give KADENCE_PLAN the path of a file";
+	std::string text;
+	std::string complaint = read_file(path, text);
+	if (!complaint.empty())
+		return complaint;
 	const json document = json::parse(text, nullptr, false);
 	if (document.is_discarded())
 		return refuse(path, "is not JSON");
-	std::string complaint = check_envelope(path, document);
+	complaint = check_envelope(path, document);
 	if (complaint.empty())
 		complaint = read_policies(path, document, result);
 	if (complaint.empty())

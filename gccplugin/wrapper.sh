@@ -28,8 +28,8 @@ if [ -z "$mode" ]; then
 	mode=${mode:-plain}
 fi
 command -v @COMPILER@ >/dev/null ||
-	fail '@COMPILER@ is not on PATH; install it with `apt-get install @PACKAGE@`'
-[ -r "$plugin" ] || fail "$plugin is missing; run \`make build\`"
+	fail '@COMPILER@ is not on PATH; install it: apt-get install @PACKAGE@'
+[ -r "$plugin" ] || fail "$plugin is missing; make it: make build"
 
 case $mode in
 plain)
@@ -40,7 +40,7 @@ adapt)
 	[ -n "${KADENCE_PLAN:-}" ] ||
 		fail 'KADENCE_PLAN is not set; give it the path of a plan, or set KADENCE_MODE=plain'
 	[ -r "$KADENCE_PARTS/kadapt/libkadapt.a" ] ||
-		fail "$KADENCE_PARTS/kadapt/libkadapt.a is missing; run \`make build\`"
+		fail "$KADENCE_PARTS/kadapt/libkadapt.a is missing; make it: make build"
 	# A compiler cache behind @COMPILER@ must know that the plan is an input.
 	CCACHE_EXTRAFILES=${CCACHE_EXTRAFILES:+$CCACHE_EXTRAFILES:}$KADENCE_PLAN
 	export KADENCE_PARTS CCACHE_EXTRAFILES
