@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""GCC's own gcc.c-torture/execute programs, compiled with and without the plugin.
+
+With a phase call in every function and before every loop a program must compile, end and print
+as it does without; and with the plugin only recording, its assembly text must be the same but
+for the records. A program that fails without the plugin too counts as the same.
+
+    python tests/gccplugin/torture.py [-O0 -O2 -O3]
+"""
+
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from kadence.resources import built, cache_directory
+
+COMPILER = "gcc-12"
+PACKAGE = "gcc-12-source"
+SUITE = "gcc/testsuite/gcc.c-torture/execute/"
+STUB = Path(__file__).with_name("programs") / "torture_stub.c"
+SECONDS = 120
+WORKERS = 2
+
+# As the suite's own builtins.exp has it.
+BUILTINS_OPTIONS = (
+    "-fno-tree-dse",
+    "-fno-tree-loop-distribute-patterns",
+    "-fno-tracer",
+    "-fno-ipa-ra",
+    "-fno-inline-functions",
+)
+DIRECTIVE = re.compile(
+    r'\{ dg-(?:additional-)?options (?:"([^"]*)"|\{ "([^"]*)" \})\s*(\{ target (.*)\})?\s*\}'
+)
+# Where things lie differs from run to run.
+ADDRESS = re.compile(rb"0x[0-9a-f]{8,}")
+EXTRA_FLAGS = re.compile(r"(?:set|lappend) additional_flags (-\S+|\"[^\"]*\".*)")
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is compiled into one executable, and how."""
+
+    name: str
+    sources: tuple[Path, ...]
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a program fared at one optimisation level; no complaint is a pass."""
+
+    name: str
+    level: str
+    complaint: str
+    failed_before: bool  # it fails without the plugin, too
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.level}: {self.complaint or 'passed'}"
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """What can be seen of a program from outside."""
+
+    stage: str  # compile, link, run
+    status: int | str
+    output: bytes = b""
+
+
+def suite() -> Path:
+    """The unpacked suite, from Debian's package, kept in the cache."""
+    kept = cache_directory() / "gcc-torture"
+    if not (kept / "complete").exists():
+        kept.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory() as scratch:
+            _unpack(_source_archive(Path(scratch)), kept)
+        (kept / "complete").touch()
+    return kept
+
+
+def _source_archive(scratch: Path) -> Path:
+    """GCC's sources: of the installed package, else of one fetched for the purpose."""
+    place = Path("/usr/src/gcc-12")
+    if not place.is_dir():
+        subprocess.run(["apt-get", "-q", "download", PACKAGE], cwd=scratch, check=True)
+        (package,) = scratch.glob("*.deb")
+        subprocess.run(["dpkg-deb", "--extract", package, scratch], check=True)
+        place = scratch / "usr/src/gcc-12"
+    (archive,) = place.glob("gcc-12*.tar.xz")
+    return archive
+
+
+def _unpack(archive: Path, kept: Path) -> None:
+    with tarfile.open(archive) as sources:
+        for member in sources:
+            _, found, name = member.name.partition(SUITE)
+            content = sources.extractfile(member) if found and member.isfile() else None
+            if content:
+                target = kept / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(content.read())
+
+
+def programs() -> list[Program]:
+    """Every program of the suite, in the order of their names."""
+    directory = suite()
+    plain = sorted([*directory.glob("*.c"), *directory.glob("ieee/*.c")])
+    found = [
+        Program(str(path.relative_to(directory)), (path,), ("-lm", *_options(path)))
+        for path in plain
+    ]
+    for path in sorted(directory.glob("builtins/*-lib.c")):
+        test = path.with_name(path.name.replace("-lib.c", ".c"))
+        sources = (test, path, directory / "builtins/lib/main.c")
+        options = (*BUILTINS_OPTIONS, *_options(test))
+        found.append(Program(f"builtins/{test.name}", sources, options))
+    return found
+
+
+def _options(source: Path) -> tuple[str, ...]:
+    """What the program's own directives ask for on this machine."""
+    options: list[str] = []
+    text = source.read_text(encoding="utf-8", errors="replace")
+    for plain, braced, selector, target in DIRECTIVE.findall(text):
+        if not selector or ("x86_64" in target and "ia32" not in target):
+            options += (plain or braced).split()
+    companion = source.with_suffix(".x")
+    if companion.exists():
+        for flags in EXTRA_FLAGS.findall(companion.read_text(encoding="utf-8")):
+            options += flags.replace('"', "").split()
+    return tuple(options)
+
+
+def compare(program: Program, level: str, archive: Path) -> Outcome:
+    """Compile and run `program` with and without the plugin."""
+    plugin = f"-fplugin={built('gccplugin/kadence.so')}"
+    options = [level, "-w", *program.options]
+    with tempfile.TemporaryDirectory() as name:
+        scratch = Path(name)
+        plain = _assemble(program, options, scratch, "plain")
+        recorded = _assemble(program, [*options, plugin], scratch, "recorded")
+        behaviour = _build_and_run(program, options, scratch / "without", archive)
+        marking = [*options, plugin, "-fplugin-arg-kadence-mark-all"]
+        marked = _build_and_run(program, marking, scratch / "with", archive)
+        complaint = ""
+        if without_records(recorded) != plain:
+            complaint = "the assembly text differs where the plugin only records"
+        elif marked != behaviour:
+            complaint = f"without the plugin {behaviour}, with it {marked}"
+        elif marked.stage == "run" and b"kadapt_phase_enter" not in (scratch / "with").read_bytes():
+            complaint = "no function was marked"
+        failed = behaviour.stage != "run" or behaviour.status != 0
+        return Outcome(program.name, level, complaint, failed)
+
+
+def _assemble(program: Program, options: Sequence[str], scratch: Path, name: str) -> list[str]:
+    texts = []
+    for source in program.sources:
+        target = scratch / f"{name}.s"
+        target.unlink(missing_ok=True)
+        command = [COMPILER, *options, "-S", "-o", target, source]
+        subprocess.run(command, capture_output=True, timeout=SECONDS)
+        texts.append(target.read_text(errors="replace") if target.exists() else "")
+    return texts
+
+
+def without_records(texts: Iterable[str]) -> list[str]:
+    """Assembly texts without the section that the plugin adds."""
+    return [re.sub(r"\t\.section\t\.kadence\.cfg.*\n(\t\.ascii.*\n)*", "", text) for text in texts]
+
+
+def _build_and_run(
+    program: Program, options: Sequence[str], target: Path, archive: Path
+) -> Behaviour:
+    command = [COMPILER, *program.sources, archive, *options, "-o", target]
+    compiled = subprocess.run(command, capture_output=True, timeout=SECONDS)
+    if compiled.returncode:
+        return Behaviour("compile", compiled.returncode)
+    with tempfile.TemporaryDirectory() as directory:
+        try:
+            ran = subprocess.run(
+                [target],
+                cwd=directory,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=SECONDS,
+            )
+        except subprocess.TimeoutExpired:
+            return Behaviour("run", "timed out")
+    return Behaviour("run", ran.returncode, ADDRESS.sub(b"ADDRESS", ran.stdout + ran.stderr))
+
+
+def build_archive(directory: Path) -> Path:
+    """The archive with the phase call that destroys what it may."""
+    member = directory / "torture_stub.o"
+    archive = directory / "libstub.a"
+    subprocess.run([COMPILER, "-O2", "-c", "-o", member, STUB], check=True)
+    subprocess.run(["ar", "rc", archive, member], check=True)
+    return archive
+
+
+def run(chosen: Sequence[Program], levels: Sequence[str]) -> list[Outcome]:
+    """Compare every chosen program at every level, as many at a time as there are workers."""
+    with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(WORKERS) as pool:
+        archive = build_archive(Path(directory))
+        jobs = [
+            pool.submit(compare, program, level, archive) for level in levels for program in chosen
+        ]
+        return [job.result() for job in jobs]
+
+
+def summarise(outcomes: Sequence[Outcome]) -> str:
+    """A line a failure, a line a program that fails without the plugin too, and the count."""
+    failures = [outcome for outcome in outcomes if outcome.complaint]
+    before = [outcome for outcome in outcomes if outcome.failed_before and not outcome.complaint]
+    lines = [f"FAILED {outcome}" for outcome in failures]
+    lines += [f"same (fails without the plugin, too): {o.name} {o.level}" for o in before]
+    lines.append(f"{len(outcomes) - len(failures)} passed, {len(failures)} failed")
+    return "\n".join(lines)
+
+
+def main(levels: Sequence[str]) -> int:
+    """Run the whole suite and print the summary."""
+    chosen = programs()
+    sources = sum(1 for _ in suite().rglob("*.c"))
+    wanted = levels or ("-O0", "-O2", "-O3")
+    print(f"{len(chosen)} programs of {sources} source files at {' '.join(wanted)}", flush=True)
+    outcomes = run(chosen, wanted)
+    print(summarise(outcomes))
+    return any(outcome.complaint for outcome in outcomes)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
