@@ -49,6 +49,7 @@ def remains_of(identifier: str = "*") -> Iterator[Path]:
 
 
 def _build(inputs: Inputs) -> None:
+    commands.require_tools()
     commands.require_plain_path(resources.cache_directory())
     log = resources.cache_directory() / "logs" / f"{inputs.id}.log"
     log.parent.mkdir(parents=True, exist_ok=True)

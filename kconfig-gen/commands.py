@@ -6,7 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from kadence import resources
@@ -44,9 +44,9 @@ ERROR_LINES = (
 NO_SPACE = "No space left on device"
 
 
-def require_tools() -> None:
+def require_tools(tools: Iterable[str] = TOOLS) -> None:
     """Refuse to begin without the tools; the sentence says how to install them."""
-    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+    missing = [tool for tool in tools if shutil.which(tool) is None]
     if missing:
         packages = sorted({TOOLS[tool] for tool in missing})
         raise ToolError(
@@ -57,7 +57,7 @@ def require_tools() -> None:
 
 def compiler_version() -> str:
     """The compiler's own first line, which names Debian's revision too."""
-    require_tools()
+    require_tools([COMPILER])
     completed = subprocess.run(
         [COMPILER, "--version"], capture_output=True, text=True, check=True, env=environment()
     )
