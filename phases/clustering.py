@@ -17,7 +17,8 @@ from sklearn.cluster import AgglomerativeClustering
 from kadence.phases import vectors
 from kadence.phases.vectors import Distances
 
-LEADERS = 2000  # at most so many rows are compared pair by pair
+ALL_PAIRS = 2000  # up to so many rows are compared pair by pair
+LEADERS = 500  # in a longer profile so many at most stand for all
 LEADER_RADIUS = 0.05  # a row this near to a leader needs none of its own
 MOST_PARTS = 30  # SimPoint's customary maxK
 STRONG_STRUCTURE = 0.7  # Kaufman and Rousseeuw's mark for a silhouette
@@ -46,7 +47,7 @@ class Groups:
 def groups_of(rows: sparse.csr_matrix) -> Groups:
     """Cluster the rows; groups are numbered by first appearance."""
     leaders = _leaders(rows)
-    distances = vectors.pairwise(rows[leaders.rows])
+    distances = vectors.among(rows[leaders.rows])
     of_leader = _numbered_by_appearance(
         _cluster(distances, leaders.followers), leaders.leader_of_row
     )
@@ -81,7 +82,7 @@ def silhouette(distances: Distances, weights: npt.NDArray[np.int64], labels: Lab
 
 def _leaders(rows: sparse.csr_matrix) -> Leaders:
     count = rows.shape[0]
-    if count <= LEADERS:
+    if count <= ALL_PAIRS:
         everyone = np.arange(count, dtype=np.int64)
         return Leaders(everyone, everyone, np.ones(count, dtype=np.int64))
     return _farthest_first(rows)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kadence.phases.candidates import Candidate, Firings, candidates
+from kadence.phases.candidates import Candidate, candidates
 from kadence.phases.segmentation import Boundary, Mask, Segmentation, same_thread_as_before
+from kadence.phases.source import Firings
 from kadence.profiler.profile import Profile
 
 ANNOUNCED_AT_LEAST = 0.8

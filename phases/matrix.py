@@ -4,7 +4,7 @@
 Pixel (column j, row i) is the Manhattan distance of intervals i and j: black for equal, white
 for nothing in common (Nagpurkar and Krintz 2004, after Sherwood and others). Only the upper
 triangle is drawn; the lower one is white. A longer run is scaled down: a pixel is then the mean
-distance of the intervals it stands for, taken over at most three of them on each side.
+distance of the intervals it stands for, taken over at most two of them on each side.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from kadence import artefact
 from kadence.phases import vectors
 
 LARGEST_SIDE = 2000
-SAMPLES = 3
+SAMPLES = 2
 WHITE = 65535
 
 Picture = npt.NDArray[np.uint16]
@@ -47,9 +47,9 @@ def similarity_matrix(normalised: sparse.csr_matrix) -> Picture:
     """The upper triangle in 16 bits, 0 for equal and 65535 for the distance 2."""
     count = normalised.shape[0]
     if count <= LARGEST_SIDE:
-        return _grey(vectors.pairwise(normalised))
+        return _grey(vectors.among(normalised))
     cells, rows = _sampled_rows(count)
-    distances = vectors.pairwise(normalised[rows])
+    distances = vectors.among(normalised[rows])
     by_cell = sparse.csr_matrix((np.ones(len(rows)), (cells, np.arange(len(rows)))))
     per_cell = np.bincount(cells)
     sums = (by_cell @ (by_cell @ distances).T).T
@@ -57,7 +57,7 @@ def similarity_matrix(normalised: sparse.csr_matrix) -> Picture:
 
 
 def _sampled_rows(count: int) -> tuple[Labels, Labels]:
-    """For every cell of the scaled-down matrix up to three rows, evenly spaced in it."""
+    """For every cell of the scaled-down matrix up to two rows, evenly spaced in it."""
     edges = np.arange(LARGEST_SIDE + 1) * count // LARGEST_SIDE
     first, size = edges[:-1], np.diff(edges)
     taken = np.minimum(size, SAMPLES)

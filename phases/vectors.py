@@ -19,12 +19,14 @@ LARGEST_DISTANCE = 2.0
 # Two builds of numpy may differ in the last bits of a sum; decisions must not.
 DECIMALS = 10
 
+STRIP = 256  # rows compared at a time
+
 Distances = npt.NDArray[np.float64]
 
 
 def normalised(profile: Profile) -> sparse.csr_matrix:
     """Rows scaled to sum 1; a row without instructions stays zero."""
-    vectors = sparse.csr_matrix(profile.vectors, dtype=np.float64)
+    vectors = sparse.csr_matrix(profile.vectors, dtype=np.float64, copy=True)
     vectors.sum_duplicates()
     vectors.eliminate_zeros()
     sums = np.asarray(vectors.sum(axis=1)).ravel()
@@ -35,10 +37,20 @@ def normalised(profile: Profile) -> sparse.csr_matrix:
     return result
 
 
-def pairwise(left: sparse.csr_matrix, right: sparse.csr_matrix | None = None) -> Distances:
-    """Manhattan distances between all rows of `left` and all of `right` (or of `left`)."""
-    found = manhattan_distances(left, left if right is None else right)
-    return np.asarray(np.round(np.clip(found, 0.0, LARGEST_DISTANCE), DECIMALS))
+def pairwise(left: sparse.csr_matrix, right: sparse.csr_matrix) -> Distances:
+    """Manhattan distances between all rows of `left` and all of `right`."""
+    return _rounded(manhattan_distances(left, right))
+
+
+def among(vectors: sparse.csr_matrix) -> Distances:
+    """Manhattan distances between all rows; each pair is computed once."""
+    count = vectors.shape[0]
+    found = np.zeros((count, count))
+    for first in range(0, count, STRIP):
+        strip = pairwise(vectors[first : first + STRIP], vectors[first:])
+        found[first : first + STRIP, first:] = strip
+        found[first:, first : first + STRIP] = strip.T
+    return found
 
 
 def distances_to(vectors: sparse.csr_matrix, row: int) -> Distances:
@@ -53,7 +65,7 @@ def distances_to(vectors: sparse.csr_matrix, row: int) -> Distances:
     found = np.full(vectors.shape[0], other.sum())
     if filled.any():
         found[filled] += np.add.reduceat(gain, vectors.indptr[:-1][filled])
-    return np.asarray(np.round(np.clip(found, 0.0, LARGEST_DISTANCE), DECIMALS))
+    return _rounded(found)
 
 
 def consecutive(vectors: sparse.csr_matrix, step: int) -> Distances:
@@ -62,4 +74,8 @@ def consecutive(vectors: sparse.csr_matrix, step: int) -> Distances:
     if count < 1:
         return np.zeros(0)
     difference = abs(vectors[step:] - vectors[:count])
-    return np.asarray(np.round(np.asarray(difference.sum(axis=1)).ravel(), DECIMALS))
+    return _rounded(np.asarray(difference.sum(axis=1)).ravel())
+
+
+def _rounded(distances: Distances) -> Distances:
+    return np.asarray(np.round(np.clip(distances, 0.0, LARGEST_DISTANCE), DECIMALS))

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How often, and when, a loop was entered, from the counts of its blocks.
+
+Of the machine code of a loop a profile shows the block that ends a round (the latch, on the
+header's line) and the block that begins the next one (the top). Whichever way the compiler
+turned the loop, the difference of their counts is the number of times it was gone through: in
+
+    preheader; do { top … latch } while (more)
+
+the first round begins in the preheader's block, so that the top is counted once less each
+time, and in
+
+    jump to latch; do { top … latch } while (more)
+
+the latch is counted once more. Since the top follows the latch at once, the difference shows
+when the loop is left; it was entered where it first ran after it was left before.
+
+Not seen: loops whose body is a single block (top and latch are one), and a second copy of the
+loop inlined in the same function. Too few where a block is skipped in fewer rounds than there
+are entries: it is taken for the top.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from kadence.phases.source import Firings, Source
+
+Active = npt.NDArray[np.bool_]
+Threads = npt.NDArray[np.int32]
+
+
+def counted_entries(source: Source, header: Sequence[int], region: Sequence[int]) -> Firings | None:
+    """Entries per row of the loop with these blocks on its header line and in its lines.
+
+    The copies in different functions are added up; None where one of them cannot be counted.
+    """
+    latches = _by_symbol(source, header)
+    bodies = _by_symbol(source, region)
+    totals = source.totals
+    entries = np.zeros(len(source.thread))
+    for symbol, candidates in latches.items():
+        latch = max(candidates, key=lambda block: (totals[block], -block))
+        tops = [block for block in bodies[symbol] if totals[block] < totals[latch]]
+        if not tops:
+            return None
+        top = max(tops, key=lambda block: (totals[block], -block))
+        # What runs less often than the top may stand before or behind the loop.
+        inside = [block for block in bodies[symbol] if totals[block] >= totals[top]]
+        surplus = source.fires([latch]) - source.fires([top])
+        entries += _entries(surplus, source.fires(inside) > 0, source.thread)
+    return entries if entries.any() else None
+
+
+def once_per_call(calls: Firings, active: Active, thread: Threads) -> Firings:
+    """Entries of an outermost loop: one in each call of its function.
+
+    A call enters it in the first row, from there on, that shows the loop.
+    """
+    entries = np.zeros_like(calls)
+    waiting = 0.0
+    for row in np.flatnonzero((calls > 0) | active).tolist():
+        if row == 0 or thread[row] != thread[row - 1]:
+            waiting = 0.0
+        waiting += calls[row]
+        if active[row]:
+            entries[row], waiting = waiting, 0.0
+    return entries
+
+
+def _by_symbol(source: Source, numbers: Sequence[int]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = defaultdict(list)
+    for number in numbers:
+        found[source.blocks[number].function].append(number)
+    return found
+
+
+def _entries(surplus: Firings, active: Active, thread: Threads) -> Firings:
+    entries = np.zeros_like(surplus)
+    for number in np.unique(thread):
+        rows = np.flatnonzero(thread == number)
+        left = _times_left(surplus[rows])
+        entries[rows] = _entered(left, active[rows])
+    return entries
+
+
+def _times_left(surplus: Firings) -> Firings:
+    """How often the loop was left in each row.
+
+    A row that ends between latch and top shows one too many, until the next row is counted:
+    so what counts is the lowest value from there on.
+    """
+    settled = np.minimum.accumulate(np.cumsum(surplus)[::-1])[::-1]
+    return np.diff(np.maximum(settled, 0.0), prepend=0.0)
+
+
+def _entered(left: Firings, active: Active) -> Firings:
+    """Move each time the loop was left to where it had been entered."""
+    entries = np.zeros_like(left)
+    running = False  # entered, and not yet left
+    for row in np.flatnonzero((left > 0) | active).tolist():
+        if not running:
+            entries[row] += 1
+        # Whatever was left here in addition was also entered here.
+        entries[row] += max(left[row] - 1, 0.0)
+        running = left[row] == 0
+    return entries

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The executed blocks of a profile, found by function and by line of the source."""
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from kadence.profiler.profile import Block, Profile
+
+# What GCC appends to the clones of a function.
+CLONE_SUFFIX = re.compile(r"\.(?:constprop|isra|part|cold|lto_priv)(?:\.\d+)?")
+# Clones that are a piece of the function, whose entry is not the function's.
+PIECE_SUFFIX = re.compile(r"\.(?:part|cold)(?:\.\d+)?")
+
+Firings = npt.NDArray[np.float64]
+
+
+def base_name(symbol: str) -> str:
+    """The function a symbol was cloned from."""
+    return CLONE_SUFFIX.sub("", symbol)
+
+
+def same_file(left: str, right: str) -> bool:
+    """Whether one path can be the other seen from another directory."""
+    first, second = PurePosixPath(left).parts, PurePosixPath(right).parts
+    shared = min(len(first), len(second))
+    return shared > 0 and first[-shared:] == second[-shared:]
+
+
+def is_entry(block: Block) -> bool:
+    """Whether a function begins with this block (and not only a piece of one)."""
+    return block.entry and not PIECE_SUFFIX.search(block.function)
+
+
+class Source:
+    """What ran, by place. Blocks are named by their number in the profile."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.blocks: Sequence[Block] = profile.blocks
+        self.thread = profile.thread
+        self._counts = sparse.csc_matrix(profile.counts, dtype=np.float64)
+        self.totals = np.asarray(self._counts.sum(axis=0)).ravel()
+        self.by_function: dict[str, list[int]] = defaultdict(list)
+        by_file: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for number in np.flatnonzero(self.totals > 0).tolist():
+            block = self.blocks[number]
+            self.by_function[base_name(block.function)].append(number)
+            if block.file:
+                by_file[PurePosixPath(block.file).name].append((block.line, number))
+        self._by_file = {name: sorted(lines) for name, lines in by_file.items()}
+
+    def fires(self, numbers: Iterable[int]) -> Firings:
+        """How often any of these blocks was entered, per row."""
+        columns = self._counts[:, list(numbers)]
+        return np.asarray(columns.sum(axis=1), dtype=np.float64).ravel()
+
+    def of_lines(self, file: str, first: int, end: int) -> list[int]:
+        """Executed blocks that begin on a line of this file, from `first` up to before `end`."""
+        lines = self._by_file.get(PurePosixPath(file).name, [])
+        span = lines[bisect_left(lines, (first, -1)) : bisect_left(lines, (end, -1))]
+        return [number for _, number in span if same_file(self.blocks[number].file, file)]
+
+    def has_pieces(self, numbers: Iterable[int]) -> bool:
+        """Whether a part of the function was inlined, so that its entry misses some calls."""
+        return any(".part" in self.blocks[number].function for number in numbers)
+
+    def own_object(self) -> str | None:
+        """The object that `main` is in: the program itself."""
+        mains = self.by_function.get("main") or self.by_function.get("MAIN__") or []
+        return self.blocks[mains[0]].object if mains else None
