@@ -147,7 +147,8 @@ def compare(program: Program, level: str, archive: Path) -> Outcome:
         plain = _assemble(program, options, scratch, "plain")
         recorded = _assemble(program, [*options, plugin], scratch, "recorded")
         behaviour = _build_and_run(program, options, scratch / "without", archive)
-        marking = [*options, plugin, "-fplugin-arg-kadence-mark-all"]
+        # The compiler looks after every pass whether its own structures still agree.
+        marking = [*options, plugin, "-fplugin-arg-kadence-mark-all", "-fchecking"]
         marked = _build_and_run(program, marking, scratch / "with", archive)
         complaint = ""
         if without_records(recorded) != plain:
@@ -165,7 +166,7 @@ def _assemble(program: Program, options: Sequence[str], scratch: Path, name: str
     for source in program.sources:
         target = scratch / f"{name}.s"
         target.unlink(missing_ok=True)
-        command = [COMPILER, *options, "-S", "-o", target, source]
+        command: list[str | Path] = [COMPILER, *options, "-S", "-o", target, source]
         subprocess.run(command, capture_output=True, timeout=SECONDS)
         texts.append(target.read_text(errors="replace") if target.exists() else "")
     return texts
@@ -179,7 +180,7 @@ def without_records(texts: Iterable[str]) -> list[str]:
 def _build_and_run(
     program: Program, options: Sequence[str], target: Path, archive: Path
 ) -> Behaviour:
-    command = [COMPILER, *program.sources, archive, *options, "-o", target]
+    command: list[str | Path] = [COMPILER, *program.sources, archive, *options, "-o", target]
     compiled = subprocess.run(command, capture_output=True, timeout=SECONDS)
     if compiled.returncode:
         return Behaviour("compile", compiled.returncode)
