@@ -45,6 +45,13 @@ static inline struct sched_entity *compat_parent(struct sched_entity *se)
 /* kernel/sched/sched.h: NICE_0_LOAD on 64-bit machines is 1 << this. */
 #define COMPAT_NICE_0_LOAD_SHIFT (2 * SCHED_FIXEDPOINT_SHIFT)
 
+/* A slice in the entity's own virtual time; at most 10 s << 20, which fits. */
+static inline s64 compat_virtual(const struct sched_entity *se, u64 slice)
+{
+	return div64_ul(slice << COMPAT_NICE_0_LOAD_SHIFT,
+			max(READ_ONCE(se->load.weight), 1UL));
+}
+
 static inline u64 compat_slice(const struct sched_entity *se)
 {
 	return READ_ONCE(se->slice);
@@ -64,15 +71,33 @@ static inline void compat_set_slice(struct sched_entity *se, u64 slice,
 }
 
 /*
+ * Let the entity that was just picked run this long, with the protection that
+ * being picked gave it. The slice goes along, since a task that wakes with a
+ * shorter one may preempt. It is not a custom slice: the next deadline, and so
+ * a child's first, comes from the system's.
+ */
+static inline void compat_grant(struct sched_entity *se, u64 slice)
+{
+	u64 deadline = READ_ONCE(se->deadline);
+	u64 granted = READ_ONCE(se->vruntime) + compat_virtual(se, slice);
+	bool protected = READ_ONCE(se->vlag) == deadline;
+
+	if (!READ_ONCE(se->on_rq))
+		return;
+	WRITE_ONCE(se->slice, slice);
+	WRITE_ONCE(se->deadline, granted);
+	if (protected)
+		WRITE_ONCE(se->vlag, granted);
+}
+
+/*
  * Bring the end of the request in progress to at most @slice from now. It is
  * never moved out. A sleeping entity needs nothing: it gets a new deadline when
  * it wakes; one that another class has borrowed holds it relative to vruntime.
  */
 static inline void compat_pull_deadline(struct sched_entity *se, u64 slice)
 {
-	/* At most 10 s << 20: fits. */
-	s64 vslice = div64_ul(slice << COMPAT_NICE_0_LOAD_SHIFT,
-			      max(READ_ONCE(se->load.weight), 1UL));
+	s64 vslice = compat_virtual(se, slice);
 	u64 vruntime = READ_ONCE(se->vruntime);
 	u64 deadline = READ_ONCE(se->deadline);
 
@@ -101,6 +126,10 @@ static inline bool compat_slice_is_custom(const struct sched_entity *se)
 
 static inline void compat_set_slice(struct sched_entity *se, u64 slice,
 				    bool custom)
+{
+}
+
+static inline void compat_grant(struct sched_entity *se, u64 slice)
 {
 }
 

@@ -8,21 +8,23 @@
 
 void kadapt_start_now(struct kadapt_start *start)
 {
-	start->time_ns = ktime_get_ns();
+	start->time_ns = ktime_get_mono_fast_ns();
 	start->voluntary_switches = current->nvcsw;
 	start->involuntary_switches = current->nivcsw;
 }
 
-/* The stay that began at @start and lasts until now, as one entry. */
-struct kadapt_count kadapt_count_since(const struct kadapt_start *start)
+/* The stay of @task that began at @start and ends at @end_ns, as one entry. */
+struct kadapt_count kadapt_count_since(const struct kadapt_start *start,
+				       const struct task_struct *task,
+				       u64 end_ns)
 {
 	return (struct kadapt_count){
 		.entries = 1,
-		.time_ns = ktime_get_ns() - start->time_ns,
+		.time_ns = end_ns - start->time_ns,
 		.voluntary_switches =
-			current->nvcsw - start->voluntary_switches,
+			task->nvcsw - start->voluntary_switches,
 		.involuntary_switches =
-			current->nivcsw - start->involuntary_switches,
+			task->nivcsw - start->involuntary_switches,
 	};
 }
 

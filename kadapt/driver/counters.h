@@ -6,6 +6,7 @@
 #include <linux/types.h>
 
 struct kadapt_counters;
+struct task_struct;
 
 /* One task's record of one phase; only that task touches it. */
 struct kadapt_count {
@@ -23,7 +24,7 @@ struct kadapt_total {
 	atomic64_t involuntary_switches;
 };
 
-/* Where the current task's clocks stood when its phase began. */
+/* Where a task's clocks stood when its phase began. */
 struct kadapt_start {
 	u64 time_ns;
 	u64 voluntary_switches;
@@ -31,7 +32,9 @@ struct kadapt_start {
 };
 
 void kadapt_start_now(struct kadapt_start *start);
-struct kadapt_count kadapt_count_since(const struct kadapt_start *start);
+struct kadapt_count kadapt_count_since(const struct kadapt_start *start,
+				       const struct task_struct *task,
+				       u64 end_ns);
 void kadapt_count_add(struct kadapt_count *count,
 		      const struct kadapt_count *stay);
 void kadapt_total_add(struct kadapt_total *total,

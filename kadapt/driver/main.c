@@ -7,11 +7,9 @@
 #include <linux/minmax.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
-#include <linux/rcupdate.h>
 #include <linux/uaccess.h>
 
 #include "client.h"
-#include "probes.h"
 #include "quantum.h"
 #include "task.h"
 #include "uapi/kadapt.h"
@@ -157,24 +155,17 @@ static int __init kadapt_init(void)
 	BUILD_BUG_ON(sizeof(struct kadapt_policy) != POLICY_SIZE_1);
 	BUILD_BUG_ON(sizeof(struct kadapt_counters) != COUNTERS_SIZE_1);
 
-	error = kadapt_probes_attach();
-	if (error)
-		return error;
+	kadapt_tasks_init();
 	error = misc_register(&kadapt_device);
 	if (error)
-		kadapt_probes_detach();
+		kadapt_tasks_exit();
 	return error;
 }
 
 static void __exit kadapt_exit(void)
 {
 	misc_deregister(&kadapt_device);
-	kadapt_probes_detach();
-	/*
-	 * No file is open and no undo request under way, or the module would
-	 * be in use; but the last request may just be returning from our code.
-	 */
-	synchronize_rcu_tasks();
+	kadapt_tasks_exit();
 }
 
 module_init(kadapt_init);

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The quantum: the slice in a task's scheduling entity, set past the clamp of
- * sched_setattr(2), and taken back together with the deadline it led to.
+ * The quantum: how long a task runs once the scheduler has picked it, past the
+ * clamp of sched_setattr(2).
+ *
+ * It is granted whenever the task has been switched to: the deadline of the
+ * request in progress moves out. Nothing outlives that request, as nothing in
+ * the entity says that later ones are to be as long: so children have nothing
+ * to inherit, and a task that wakes competes like any other. To end a quantum
+ * is to pull the deadline in again; the slice alone would leave the task
+ * protected until the old one.
  *
  * Locking. The runqueue's lock is not for modules, and so a task changes only
  * itself, with interrupts off and its own pi_lock held:
@@ -17,7 +24,7 @@
  * - what is left is another processor that holds our runqueue's lock to wake a
  *   task here. It may at that moment end our request and set a new deadline
  *   from the slice as it was: then the old slice is used once more. That is the
- *   worst a lost race does, and interrupts off also make it a reader of RCU, so
+ *   worst a lost race does, and interrupts off also make us a reader of RCU, so
  *   a parent can't be freed under us.
  */
 #include <linux/errno.h>
@@ -104,84 +111,79 @@ static bool has_slice(const struct task_struct *task)
 }
 
 /*
- * Is the slice still the one we set? Someone may have given the task another
- * with sched_setattr(2), which then stays; but sched_setscheduler(2) and
- * sched_setparam(2), with nothing to say about slices, re-apply ours, clamped.
+ * While a quantum is set, a custom slice is one that somebody asked for since,
+ * and stays; unless it is what sched_getattr(2) told of ours, given back to
+ * sched_setattr(2), which clamps it, to change something else.
  */
-static bool slice_is_ours(const struct kadapt_quantum *quantum,
-			  const struct sched_entity *se)
+static bool has_newer_slice(const struct kadapt_quantum *quantum,
+			    const struct sched_entity *se)
 {
-	u64 slice = compat_slice(se);
+	u64 clamped = clamp_t(u64, quantum->ns, KADAPT_ORDINARY_MIN_NS,
+			      KADAPT_ORDINARY_MAX_NS);
 
-	return compat_slice_is_custom(se) &&
-	       (slice == quantum->set_ns ||
-		slice == clamp_t(u64, quantum->set_ns, KADAPT_ORDINARY_MIN_NS,
-				 KADAPT_ORDINARY_MAX_NS));
+	return compat_slice_is_custom(se) && compat_slice(se) != clamped;
 }
 
 static void set_slice(struct kadapt_quantum *quantum, struct sched_entity *se,
 		      u64 slice)
 {
-	if (!quantum->active) {
+	if (!quantum->ns) {
 		quantum->saved_ns = compat_slice(se);
 		quantum->saved_custom = compat_slice_is_custom(se);
-		quantum->active = true;
 	}
-	quantum->set_ns = slice;
-	compat_set_slice(se, slice, true);
-	/* Only ever inwards: entering again must not extend a running slice. */
+	quantum->ns = slice;
+	compat_set_slice(se, slice, false);
+	/* Only ever inwards: entering again must not extend a request. */
 	compat_pull_deadline(se, slice);
 	pull_parents(se, slice);
 }
 
-/* Give the current task this quantum, 0 for its own. */
-int kadapt_quantum_set(struct kadapt_quantum *quantum, u64 quantum_ns)
+/* The current task's quantum is now this, or 0 for none. */
+int kadapt_quantum_set(struct kadapt_quantum *quantum, u64 ns)
 {
 	unsigned long flags;
 	int error = 0;
 
-	if (!quantum_ns) {
+	if (!ns) {
 		kadapt_quantum_restore(quantum);
 		return 0;
 	}
-	quantum_ns = min_t(u64, quantum_ns, READ_ONCE(quantum_max_ns));
+	ns = min_t(u64, ns, READ_ONCE(quantum_max_ns));
 	raw_spin_lock_irqsave(&current->pi_lock, flags);
 	if (has_slice(current))
-		set_slice(quantum, &current->se, quantum_ns);
+		set_slice(quantum, &current->se, ns);
 	else
 		error = -EOPNOTSUPP;
 	raw_spin_unlock_irqrestore(&current->pi_lock, flags);
 	return error;
 }
 
-/*
- * Give the current task its own slice back. The deadline comes along: a task
- * that has run 1 s of 5 s would else be protected for the other 4.
- */
+/* The current task has just been switched to. */
+void kadapt_quantum_grant(const struct kadapt_quantum *quantum)
+{
+	unsigned long flags;
+
+	if (!quantum->ns)
+		return;
+	raw_spin_lock_irqsave(&current->pi_lock, flags);
+	if (has_slice(current) && !compat_slice_is_custom(&current->se))
+		compat_grant(&current->se, quantum->ns);
+	raw_spin_unlock_irqrestore(&current->pi_lock, flags);
+}
+
+/* The current task is as it would be without its phase. */
 void kadapt_quantum_restore(struct kadapt_quantum *quantum)
 {
 	struct sched_entity *se = &current->se;
 	unsigned long flags;
 
-	if (!quantum->active)
+	if (!quantum->ns)
 		return;
 	raw_spin_lock_irqsave(&current->pi_lock, flags);
-	if (slice_is_ours(quantum, se))
+	if (!has_newer_slice(quantum, se))
 		compat_set_slice(se, quantum->saved_ns, quantum->saved_custom);
 	compat_pull_deadline(se, compat_slice(se));
 	pull_parents(se, compat_slice(se));
 	raw_spin_unlock_irqrestore(&current->pi_lock, flags);
-	quantum->active = false;
-}
-
-/*
- * A child copies its parent's entity. It is called before the child first runs,
- * when nobody else knows it; its deadline is made then, from this slice.
- */
-void kadapt_quantum_disinherit(const struct kadapt_quantum *quantum,
-			       struct task_struct *child)
-{
-	if (quantum->active && slice_is_ours(quantum, &child->se))
-		compat_set_slice(&child->se, quantum->saved_ns,
-				 quantum->saved_custom);
+	quantum->ns = 0;
 }

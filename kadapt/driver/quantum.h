@@ -4,14 +4,11 @@
 
 #include <linux/types.h>
 
-struct task_struct;
-
-/* What a task's slice was before its first phase, while @active. */
+/* The current phase's quantum, and the slice the task had before; 0: none. */
 struct kadapt_quantum {
-	u64 set_ns;
+	u64 ns;
 	u64 saved_ns;
 	bool saved_custom;
-	bool active;
 };
 
 bool kadapt_quantum_supported(void);
@@ -21,7 +18,6 @@ u64 kadapt_quantum_max_ns(void);
 int kadapt_quantum_check(u64 quantum_ns);
 int kadapt_quantum_set(struct kadapt_quantum *quantum, u64 quantum_ns);
 void kadapt_quantum_restore(struct kadapt_quantum *quantum);
-void kadapt_quantum_disinherit(const struct kadapt_quantum *quantum,
-			       struct task_struct *child);
+void kadapt_quantum_grant(const struct kadapt_quantum *quantum);
 
 #endif /* _KADAPT_QUANTUM_H */

@@ -2,11 +2,8 @@
 #ifndef _KADAPT_TASK_H
 #define _KADAPT_TASK_H
 
-#include <linux/types.h>
-
 struct kadapt_client;
 struct kadapt_counters;
-struct task_struct;
 
 int kadapt_task_enter(struct kadapt_client *client, unsigned long phase);
 int kadapt_task_leave(struct kadapt_client *client);
@@ -16,7 +13,7 @@ int kadapt_task_counters(struct kadapt_client *client,
 void kadapt_tasks_undo(struct kadapt_client *client);
 void kadapt_tasks_close(struct kadapt_client *client);
 
-void kadapt_task_forked(struct task_struct *child);
-void kadapt_task_exits(void);
+void kadapt_tasks_init(void);
+void kadapt_tasks_exit(void);
 
 #endif /* _KADAPT_TASK_H */

@@ -23,7 +23,7 @@
  * first ENTER and not after. A thread other than the one that closes is
  * restored before its next instruction in user mode. exec() keeps the phase
  * unless the descriptor is O_CLOEXEC. A child, process or thread, starts with
- * what its parent had before it entered a phase, and in no phase.
+ * the default slice and in no phase.
  *
  * Growing. The size of a structure is part of the call's number. A structure
  * longer than the kernel's is accepted if all that the kernel does not know is
@@ -72,14 +72,15 @@ struct kadapt_query {
  *	EOPNOTSUPP	a quantum, on a kernel without KADAPT_FEATURE_QUANTUM
  *	ERANGE		quantum below quantum_min_ns or above quantum_max_ns
  *
- * A quantum is the time the scheduler lets the thread run, once it has been
- * picked, before it looks at others of the same kind; 0 means the thread's own,
- * as it was outside any phase. It starts with the first request for processor
- * time after entering, so that entering again and again gains nothing. When
- * the administrator lowers the limit later, the lower one counts. Within the
- * thread's CPU control group the quantum holds at once; against other groups
- * from the group's next wakeup on, since there the shortest slice of the
- * group's threads counts.
+ * A quantum is the time the scheduler lets the thread run, whenever it has
+ * switched to it, before it looks at others of the same kind; 0 means the
+ * thread's own slice, as it was outside any phase. Entering gives no time by
+ * itself, so that entering again and again gains nothing. A thread that wakes
+ * competes as by default, and preempts one that uses a longer quantum. When the
+ * administrator lowers the limit later, the lower one counts. A slice that the
+ * program asks of sched_setattr(2) during the phase takes the quantum's place
+ * and stays. Within the thread's CPU control group the quantum holds; what the
+ * group as a whole gets against others is for the group's own slice.
  */
 struct kadapt_policy {
 	__u32 phase;
