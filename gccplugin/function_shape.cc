@@ -18,10 +18,10 @@ std::vector<std::string> aliases_of(tree decl)
 {
 	std::vector<std::string> found;
 	cgraph_node *node = cgraph_node::get(decl);
-	ipa_ref *reference;
+	ipa_ref *alias;
 
-	FOR_EACH_ALIAS(node, reference)
-	found.push_back(assembler_name(reference->referring->decl));
+	for (unsigned index = 0; node->iterate_direct_aliases(index, alias); index++)
+		found.push_back(assembler_name(alias->referring->decl));
 	return found;
 }
 

@@ -49,12 +49,12 @@ std::string hexadecimal(uint32_t value)
 
 bool resolves_indirect_function(function *fn)
 {
-	ipa_ref *reference;
 	cgraph_node *node = cgraph_node::get(fn->decl);
+	ipa_ref *alias;
 
-	FOR_EACH_ALIAS(node, reference)
-	if (reference->referring->ifunc_resolver)
-		return true;
+	for (unsigned index = 0; node->iterate_direct_aliases(index, alias); index++)
+		if (alias->referring->ifunc_resolver)
+			return true;
 	return false;
 }
 
@@ -81,12 +81,11 @@ const char *objection_to_function(function *fn)
 /* Such variables live in registers that a call may overwrite. */
 bool has_register_variables(function *fn)
 {
-	unsigned index;
-	tree variable;
-
-	FOR_EACH_LOCAL_DECL(fn, index, variable)
-	if (VAR_P(variable) && DECL_HARD_REGISTER(variable))
-		return true;
+	if (!fn->local_decls)
+		return false;
+	for (tree variable : *fn->local_decls)
+		if (VAR_P(variable) && DECL_HARD_REGISTER(variable))
+			return true;
 	return false;
 }
 
@@ -94,12 +93,10 @@ bool has_register_variables(function *fn)
 std::vector<edge> entry_edges(basic_block header)
 {
 	std::vector<edge> found;
-	edge_iterator iterator;
-	edge candidate;
 
-	FOR_EACH_EDGE(candidate, iterator, header->preds)
-	if (!dominated_by_p(CDI_DOMINATORS, candidate->src, header))
-		found.push_back(candidate);
+	for (edge candidate : *header->preds)
+		if (!dominated_by_p(CDI_DOMINATORS, candidate->src, header))
+			found.push_back(candidate);
 	return found;
 }
 

@@ -146,12 +146,12 @@ def compare(program: Program, level: str, archive: Path) -> Outcome:
         scratch = Path(name)
         plain = _assemble(program, options, scratch, "plain")
         recorded = _assemble(program, [*options, plugin], scratch, "recorded")
-        behaviour = _build_and_run(program, options, scratch / "without", archive)
+        behaviour = _build_and_run(plain, options, scratch / "without", archive)
         # The compiler looks after every pass whether its own structures still agree.
         marking = [*options, plugin, "-fplugin-arg-kadence-mark-all", "-fchecking"]
-        marked = _build_and_run(program, marking, scratch / "with", archive)
+        marked = _build_and_run(program.sources, marking, scratch / "with", archive)
         complaint = ""
-        if without_records(recorded) != plain:
+        if without_records(_texts(recorded)) != _texts(plain):
             complaint = "the assembly text differs where the plugin only records"
         elif marked != behaviour:
             complaint = f"without the plugin {behaviour}, with it {marked}"
@@ -161,15 +161,19 @@ def compare(program: Program, level: str, archive: Path) -> Outcome:
         return Outcome(program.name, level, complaint, failed)
 
 
-def _assemble(program: Program, options: Sequence[str], scratch: Path, name: str) -> list[str]:
-    texts = []
-    for source in program.sources:
-        target = scratch / f"{name}.s"
-        target.unlink(missing_ok=True)
+def _assemble(
+    program: Program, options: Sequence[str], scratch: Path, name: str
+) -> tuple[Path, ...]:
+    """The assembly files of a program; those that do not compile are not there."""
+    targets = tuple(scratch / f"{name}{index}.s" for index in range(len(program.sources)))
+    for source, target in zip(program.sources, targets, strict=True):
         command: list[str | Path] = [COMPILER, *options, "-S", "-o", target, source]
         subprocess.run(command, capture_output=True, timeout=SECONDS)
-        texts.append(target.read_text(errors="replace") if target.exists() else "")
-    return texts
+    return targets
+
+
+def _texts(files: Iterable[Path]) -> list[str]:
+    return [file.read_text(errors="replace") if file.exists() else "" for file in files]
 
 
 def without_records(texts: Iterable[str]) -> list[str]:
@@ -178,9 +182,9 @@ def without_records(texts: Iterable[str]) -> list[str]:
 
 
 def _build_and_run(
-    program: Program, options: Sequence[str], target: Path, archive: Path
+    inputs: Sequence[Path], options: Sequence[str], target: Path, archive: Path
 ) -> Behaviour:
-    command: list[str | Path] = [COMPILER, *program.sources, archive, *options, "-o", target]
+    command: list[str | Path] = [COMPILER, *inputs, archive, *options, "-o", target]
     compiled = subprocess.run(command, capture_output=True, timeout=SECONDS)
     if compiled.returncode:
         return Behaviour("compile", compiled.returncode)
@@ -228,12 +232,15 @@ def summarise(outcomes: Sequence[Outcome]) -> str:
 
 
 def main(levels: Sequence[str]) -> int:
-    """Run the whole suite and print the summary."""
+    """Run the whole suite and print a summary a level and one of all."""
     chosen = programs()
     sources = sum(1 for _ in suite().rglob("*.c"))
     wanted = levels or ("-O0", "-O2", "-O3")
     print(f"{len(chosen)} programs of {sources} source files at {' '.join(wanted)}", flush=True)
-    outcomes = run(chosen, wanted)
+    outcomes: list[Outcome] = []
+    for level in wanted:
+        outcomes += run(chosen, (level,))
+        print(f"{level} done: {len(outcomes)} so far", file=sys.stderr, flush=True)
     print(summarise(outcomes))
     return any(outcome.complaint for outcome in outcomes)
 
