@@ -2,6 +2,7 @@
 """Garbage collection: what nothing can refer to any more, and nothing that is in use."""
 
 import fcntl
+import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from kadence.errors import KadenceError
 from kadence.kconfig import build, source, store
+from kadence.kconfig.request import TAILORED
 from kadence.kconfig.store import Kernel
 
 
@@ -52,8 +54,8 @@ def _unless_in_use(lock: Path) -> Iterator[bool]:
 
 
 def _superseded() -> list[str]:
-    """Damaged kernels, and those that a later one with the same command has replaced."""
-    seen: set[tuple[str, ...]] = set()
+    """Damaged kernels, and those that a later one for the same purpose has replaced."""
+    seen: set[str] = set()
     doomed = []
     for identifier in store.identifiers():
         try:
@@ -67,9 +69,13 @@ def _superseded() -> list[str]:
     return doomed
 
 
-def _purpose(kernel: Kernel) -> tuple[str, ...]:
-    """Kernels with the same command differ only in what has changed since."""
-    return tuple(kernel.manifest["command"])
+def _purpose(kernel: Kernel) -> str:
+    """Kernels for the same purpose differ in what went in, not in what was asked for."""
+    manifest = kernel.manifest
+    asked = [manifest[key] for key in ("kind", "target", "source", "hz")]
+    if kernel.kind == TAILORED:
+        asked.append(manifest["requested"])
+    return json.dumps(asked, sort_keys=True)
 
 
 def _collect_sources(everything: bool) -> list[Path]:

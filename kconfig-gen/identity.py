@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from kadence.kconfig import commands, rules, series, source
-from kadence.kconfig.request import BuildRequest, read_needs
+from kadence.kconfig.request import TAILORED, BuildRequest, read_needs
 from kadence.kconfig.rules import Requested
 from kadence.kconfig.series import Patch
 from kadence.kconfig.source import Origin
@@ -47,7 +47,7 @@ class Inputs:
     @property
     def goal(self) -> str:
         """The make goal of the configuration that the fragment is merged over."""
-        tailored = self.request.kind != "generic"
+        tailored = self.request.kind == TAILORED
         return self.target.smallest_goal if tailored else self.target.generic_goal
 
 

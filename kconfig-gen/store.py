@@ -9,15 +9,13 @@ from typing import Any
 
 from kadence import artefact, resources
 from kadence.errors import ArtefactError, BuildError, KadenceError
+from kadence.kconfig.request import GENERIC, TAILORED, BuildRequest
 
 IMAGE = "image"
 CONFIG = "config"
 FRAGMENT = "fragment"
 MANIFEST = "manifest.json"
 LOG = "build.log"
-
-GENERIC = "generic"
-TAILORED = "tailored"
 
 
 @dataclass(frozen=True)
@@ -122,9 +120,8 @@ def find(reference: str, plan: Path | None = None) -> Kernel:
 
 
 def _of_request(kind: str, plan: Path | None) -> Kernel:
-    # Here, because identity needs the rules and the source, which an ID does not.
+    # Here, because only these references need the rules, the source and the compiler.
     from kadence.kconfig import identity
-    from kadence.kconfig.request import BuildRequest
 
     request = BuildRequest(kind=kind, plan=plan)
     identifier = identity.gather(request).id
