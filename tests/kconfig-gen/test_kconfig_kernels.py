@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Real kernels: they hold what was asked for, and ordinary programs run on the small one."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kadence import boot
+from kadence.kconfig import configure, store
+
+pytestmark = pytest.mark.kernel
+
+PROGRAMS = Path(__file__).resolve().parent / "programs"
+
+
+def output_of(kernel: Any, argv: list[str], directory: Path) -> str:
+    """What a command prints on a kernel; the command and the kernel log must be fine."""
+    with (directory / "output").open("w+") as output:
+        result = boot.run(
+            boot.Request(image=kernel.image, argv=argv, directory=directory, stdout=output.fileno())
+        )
+        assert result.status == 0
+        assert not boot.complaints(result.log)
+        output.seek(0)
+        return output.read()
+
+
+@pytest.mark.parametrize("which", ["generic_kernel", "sockets_kernel"])
+def test_a_kernel_holds_what_was_asked_for(which: str, request: pytest.FixtureRequest) -> None:
+    kernel = request.getfixturevalue(which)
+    final = configure.values(kernel.config)
+    wanted = kernel.manifest["requested"]
+    assert {symbol: final.get(symbol, "n") for symbol in wanted} == wanted
+    assert store.find(kernel.id[:8]).manifest == kernel.manifest
+
+
+def test_the_tailored_kernel_is_much_smaller(generic_kernel: Any, sockets_kernel: Any) -> None:
+    small, usual = sockets_kernel.manifest, generic_kernel.manifest
+    assert small["text_bytes"] < 0.75 * usual["text_bytes"]
+    assert small["image_bytes"] < 5_000_000
+
+
+def test_uname_says_which_kernel_runs(
+    generic_kernel: Any, sockets_kernel: Any, tmp_path: Path
+) -> None:
+    for kernel in (generic_kernel, sockets_kernel):
+        release = output_of(kernel, ["uname", "-r"], tmp_path).strip()
+        assert release == kernel.manifest["release"]
+        assert release.endswith(f"-kadence-{kernel.kind}")
+
+
+def test_shell_pipelines_run_on_the_tailored_kernel(sockets_kernel: Any, tmp_path: Path) -> None:
+    script = "seq 1 1000 | sort -r | awk '{ s += $1 } END { print s }'; mktemp -u x >/dev/null"
+    assert output_of(sockets_kernel, ["bash", "-c", script], tmp_path) == "500500\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "compiler", "printed"),
+    [("threads_tcp.c", "gcc-12", "500500\n"), ("sum.f90", "gfortran-12", "338350\n")],
+)
+def test_programs_run_on_the_tailored_kernel(
+    sockets_kernel: Any, tmp_path: Path, source: str, compiler: str, printed: str
+) -> None:
+    program = tmp_path / "program"
+    compile_it = [compiler, "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", program]
+    subprocess.run([*compile_it, PROGRAMS / source], check=True)
+    assert output_of(sockets_kernel, [str(program)], tmp_path) == printed
+
+
+def test_the_device_is_there(generic_kernel: Any, sockets_kernel: Any, tmp_path: Path) -> None:
+    for kernel in (generic_kernel, sockets_kernel):
+        script = "test -c /dev/kadapt && cat /sys/module/kadapt/parameters/quantum_max_ns"
+        assert output_of(kernel, ["sh", "-c", script], tmp_path) == "10000000000\n"
