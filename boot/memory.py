@@ -54,7 +54,7 @@ def choose(requested_bytes: int | None) -> Memory:
             f"{_mib(requested_bytes)} is too little memory for a guest; "
             f"give it at least {_mib(MINIMUM_BYTES)} with --mem"
         )
-    limit = min(_limits(), key=lambda limit: limit.size_bytes)
+    limit = min(_limits(asked=requested_bytes is not None), key=lambda limit: limit.size_bytes)
     wanted = min(limit.size_bytes, DEFAULT_BYTES) if requested_bytes is None else requested_bytes
     if limit.size_bytes < max(wanted, MINIMUM_BYTES):
         raise UsageError(
@@ -78,20 +78,20 @@ def _mib(size_bytes: int) -> str:
     return f"{size_bytes // MIB} MiB"
 
 
-def _limits() -> Iterator[Limit]:
-    available = _available_bytes()
-    yield Limit(available // 2, "half of this machine's free memory")
-    for kind, share, name in (
-        (resource.RLIMIT_AS, 2, "half of the limit on address space (ulimit -v)"),
-        (resource.RLIMIT_FSIZE, 1, "the limit on file sizes (ulimit -f)"),
-    ):
-        soft = resource.getrlimit(kind)[0]
-        if soft != resource.RLIM_INFINITY:
-            yield Limit(soft // share, name)
+def _limits(asked: bool) -> Iterator[Limit]:
+    """Unasked, a guest takes half: the rest is for the caches and for others."""
+    share, part = (1, "") if asked else (2, "half of ")
+    yield Limit(_available_bytes() // share, f"{part}this machine's free memory")
     headroom = _cgroup_headroom_bytes()
     if headroom is not None:
-        # The kernel itself and the files it reads are charged to the same group.
-        yield Limit(headroom * 3 // 4, "three quarters of the memory cgroup's limit")
+        yield Limit(headroom // share, f"{part}what is left in the memory cgroup")
+    address_space = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if address_space != resource.RLIM_INFINITY:
+        # UML maps the guest's memory, its own image and its programs.
+        yield Limit(address_space // 2, "half of the limit on address space (ulimit -v)")
+    file_size = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if file_size != resource.RLIM_INFINITY:
+        yield Limit(file_size, "the limit on file sizes (ulimit -f)")
 
 
 def _available_bytes() -> int:

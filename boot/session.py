@@ -5,6 +5,7 @@ The relay (relay/main.c) does the work of the running command; here is what come
 after.
 """
 
+import fcntl
 import os
 import re
 import signal
@@ -45,10 +46,11 @@ def run(request: Request, *, stand_in: bool = False) -> Result:
     see what the command does with them. That is for the main thread of `kadence run` only.
     """
     _check(request)
-    report = os.memfd_create("report")
+    closed = [number for number, fd in enumerate(_streams(request)) if not _is_open(fd)]
+    report = _report_file()
     try:
         with _terminals_kept(request):
-            status = _run_relay(request, report, stand_in)
+            status = _run_relay(request, closed, report, stand_in)
         with os.fdopen(os.dup(report), "rb") as file:
             file.seek(0)
             return _result(request, file.read(), status)
@@ -70,7 +72,16 @@ def _check(request: Request) -> None:
         raise UsageError(f"the directory {request.directory} to run the command in does not exist")
 
 
-def _relay_command(request: Request, report: int) -> list[str]:
+def _report_file() -> int:
+    """A file without a name, whose descriptor does not take the place of a closed stream."""
+    made = os.memfd_create("report")
+    try:
+        return fcntl.fcntl(made, fcntl.F_DUPFD_CLOEXEC, 10)
+    finally:
+        os.close(made)
+
+
+def _relay_command(request: Request, closed: list[int], report: int) -> list[str]:
     granted = memory.choose(request.memory_bytes)
     init = resources.built("boot/init")
     if '"' in str(init):
@@ -88,7 +99,7 @@ def _relay_command(request: Request, report: int) -> list[str]:
     ]
     if request.timeout_seconds is not None:
         command.append(f"--timeout={request.timeout_seconds}")
-    command += [f"--closed={stream}" for stream in _closed_streams(request)]
+    command += [f"--closed={stream}" for stream in closed]
     command += [f"--argument={argument}" for argument in request.kernel_arguments]
     return [*command, "--", *request.argv]
 
@@ -105,17 +116,13 @@ def _is_open(descriptor: int) -> bool:
     return True
 
 
-def _closed_streams(request: Request) -> list[int]:
-    return [number for number, fd in enumerate(_streams(request)) if not _is_open(fd)]
-
-
-def _start(request: Request, report: int) -> "subprocess.Popen[bytes]":
+def _start(request: Request, closed: list[int], report: int) -> "subprocess.Popen[bytes]":
     stdin, stdout, stderr = (
-        descriptor if _is_open(descriptor) else subprocess.DEVNULL
-        for descriptor in _streams(request)
+        subprocess.DEVNULL if number in closed else descriptor
+        for number, descriptor in enumerate(_streams(request))
     )
     return subprocess.Popen(
-        _relay_command(request, report),
+        _relay_command(request, closed, report),
         stdin=stdin,
         stdout=stdout,
         stderr=stderr,
@@ -125,9 +132,9 @@ def _start(request: Request, report: int) -> "subprocess.Popen[bytes]":
     )
 
 
-def _run_relay(request: Request, report: int, stand_in: bool) -> int:
+def _run_relay(request: Request, closed: list[int], report: int, stand_in: bool) -> int:
     if not stand_in:
-        with _start(request, report) as relay:
+        with _start(request, closed, report) as relay:
             try:
                 return relay.wait()
             finally:
@@ -135,7 +142,7 @@ def _run_relay(request: Request, report: int, stand_in: bool) -> int:
     expected = {*FORWARDED, signal.SIGCHLD}
     signal.pthread_sigmask(signal.SIG_BLOCK, expected)
     try:
-        relay = _start(request, report)
+        relay = _start(request, closed, report)
         _let_go()
         return _forward_signals(relay, expected)
     finally:
@@ -213,7 +220,7 @@ def _explain(request: Request, fields: dict[str, str], log: str) -> str:
     image = request.image
     booted = fields["boot_ns"] != "0"
     panic = next((line for line in log.splitlines() if "Kernel panic" in line), None)
-    end = _describe_end(_exit_code(int(fields["kernel_status"])))
+    end = _describe_end(os.waitstatus_to_exitcode(int(fields["kernel_status"])))
     sentences = {
         "not-executed": f"{image} cannot be executed ({os.strerror(int(fields['error']))}); "
         "name a User-Mode Linux kernel",
@@ -243,10 +250,6 @@ def _tail(log: str, panic: str | None) -> str:
     if not lines:
         return " (it wrote no log)"
     return "; the end of its log:\n  " + "\n  ".join(lines[-LOG_TAIL_LINES:])
-
-
-def _exit_code(wait_status: int) -> int:
-    return os.waitstatus_to_exitcode(wait_status)
 
 
 def _describe_end(code: int) -> str:

@@ -47,33 +47,38 @@ static bool open_pipe(int *ours, int *theirs, bool input)
  * Where both input and output are terminals the outer one is raw and this one does all the
  * work; otherwise the outer one still adds its carriage returns, so this one must not.
  */
-static void set_terminal(int terminal, const struct channel_request *request)
+static void set_terminal(int terminal, const struct channel *channel)
 {
+	const struct channel_request *request = &channel->request;
 	struct termios settings = request->terminal;
+	struct winsize size = window_size(channel);
 
 	if (request->streams[STREAM_INPUT] != STREAM_TERMINAL ||
 	    request->streams[STREAM_OUTPUT] != STREAM_TERMINAL)
 		settings.c_oflag &= ~(tcflag_t)OPOST;
 	tcsetattr(terminal, TCSANOW, &settings);
+	ioctl(terminal, TIOCSWINSZ, &size);
 }
 
 static bool open_terminal(struct command *command, struct child_side *side,
-			  const struct channel_request *request)
+			  const struct channel *channel)
 {
 	command->terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (command->terminal < 0 || grantpt(command->terminal) || unlockpt(command->terminal))
 		return false;
 	side->terminal = ioctl(command->terminal, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (side->terminal < 0 || fchown(side->terminal, request->uid, (gid_t)-1))
+	if (side->terminal < 0 || fchown(side->terminal, channel->request.uid, (gid_t)-1))
 		return false;
-	set_terminal(side->terminal, request);
+	set_terminal(side->terminal, channel);
 	command->outputs[STREAM_PTY] = command->terminal;
 	return !fcntl(command->terminal, F_SETFL, O_NONBLOCK);
 }
 
 static bool open_streams(struct command *command, struct child_side *side,
-			 const struct channel_request *request)
+			 const struct channel *channel)
 {
+	const struct channel_request *request = &channel->request;
+
 	for (int stream = 0; stream < STANDARD_STREAMS; stream++) {
 		bool input = stream == STREAM_INPUT;
 		int *ours = input ? &command->input : &command->outputs[stream];
@@ -83,7 +88,7 @@ static bool open_streams(struct command *command, struct child_side *side,
 			return false;
 		if (request->streams[stream] != STREAM_TERMINAL)
 			continue;
-		if (side->terminal < 0 && !open_terminal(command, side, request))
+		if (side->terminal < 0 && !open_terminal(command, side, channel))
 			return false;
 		side->streams[stream] = side->terminal;
 		if (input)
@@ -209,7 +214,7 @@ bool command_start(struct command *command, struct channel *channel)
 	if (pipe2(report, O_CLOEXEC))
 		return fails(channel, "a pipe");
 	side.report = report[1];
-	if (!open_streams(command, &side, &channel->request))
+	if (!open_streams(command, &side, channel))
 		return fails(channel, "the command's streams");
 	command->pid = fork();
 	if (command->pid < 0)

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdnoreturn.h>
+#include <sys/ioctl.h>
 #include <sys/types.h>
 
 #include "../channel.h"
@@ -22,8 +23,8 @@ struct guest {
 	struct channel *channel;
 	int doorbell; /* see channel.h */
 	int children; /* signalfd of SIGCHLD */
-	uint32_t window;
 	struct command command;
+	uint32_t window; /* the size that the command's terminal has now; see channel.h */
 };
 
 /* system.c: what a program expects to find on any Linux system. */
@@ -36,6 +37,7 @@ noreturn void system_power_off(void);
 bool command_start(struct command *command, struct channel *channel);
 
 /* streams.c */
+struct winsize window_size(const struct channel *channel);
 void streams_turn(struct guest *guest, int timeout_ms);
 bool streams_open(const struct command *command);
 void ring_doorbell(const struct guest *guest);

@@ -117,10 +117,17 @@ static void pass_signals(struct guest *guest)
 			kill(-guest->command.pid, number);
 }
 
+struct winsize window_size(const struct channel *channel)
+{
+	uint32_t window = atomic_load(&channel->window);
+
+	return (struct winsize){.ws_row = window >> 16, .ws_col = window & 0xffff};
+}
+
 static void pass_window(struct guest *guest)
 {
 	uint32_t window = atomic_load(&guest->channel->window);
-	struct winsize size = {.ws_row = window >> 16, .ws_col = window & 0xffff};
+	struct winsize size = window_size(guest->channel);
 
 	if (guest->command.terminal < 0 || window == guest->window)
 		return;

@@ -100,7 +100,7 @@ static void default_signals(void)
 }
 
 static noreturn void become_kernel(const struct options *options, int doorbell, int memory, int log,
-				   int error_pipe, pid_t relay)
+				   int error_pipe, pid_t keeper)
 {
 	struct command_line line = {.count = 0};
 	char *directory;
@@ -115,7 +115,7 @@ static noreturn void become_kernel(const struct options *options, int doorbell, 
 	default_signals();
 	/* With a random heap UML counts the gap before it, up to 1 GiB, as memory to be managed. */
 	personality(ADDR_NO_RANDOMIZE);
-	if (!prctl(PR_SET_PDEATHSIG, SIGKILL) && getppid() == relay &&
+	if (!prctl(PR_SET_PDEATHSIG, SIGKILL) && getppid() == keeper &&
 	    place_descriptors(doorbell, memory, log)) {
 		char *const environment[] = {directory, "PATH=/usr/bin:/bin", "HOME=/", NULL};
 
@@ -127,6 +127,95 @@ static noreturn void become_kernel(const struct options *options, int doorbell, 
 	_exit(EXIT_FAILURE);
 }
 
+/* What the keeper tells the relay: first that the kernel runs or why not, then how it ended. */
+struct news {
+	pid_t pid;
+	int error;
+	int status;
+};
+
+/* All that is left of the kernel, its helpers and the processes of its programs. */
+static void kill_all(pid_t kernel, int *status)
+{
+	int ended_status;
+	pid_t pid;
+
+	do {
+		kill(-kernel, SIGKILL); /* the group outlives its leader */
+		pid = waitpid(-1, &ended_status, __WALL);
+		if (pid == kernel && (WIFEXITED(ended_status) || WIFSIGNALED(ended_status)))
+			*status = ended_status;
+	} while (pid > 0 || errno == EINTR);
+}
+
+/* Waits until the kernel has ended or the relay is gone. */
+static void keep(pid_t kernel, int *status)
+{
+	sigset_t awaited;
+	pid_t ended = 0;
+
+	sigemptyset(&awaited);
+	sigaddset(&awaited, SIGCHLD);
+	sigaddset(&awaited, PARENT_DIED);
+	while (ended != kernel && sigwaitinfo(&awaited, NULL) != PARENT_DIED)
+		do
+			ended = waitpid(-1, status, WNOHANG | __WALL);
+		while (ended > 0 && ended != kernel);
+}
+
+/*
+ * The kernel's parent. A process that the kernel was just making when it was killed is still
+ * alive, and stopped for good: the keeper inherits it, and finds it. Being in a session of its
+ * own it outlives a blow to the caller's whole process group.
+ */
+static noreturn void keeper(const struct options *options, int doorbell, int memory, int log,
+			    int news_pipe, pid_t relay)
+{
+	struct news news = {.pid = -1};
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+	pid_t self = getpid();
+	int error_pipe[2];
+	sigset_t all;
+
+	setsid();
+	/* The command's streams are the relay's alone, so that their ends are seen outside. */
+	for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+		dup2(nothing, stream);
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	if (prctl(PR_SET_PDEATHSIG, PARENT_DIED) || prctl(PR_SET_CHILD_SUBREAPER, 1) ||
+	    getppid() != relay || pipe2(error_pipe, O_CLOEXEC))
+		_exit(EXIT_FAILURE);
+	news.pid = fork();
+	if (news.pid == 0)
+		become_kernel(options, doorbell, memory, log, error_pipe[1], self);
+	close(error_pipe[1]);
+	/* Only the kernel may hold the log and the doorbell, so that their ends are seen. */
+	close(log);
+	close(doorbell);
+	if (news.pid < 0)
+		news.error = errno;
+	else if (read(error_pipe[0], &news.error, sizeof(news.error)) != sizeof(news.error))
+		news.error = 0;
+	if (write(news_pipe, &news, sizeof(news)) == sizeof(news) && news.pid > 0) {
+		keep(news.pid, &news.status);
+		kill_all(news.pid, &news.status);
+	}
+	_exit(write(news_pipe, &news, sizeof(news)) < 0);
+}
+
+static bool read_news(struct kernel *kernel)
+{
+	struct news news;
+
+	if (read(kernel->news, &news, sizeof(news)) != sizeof(news))
+		return false;
+	kernel->pid = news.pid;
+	kernel->error = news.error;
+	kernel->status = news.status;
+	return true;
+}
+
 bool kernel_start(struct kernel *kernel, const struct options *options, int doorbell, int memory,
 		  int log)
 {
@@ -135,43 +224,43 @@ bool kernel_start(struct kernel *kernel, const struct options *options, int door
 
 	if (pipe2(ends, O_CLOEXEC))
 		fail("pipe");
-	kernel->pid = fork();
-	if (kernel->pid < 0)
+	kernel->keeper = fork();
+	if (kernel->keeper < 0)
 		fail("fork");
-	if (kernel->pid == 0)
-		become_kernel(options, doorbell, memory, log, ends[1], relay);
+	if (kernel->keeper == 0)
+		keeper(options, doorbell, memory, log, ends[1], relay);
 	close(ends[1]);
-	if (read(ends[0], &kernel->error, sizeof(kernel->error)) != sizeof(kernel->error))
-		kernel->error = 0;
-	close(ends[0]);
+	kernel->news = ends[0];
+	if (!read_news(kernel))
+		fail("the kernel's keeper");
 	return kernel->error == 0;
 }
 
-/* The relay is the reaper of the kernel's helpers as well. */
+/* The keeper ends when the kernel and all its processes have. */
 void kernel_reap(struct kernel *kernel)
 {
-	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG | __WALL)) > 0) {
-		if (pid != kernel->pid)
+	while ((pid = waitpid(-1, NULL, WNOHANG | __WALL)) > 0) {
+		if (pid != kernel->keeper)
 			continue;
-		kernel->status = status;
+		read_news(kernel);
 		kernel->ended = true;
 	}
 }
 
 void kernel_kill(struct kernel *kernel)
 {
-	int status;
-	pid_t pid;
+	int ignored;
 
-	/* The group outlives its leader. */
-	kill(-kernel->pid, SIGKILL);
-	while ((pid = waitpid(-1, &status, __WALL)) > 0 || (pid < 0 && errno == EINTR)) {
-		if (pid != kernel->pid)
-			continue;
-		kernel->status = status;
-		kernel->ended = true;
-	}
+	if (kernel->pid > 0 && !kernel->ended)
+		kill(kernel->pid, SIGKILL);
+	/* The keeper does the rest; should it have been killed, its children are ours now. */
+	while (!kernel->ended && waitpid(kernel->keeper, NULL, 0) < 0 && errno == EINTR)
+		;
+	if (!kernel->ended)
+		read_news(kernel);
+	kernel->ended = true;
+	if (kernel->pid > 0)
+		kill_all(kernel->pid, &ignored);
 }

@@ -34,8 +34,6 @@
 #define STOPPED_NS INT64_C(5000000000)
 #define TURN_MS 1000
 
-#define FATHER_DIED SIGRTMIN
-
 static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM};
 
 struct session {
@@ -172,7 +170,7 @@ static struct options parse(int count, char **arguments)
 /* From here on the caller's death is ours. */
 static void follow_parent(pid_t parent)
 {
-	if (prctl(PR_SET_PDEATHSIG, FATHER_DIED) || prctl(PR_SET_CHILD_SUBREAPER, 1))
+	if (prctl(PR_SET_PDEATHSIG, PARENT_DIED) || prctl(PR_SET_CHILD_SUBREAPER, 1))
 		fail("prctl");
 	if (getppid() != parent)
 		exit(EXIT_FAILURE);
@@ -186,7 +184,7 @@ static int watch_signals(void)
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGWINCH);
-	sigaddset(&set, FATHER_DIED);
+	sigaddset(&set, PARENT_DIED);
 	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
 		sigaddset(&set, forwarded[i]);
 	signal(SIGPIPE, SIG_IGN);
@@ -205,7 +203,7 @@ static void abort_session(struct session *session)
 
 static void take_signal(struct session *session, int number)
 {
-	if (number == FATHER_DIED) {
+	if (number == PARENT_DIED) {
 		abort_session(session);
 	} else if (number == SIGCHLD) {
 		kernel_reap(&session->kernel);

@@ -4,6 +4,7 @@
 #define KADENCE_BOOT_RELAY_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdnoreturn.h>
 #include <sys/types.h>
@@ -11,6 +12,9 @@
 #include "../channel.h"
 
 #define KERNEL_ARGUMENTS 64
+
+/* Sent by the system when the parent has died. */
+#define PARENT_DIED SIGRTMIN
 
 struct options {
 	const char *image;
@@ -36,6 +40,8 @@ struct log {
 };
 
 struct kernel {
+	pid_t keeper; /* its parent: see kernel.c */
+	int news;     /* from the keeper */
 	pid_t pid;
 	int error;  /* errno of the failed execution, or 0 */
 	int status; /* as from waitpid, once it has ended */

@@ -52,4 +52,5 @@ def _image(reference: str, plan: Path | None) -> Path:
         return Path(reference)
     from kadence.kconfig import store
 
-    return store.find(reference, plan).image
+    image: Path = store.find(reference, plan).image
+    return image

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Running commands in guests, and looking for what they may leave behind."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kadence import boot
+
+MEMORY_BYTES = 256 << 20
+PATIENCE_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command did in a guest."""
+
+    result: boot.Result
+    stdout: bytes
+    stderr: bytes
+
+
+@pytest.fixture(scope="session")
+def image(generic_kernel: Any) -> Path:
+    """The kernel that all guests here run."""
+    return Path(generic_kernel.image)
+
+
+@pytest.fixture
+def guest(image: Path) -> Callable[..., Ran]:
+    """Run a command through the Python face; its kernel log must be clean."""
+
+    def run(*argv: str, stdin: bytes = b"", **fields: Any) -> Ran:
+        with (
+            tempfile.TemporaryFile() as source,
+            tempfile.TemporaryFile() as output,
+            tempfile.TemporaryFile() as errors,
+        ):
+            source.write(stdin)
+            source.seek(0)
+            fields = {"memory_bytes": MEMORY_BYTES} | fields
+            request = boot.Request(
+                image,
+                argv,
+                stdin=source.fileno(),
+                stdout=output.fileno(),
+                stderr=errors.fileno(),
+                **fields,
+            )
+            result = boot.run(request)
+            assert boot.complaints(result.log) == []
+            output.seek(0)
+            errors.seek(0)
+            return Ran(result, output.read(), errors.read())
+
+    return run
+
+
+@pytest.fixture
+def own_image(image: Path, tmp_path: Path) -> Path:
+    """The kernel under a path of this test alone, so that its processes can be told apart."""
+    path = tmp_path / "kernel"
+    path.symlink_to(image)
+    return path
+
+
+@pytest.fixture
+def command(own_image: Path) -> list[str]:
+    """The words of `kadence run` up to the command to be run."""
+    program = Path(sys.executable).parent / "kadence"
+    memory = f"{MEMORY_BYTES >> 20}M"
+    return [str(program), "run", "--kernel", str(own_image), "--mem", memory, "--"]
+
+
+@pytest.fixture
+def started(command: list[str]) -> Any:
+    """Start a command through `kadence run` with pipes for streams; killed with the test."""
+    processes: list[subprocess.Popen[bytes]] = []
+
+    def start(*argv: str, **options: Any) -> "subprocess.Popen[bytes]":
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        process = subprocess.Popen([*command, *argv], **(pipes | options))
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream:
+                with suppress(BrokenPipeError):
+                    stream.close()
+
+
+def _arguments(pid: int) -> list[bytes]:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+def processes_of(image: Path) -> list[int]:
+    """Processes, other than this one, that name the image in their command line."""
+    pids = (int(folder.name) for folder in Path("/proc").glob("[0-9]*"))
+    word = os.fsencode(image)
+    return [pid for pid in pids if pid != os.getpid() and word in b"\0".join(_arguments(pid))]
+
+
+def kernel_of(image: Path) -> int:
+    """The process that is the kernel itself: the leader of the session of all that run it."""
+    running = (pid for pid in processes_of(image) if _arguments(pid)[:1] == [os.fsencode(image)])
+    return os.getsid(next(running))
+
+
+def relay_of(image: Path) -> int:
+    """The process between the kernel and the caller: the kernel's parent."""
+    return int(Path(f"/proc/{kernel_of(image)}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def wait_until(condition: Callable[[], bool]) -> bool:
+    """Whether the condition comes true before patience ends."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
