@@ -93,6 +93,7 @@ extern Long kbbv_budget;
 void threads_initialise(ULong interval);
 void threads_interval_end(void); /* called from translated code */
 struct thread *threads_of(ThreadId id);
+void threads_created(ThreadId parent, ThreadId id);
 void threads_start_client_code(ThreadId id, ULong blocks_dispatched);
 void threads_exit(ThreadId id);
 void threads_finish_rows(void);

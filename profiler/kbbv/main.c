@@ -35,6 +35,8 @@
  * Known inaccuracies
  *
  *   - A run of instructions that is left by a fault (a signal such as SIGSEGV) counts whole.
+ *   - A block that begins with a repeated string instruction (the first of a block, or where one
+ *     goes round again) counts as entered where it is left.
  *   - A system call still under way when the process ends is not counted.
  *   - Only the process that was started is followed: its children run, and are counted in
  *     number, but not recorded; where it becomes another program through exec, the recording
@@ -125,6 +127,7 @@ static void before_options(void)
 	VG_(needs_command_line_options)(process_option, print_usage, print_debug_usage);
 	VG_(needs_syscall_wrapper)(systemcalls_before, systemcalls_after);
 	VG_(track_start_client_code)(threads_start_client_code);
+	VG_(track_pre_thread_ll_create)(threads_created);
 	VG_(track_pre_thread_ll_exit)(threads_exit);
 
 	interval = default_interval;

@@ -216,6 +216,7 @@ static Bool maps_shared_memory(const UWord *arguments)
 	       (starts_with(name, "/dev/shm/") || starts_with(name, "/memfd:"));
 }
 
+/* Without what is only reserved: mapped, but accessible to nobody. */
 static ULong mapped_bytes(void)
 {
 	static Addr *starts;
@@ -233,7 +234,8 @@ static ULong mapped_bytes(void)
 	for (Int i = 0; i < count; i++) {
 		const NSegment *segment = VG_(am_find_nsegment)(starts[i]);
 
-		bytes += segment->end - segment->start + 1;
+		if (segment->hasR || segment->hasW || segment->hasX)
+			bytes += segment->end - segment->start + 1;
 	}
 	return bytes;
 }
@@ -263,6 +265,7 @@ static void note_facts(UInt number, const UWord *arguments)
 		shared_memory = True;
 		note_mapping();
 		break;
+	case __NR_mprotect:
 	case __NR_mremap:
 	case __NR_brk:
 		note_mapping();

@@ -41,6 +41,12 @@ struct thread *threads_of(ThreadId id)
 	return threads[id];
 }
 
+/* Threads are numbered as they are created, not as they first get to run. */
+void threads_created(ThreadId parent __attribute__((unused)), ThreadId id)
+{
+	threads_of(id);
+}
+
 static void harvest(struct thread *thread)
 {
 	ULong instructions;

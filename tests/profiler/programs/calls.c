@@ -71,6 +71,7 @@ int main(int argc, char **argv)
 	use_pipe_and_device();
 	for (int i = 0; i < 13; i++)
 		syscall(SYS_getppid);
+	mmap(NULL, 1 << 30, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	mmap(NULL, 64 << 20, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	return 0;
 }
