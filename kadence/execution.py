@@ -36,7 +36,6 @@ class Sample:
     involuntary_switches: int
     minor_faults: int
     major_faults: int
-    max_resident_bytes: int
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,6 @@ def _in_guest(request: boot.Request) -> Ending:
         involuntary_switches=result.involuntary_switches,
         minor_faults=result.minor_faults,
         major_faults=result.major_faults,
-        max_resident_bytes=result.max_resident_bytes,
     )
     return Ending(sample, result.status)
 
@@ -150,5 +148,4 @@ def _machine_sample(seconds: float, usage: resource.struct_rusage) -> Sample:
         involuntary_switches=usage.ru_nivcsw,
         minor_faults=usage.ru_minflt,
         major_faults=usage.ru_majflt,
-        max_resident_bytes=usage.ru_maxrss * 1024,
     )

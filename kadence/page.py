@@ -34,9 +34,23 @@ def render(document: Mapping[str, Any], matrix: bytes) -> str:
         report=document,
         matrix=base64.b64encode(matrix).decode("ascii"),
         plot=plot(document["cells"]),
+        refusals=refusals(document["plan"]["refused"]),
         kernel_names=KERNEL_NAMES,
         colours=[f"rgb{colour}" for colour in COLOURS],
     )
+
+
+def refusals(refused: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What was refused for the same reason is said once, with all the phases it concerns."""
+    grouped: dict[tuple[str, str], list[int]] = {}
+    for entry in refused:
+        concerned = grouped.setdefault((entry["what"], entry["reason"]), [])
+        if entry["phase"] is not None:
+            concerned.append(entry["phase"])
+    return [
+        {"what": what, "reason": reason, "phases": phases}
+        for (what, reason), phases in grouped.items()
+    ]
 
 
 def in_bytes(number: float) -> str:

@@ -16,6 +16,7 @@ from kadence import (
     boot,
     execution,
     measure,
+    neighbours,
     page,
     pipeline,
     report,
@@ -25,6 +26,7 @@ from kadence import (
 from kadence.errors import GuestError, UsageError
 from kadence.execution import ExecutionError, first_line
 from kadence.measure import ADAPTED, PLAIN, TAILORED, Bench, Cell
+from kadence.neighbours import Neighbours
 from kadence.pipeline import Prepared
 from kadence.stages import Stages, fingerprint, tell
 
@@ -78,10 +80,15 @@ def _measure(prepared: Prepared, rounds: int, command: list[str]) -> None:
         notes.append(refusal)
         images = {kind: image for kind, image in bench.images.items() if kind != TAILORED}
         bench = replace(bench, images=images)
+    around = Neighbours()
     found = measure.measure(bench, rounds)
+    others = around.share()
+    busy = neighbours.note(others)
+    notes += [busy] if busy else []
     phases = artefact.read(prepared.places.artefact("phases.json"), artefact.PHASES)
     plan = artefact.read(prepared.places.artefact("plan.json"), artefact.PLAN)
     body = described(prepared, phases, plan) | report.body(found, rounds, notes)
+    body["machine"]["others_share"] = round(others, 4)
     body["kernels"] = [_kernel(prepared, kind, body["cells"]) for kind in prepared.kernels]
     target = prepared.places.output / "report.json"
     artefact.write(target, artefact.REPORT, phases["build_id"], command, body)

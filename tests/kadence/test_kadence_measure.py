@@ -173,7 +173,6 @@ def test_this_machines_run_is_accounted(tmp_path: Path) -> None:
     assert ending.sample.program_seconds == ending.sample.seconds
     assert ending.sample.boot_seconds == 0
     assert ending.sample.voluntary_switches > 0
-    assert ending.sample.max_resident_bytes > 100_000
 
 
 def test_signals_and_hangs_have_the_shells_status(tmp_path: Path) -> None:

@@ -40,7 +40,6 @@ SAMPLE = Sample(
     involuntary_switches=40,
     minor_faults=500,
     major_faults=0,
-    max_resident_bytes=5 << 20,
 )
 
 
@@ -255,6 +254,20 @@ def test_the_page_is_whole_and_holds_all_it_shows() -> None:
     text = visible_text(source)
     for shown in ("diffuse<&>", "checkpoint", "5.0 MiB", "Threads spin.", "It computes.", "90.0 %"):
         assert shown in text, shown
+
+
+def test_what_was_refused_for_the_same_reason_is_said_once() -> None:
+    entries = [
+        {"phase": 0, "what": "a quantum", "reason": "Threads spin."},
+        {"phase": 1, "what": "a marker", "reason": "Too often."},
+        {"phase": 2, "what": "a quantum", "reason": "Threads spin."},
+        {"phase": None, "what": "a ring", "reason": "Nothing is written."},
+    ]
+    assert page.refusals(entries) == [
+        {"what": "a quantum", "reason": "Threads spin.", "phases": [0, 2]},
+        {"what": "a marker", "reason": "Too often.", "phases": [1]},
+        {"what": "a ring", "reason": "Nothing is written.", "phases": []},
+    ]
 
 
 def test_the_plot_is_to_scale_from_zero() -> None:
