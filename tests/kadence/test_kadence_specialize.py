@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The whole flow on small programs, on real kernels."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.kernel
+
+Kadence = Callable[..., Any]
+COMBINATIONS = {
+    (kernel, program)
+    for kernel in ("machine", "generic", "tailored")
+    for program in ("plain", "adapted")
+}
+RUN = ["./heat", "-n", "64", "-s", "2000", "-e", "200"]
+
+
+def written(folder: Path, source: str, check: str = '["./p", "check"]', run: str = "") -> Path:
+    folder.mkdir()
+    (folder / "p.c").write_text(source)
+    (folder / "Makefile").write_text("p: p.c\n\t$(CC) -O2 -o $@ $<\n")
+    (folder / "kadence.toml").write_text(
+        f'[program]\nname = "p"\n[build]\ncommand = "make"\n[run]\ncommand = ["./p"]\n'
+        f"interval = 10000\n{run}\n[check]\ncommand = {check}\n"
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def heat(root: Path, kadence: Kadence, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small heat, specialized; returns the output folder."""
+    place = tmp_path_factory.mktemp("heat")
+    folder = place / "heat"
+    shutil.copytree(root / "examples/heat", folder)
+    description = (folder / "kadence.toml").read_text().splitlines()
+    described = [
+        f"command = {json.dumps(RUN)}\ninterval = 100000" if line.startswith("command = [\"./") else
+        line
+        for line in description
+        if not line.startswith("profile")
+    ]  # fmt: skip
+    (folder / "kadence.toml").write_text("\n".join(described) + "\n")
+    before = sorted(folder.iterdir())
+    completed = kadence("specialize", folder, "-o", place / "out", timeout=3000)
+    assert completed.returncode == 0, completed.stderr
+    assert sorted(folder.iterdir()) == before
+    (place / "out/said").write_text(completed.stdout)
+    return place / "out"
+
+
+def report(folder: Path) -> Any:
+    return json.loads((folder / "report.json").read_text())
+
+
+def test_all_combinations_are_measured_and_agree(heat: Path) -> None:
+    document = report(heat)
+    assert document["schema"] == "kadence.report"
+    assert document["failures"] == []
+    cells = document["cells"]
+    assert {(cell["kernel"], cell["program"]) for cell in cells} == COMBINATIONS
+    for cell in cells:
+        assert {len(samples) for samples in cell["samples"].values()} == {7}
+        assert cell["outputs"] == cells[0]["outputs"]
+        assert min(cell["samples"]["seconds"]) > 0
+        assert (min(cell["samples"]["boot_seconds"]) > 0) == (cell["kernel"] != "machine")
+
+
+def test_the_output_is_that_of_the_program_built_without_us(
+    heat: Path, root: Path, tmp_path: Path
+) -> None:
+    makefile = root / "examples/heat/Makefile"
+    subprocess.run(["make", "-s", "-f", makefile, "CC=gcc-12"], cwd=tmp_path, check=True)
+    output = subprocess.run(RUN, cwd=tmp_path, capture_output=True, check=True).stdout
+    files = {
+        "standard output": output,
+        "heat.checkpoint": (tmp_path / "heat.checkpoint").read_bytes(),
+    }
+    expected = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    assert report(heat)["cells"][0]["outputs"] == expected
+
+
+def test_the_report_has_phases_plan_kernels_and_calls(heat: Path) -> None:
+    document = report(heat)
+    assert {"compute", "file-io"} <= {phase["kind"] for phase in document["phases"]}
+    quanta = {policy["name"]: policy["quantum_ns"] for policy in document["plan"]["policies"]}
+    assert quanta["file-io"] == 0
+    kernels = {kernel["kind"]: kernel for kernel in document["kernels"]}
+    assert kernels["tailored"]["image_bytes"] < kernels["generic"]["image_bytes"]
+    assert kernels["tailored"]["boot_seconds"]["count"] == 14
+    writes = [
+        call for call in document["system_calls"]
+        if (call["name"], call["descriptor"]) == ("write", "file")
+    ]  # fmt: skip
+    # 10 checkpoints of 8 x 8 cells; the profiled run's standard output is a file, too.
+    assert writes[0]["count"] == 640 + 1
+
+
+def test_the_page_and_the_table_say_the_same(heat: Path) -> None:
+    page = (heat / "report.html").read_text()
+    said = (heat / "said").read_text()
+    sentence = report(heat)["verdict"]["sentence"]
+    assert sentence in said
+    assert sentence.replace("'", "&#39;") in page
+    assert str(heat / "report.html") in said
+    assert page.count("data:image/png;base64,") == 1
+
+
+def test_the_second_call_finds_all_done(heat: Path, kadence: Kadence) -> None:
+    before = {path: path.read_bytes() for path in heat.glob("*.*") if path.is_file()}
+    completed = kadence("specialize", heat.parent / "heat", "-o", heat)
+    assert completed.returncode == 0
+    assert completed.stdout == (heat / "said").read_text()
+    done = [line for line in completed.stderr.splitlines() if line.endswith(": unchanged")]
+    assert len(done) == 7, completed.stderr
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_output_that_differs_is_a_failure_shown_first(kadence: Kadence, tmp_path: Path) -> None:
+    source = """\
+#include <stdio.h>
+#include <sys/utsname.h>
+int main(int argc, char **argv)
+{
+	struct utsname name;
+	uname(&name);
+	return printf("%s %s\\n", name.release, name.version) < 0 || argv[argc] != NULL;
+}
+"""
+    folder = written(tmp_path / "p", source)
+    completed = kadence("specialize", folder, "-o", tmp_path / "out", timeout=3000)
+    assert completed.returncode == 1
+    assert "Traceback" not in completed.stderr
+    assert completed.stdout.startswith("standard output of the ")
+    document = report(tmp_path / "out")
+    assert document["verdict"]["outcome"] == "failed"
+    assert len(document["failures"]) == 4
+    page = (tmp_path / "out/report.html").read_text()
+    assert page.index("The output is not the same everywhere") < page.index("<h1>")
+
+
+def test_a_tailored_kernel_that_fails_the_check_does_not_serve(
+    kadence: Kadence, tmp_path: Path
+) -> None:
+    check = """["sh", "-c", "! grep -q 'User Mode Linux' /proc/cpuinfo"]"""
+    folder = written(tmp_path / "p", "int main(void) { return 0; }\n", check)
+    completed = kadence("specialize", folder, "-o", tmp_path / "out", timeout=3000)
+    assert completed.returncode == 0, completed.stderr
+    document = report(tmp_path / "out")
+    assert {cell["kernel"] for cell in document["cells"]} == {"machine", "generic"}
+    assert document["verdict"]["kernel"] == "generic"
+    assert "The tailored kernel is not used, the generic one serves instead" in completed.stdout
+    assert "the program's check ended with status 1" in document["notes"][0]
+
+
+BAD = {
+    "that does not build": ("int main(void) { return x; }", '["true"]', "", "ended with status"),
+    "that fails": ("int main(void) { return 3; }", '["true"]', "", "ended with status 3 under the"),
+    "whose check fails here": (
+        "int main(void) { return 0; }", '["false"]', "", "does not pass on this machine's own"
+    ),
+    "without its input": (
+        "int main(void) { return 0; }", '["true"]', 'inputs = ["reads"]', "has no reads"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_program_ends_in_one_sentence(case: str, kadence: Kadence, tmp_path: Path) -> None:
+    source, check, run, complaint = BAD[case]
+    folder = written(tmp_path / "p", source, check, run)
+    completed = kadence("specialize", folder, "-o", tmp_path / "out", timeout=3000)
+    assert completed.returncode == 1
+    assert "Traceback" not in completed.stderr
+    assert complaint in completed.stderr.splitlines()[-1]
+    assert not (tmp_path / "out/report.json").exists()
+
+
+def test_the_programs_own_folder_is_no_output(
+    kadence: Kadence, refused: Callable[[Any], str], tmp_path: Path
+) -> None:
+    folder = written(tmp_path / "p", "int main(void) { return 0; }")
+    assert "choose another place with -o" in refused(kadence("specialize", folder, "-o", folder))
