@@ -25,11 +25,11 @@ const char lto_section_name[] = ".gnu.debuglto_.kadence.cfg";
 
 std::string records;
 
-/* Tab and line feed separate; a file may be named with them all the same. */
+/* Control characters separate; a file may be named with them all the same. */
 std::string as_field(std::string text)
 {
 	for (char &letter : text)
-		if (letter == '\t' || letter == '\n' || letter == '\0')
+		if ((unsigned char)letter < ' ')
 			letter = '?';
 	return text;
 }
