@@ -65,8 +65,17 @@ def run(arguments: Sequence[str], place: Surroundings, look: Callable[[], None] 
     tool = resources.built("profiler/valgrind/kbbv-amd64-linux")
     env = dict(_own_environment() if place.env is None else place.env)
     env["VALGRIND_LIB"] = str(tool.parent)
+    with _signals_forwarded() as forwarder, _started(arguments, place, env) as process:
+        forwarder.serve(process)
+        status = _wait(process, look)
+    return status if status >= 0 else 128 - status
+
+
+def _started(
+    arguments: Sequence[str], place: Surroundings, env: Mapping[str, str]
+) -> subprocess.Popen[bytes]:
     try:
-        process = subprocess.Popen(
+        return subprocess.Popen(
             arguments,
             cwd=place.cwd,
             env=env,
@@ -76,9 +85,6 @@ def run(arguments: Sequence[str], place: Surroundings, look: Callable[[], None] 
         )
     except OSError as error:
         raise ToolError(f"cannot start {arguments[0]}: {error.strerror}") from error
-    with process, _signals_forwarded(process):
-        status = _wait(process, look)
-    return status if status >= 0 else 128 - status
 
 
 def _own_environment() -> dict[str, str]:
@@ -109,19 +115,37 @@ def _terminal_told_it_too(number: int) -> bool:
         return False
 
 
-@contextmanager
-def _signals_forwarded(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    def forward(number: int, _frame: FrameType | None) -> None:
-        if process.returncode is None and not _terminal_told_it_too(number):
+class _Forwarder:
+    """Hands signals on to the program; what comes before it is there waits for it."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._early: list[int] = []
+
+    def take(self, number: int, _frame: FrameType | None) -> None:
+        """The signal handler."""
+        if self._process is None:
+            self._early.append(number)
+        elif self._process.returncode is None and not _terminal_told_it_too(number):
+            self._process.send_signal(number)
+
+    def serve(self, process: subprocess.Popen[bytes]) -> None:
+        """Hand on to `process` from now on."""
+        self._process = process
+        for number in self._early:
             process.send_signal(number)
 
+
+@contextmanager
+def _signals_forwarded() -> Iterator[_Forwarder]:
+    forwarder = _Forwarder()
     # Only the main thread may set handlers; elsewhere signals are the caller's business.
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield forwarder
         return
-    before = {number: signal.signal(number, forward) for number in FORWARDED}
+    before = {number: signal.signal(number, forwarder.take) for number in FORWARDED}
     try:
-        yield
+        yield forwarder
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

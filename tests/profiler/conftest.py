@@ -13,7 +13,6 @@ from kadence.profiler import kprof
 from kadence.profiler.profile import Profile
 
 PROGRAMS = Path(__file__).parent / "programs"
-BARE = ("-nostdlib", "-static", "-no-pie")
 
 Compile = Callable[..., Path]
 
