@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Booting a full kernel with an initial RAM file system in QEMU, emulated, without privilege.
+
+The guest has one processor, no disk and no network. Its clock counts instructions, one to the
+nanosecond, so that what it measures does not depend on the machine below. A shell script runs as
+its first process; what it prints, mixed with the kernel's log, is the answer, and only a line with
+its exit status says that it came to its end.
+"""
+
+import re
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kadence.boot import initramfs
+from kadence.errors import GuestError, ToolError
+
+QEMU = "qemu-system-x86_64"
+BUSYBOX = Path("/bin/busybox")
+STATUS = re.compile(r"^kadence-guest-status (\d+)\r?$", re.MULTILINE)
+LOG_TAIL_LINES = 20
+
+# The first process: the file systems, the script, its status, and the power switch.
+INIT = """#!/bin/busybox sh
+export PATH=/bin
+/bin/busybox --install -s /bin
+mkdir -p /proc /sys /tmp
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs devtmpfs /dev
+mount -t tmpfs tmpfs /tmp
+sh /script
+echo "kadence-guest-status $?"
+poweroff -f
+"""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What is booted, and how much of it there is."""
+
+    image: Path  # bzImage
+    memory_megabytes: int = 512
+    options: Sequence[str] = ()  # appended to QEMU's own
+    kernel_arguments: Sequence[str] = ()  # appended to the kernel's command line
+    timeout_seconds: float = 600.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How the script ended, and all that appeared on the console."""
+
+    status: int
+    console: str
+
+
+def run_script(machine: Machine, script: str, files: Mapping[str, initramfs.Content]) -> Outcome:
+    """Boot, run the script with busybox's shell beside these files, and power off."""
+    archive = initramfs.pack(
+        {
+            "init": INIT.encode(),
+            "script": script.encode(),
+            "bin/busybox": _busybox(),
+            **files,
+        }
+    )
+    with tempfile.NamedTemporaryFile(prefix="kadence-initramfs-") as image:
+        image.write(archive)
+        image.flush()
+        console = _boot(machine, Path(image.name))
+    found = STATUS.search(console)
+    if found is None:
+        raise GuestError(
+            f"the guest ended before its script did; its console ends: {_end(console)}"
+        )
+    return Outcome(status=int(found.group(1)), console=console.replace("\r\n", "\n"))
+
+
+def _busybox() -> Path:
+    if not BUSYBOX.exists():
+        raise ToolError(f"{BUSYBOX} is missing; run `apt-get install busybox-static`")
+    return BUSYBOX
+
+
+def _boot(machine: Machine, archive: Path) -> str:
+    arguments = ["console=ttyS0", "panic=-1", "oops=panic", *machine.kernel_arguments]
+    command = [
+        QEMU,
+        *("-accel", "tcg", "-cpu", "max", "-smp", "1", "-m", str(machine.memory_megabytes)),
+        *("-icount", "shift=0,sleep=off"),
+        *("-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-serial", "stdio"),
+        *("-kernel", str(machine.image), "-initrd", str(archive)),
+        *("-append", " ".join(arguments)),
+        *machine.options,
+    ]
+    try:
+        completed = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=machine.timeout_seconds,
+            check=False,
+        )
+    except OSError as error:
+        raise ToolError(
+            f"cannot run {QEMU}: {error.strerror}; run `apt-get install qemu-system-x86`"
+        ) from error
+    except subprocess.TimeoutExpired as error:
+        console = (error.stdout or b"").decode(errors="replace")
+        raise GuestError(
+            f"the guest was not done after {machine.timeout_seconds:.0f} s; "
+            f"its console ends: {_end(console)}"
+        ) from error
+    if completed.returncode:
+        complaint = completed.stderr.decode(errors="replace").strip()
+        raise ToolError(f"{QEMU} failed with status {completed.returncode}: {complaint}")
+    return completed.stdout.decode(errors="replace")
+
+
+def _end(console: str) -> str:
+    return "\n".join(console.strip().splitlines()[-LOG_TAIL_LINES:])
