@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Counting what happens in a phase: switches, time, entries. */
 #include <linux/sched.h>
-#include <linux/timekeeping.h>
 
 #include "counters.h"
 #include "uapi/kadapt.h"
 
-void kadapt_start_now(struct kadapt_start *start)
+/* The current task's clocks. */
+void kadapt_start_at(struct kadapt_start *start, u64 now_ns)
 {
-	start->time_ns = ktime_get_mono_fast_ns();
+	start->time_ns = now_ns;
 	start->voluntary_switches = current->nvcsw;
 	start->involuntary_switches = current->nivcsw;
 }

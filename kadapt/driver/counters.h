@@ -31,7 +31,7 @@ struct kadapt_start {
 	u64 involuntary_switches;
 };
 
-void kadapt_start_now(struct kadapt_start *start);
+void kadapt_start_at(struct kadapt_start *start, u64 now_ns);
 struct kadapt_count kadapt_count_since(const struct kadapt_start *start,
 				       const struct task_struct *task,
 				       u64 end_ns);

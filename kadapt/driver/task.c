@@ -194,9 +194,10 @@ static void switched_out(struct preempt_notifier *notifier,
 		container_of(notifier, struct kadapt_task, notifier);
 
 	state->switched_out_ns = ktime_get_mono_fast_ns();
-	/* The last access: the reaper may free it, and pairs with this. */
-	if (READ_ONCE(current->__state) == TASK_DEAD)
+	if (READ_ONCE(current->__state) == TASK_DEAD) {
+		/* The last access; pairs with the acquire in reap(). */
 		smp_store_release(&state->gone, true);
+	}
 }
 
 static struct preempt_ops notifier_ops = {
@@ -295,6 +296,7 @@ static int begin_phase(struct kadapt_task *state, u32 number,
 		       const struct kadapt_phase *phase)
 {
 	struct kadapt_count *count = count_for(state, number);
+	u64 now_ns;
 	int error;
 
 	if (!count)
@@ -302,10 +304,11 @@ static int begin_phase(struct kadapt_task *state, u32 number,
 	error = kadapt_quantum_set(&state->quantum, phase->quantum_ns);
 	if (error)
 		return error;
-	end_phase(state, ktime_get_mono_fast_ns());
+	now_ns = ktime_get_mono_fast_ns();
+	end_phase(state, now_ns);
 	state->phase = number;
 	state->count = count;
-	kadapt_start_now(&state->start);
+	kadapt_start_at(&state->start, now_ns);
 	return 0;
 }
 

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Every error that uapi/kadapt.h names, produced on purpose. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "harness.h"
+
+#define LIMIT_FILE "/sys/module/kadapt/parameters/quantum_max_ns"
+#define BAD_ADDRESS ((void *)8)
+
+/* The same call with a structure of another size. */
+#define RESIZED(request, size)                                                                     \
+	(((request) & ~(unsigned long)IOCSIZE_MASK) | ((unsigned long)(size) << IOCSIZE_SHIFT))
+
+static enum outcome test_query(void)
+{
+	struct kadapt_query query;
+	int device = open_device();
+
+	memset(&query, 0xff, sizeof(query));
+	CHECK(device >= 0);
+	CHECK(ioctl(device, KADAPT_QUERY, &query) == 0);
+	CHECK(query.version == KADAPT_VERSION);
+	CHECK(query.phases == 256);
+	CHECK((query.features & ~(uint64_t)KADAPT_FEATURE_QUANTUM) == 0);
+	if (query.features & KADAPT_FEATURE_QUANTUM) {
+		CHECK(query.quantum_min_ns == 100000);
+		CHECK(query.quantum_max_ns >= 100000);
+		CHECK(query.quantum_max_ns <= 10000000000);
+	} else {
+		CHECK(query.quantum_min_ns == 0 && query.quantum_max_ns == 0);
+	}
+	return PASSED;
+}
+
+static enum outcome test_enotty(void)
+{
+	int device = open_device();
+
+	CHECK_ERRNO(ioctl(device, _IO(KADAPT_TYPE, 99), 0), ENOTTY);
+	CHECK_ERRNO(ioctl(device, _IO('T', 0), 0), ENOTTY);
+	/* The right number with the wrong direction is another call. */
+	CHECK_ERRNO(ioctl(device, _IOR(KADAPT_TYPE, 1, struct kadapt_policy), 0), ENOTTY);
+	CHECK_ERRNO(ioctl(device, RESIZED(KADAPT_ENTER, 4), 0), ENOTTY);
+	return PASSED;
+}
+
+static enum outcome test_efault(void)
+{
+	int device = open_device();
+
+	CHECK_ERRNO(ioctl(device, KADAPT_QUERY, BAD_ADDRESS), EFAULT);
+	CHECK_ERRNO(ioctl(device, KADAPT_DEFINE, BAD_ADDRESS), EFAULT);
+	CHECK_ERRNO(ioctl(device, KADAPT_COUNTERS, BAD_ADDRESS), EFAULT);
+	return PASSED;
+}
+
+static enum outcome test_short_structure(void)
+{
+	char room[256] = {0};
+	int device = open_device();
+
+	CHECK_ERRNO(ioctl(device, RESIZED(KADAPT_QUERY, sizeof(struct kadapt_query) - 8), room),
+		    EINVAL);
+	CHECK_ERRNO(ioctl(device, RESIZED(KADAPT_DEFINE, sizeof(struct kadapt_policy) - 8), room),
+		    EINVAL);
+	CHECK_ERRNO(
+	    ioctl(device, RESIZED(KADAPT_COUNTERS, sizeof(struct kadapt_counters) - 8), room),
+	    EINVAL);
+	return PASSED;
+}
+
+static enum outcome test_longer_structure(void)
+{
+	char room[256] = {0};
+	int device = open_device();
+
+	CHECK(ioctl(device, RESIZED(KADAPT_DEFINE, sizeof(room)), room) == 0);
+	CHECK(ioctl(device, RESIZED(KADAPT_COUNTERS, sizeof(room)), room) == 0);
+	room[0] = 1;
+	room[sizeof(room) - 1] = 1;
+	CHECK_ERRNO(ioctl(device, RESIZED(KADAPT_DEFINE, sizeof(room)), room), E2BIG);
+	CHECK_ERRNO(ioctl(device, RESIZED(KADAPT_COUNTERS, sizeof(room)), room), E2BIG);
+	/* What the kernel does not know it gives back as zero. */
+	memset(room, 0xff, sizeof(room));
+	CHECK(ioctl(device, RESIZED(KADAPT_QUERY, sizeof(room)), room) == 0);
+	for (size_t i = sizeof(struct kadapt_query); i < sizeof(room); i++)
+		CHECK(room[i] == 0);
+	return PASSED;
+}
+
+static enum outcome test_define_einval(void)
+{
+	struct kadapt_policy flags = {.phase = 0, .flags = 1U << 31};
+	struct kadapt_policy phase = {.phase = 256};
+	int device = open_device();
+
+	CHECK_ERRNO(ioctl(device, KADAPT_DEFINE, &flags), EINVAL);
+	CHECK_ERRNO(ioctl(device, KADAPT_DEFINE, &phase), EINVAL);
+	CHECK_ERRNO(enter(device, 0), ENOENT);
+	return PASSED;
+}
+
+static enum outcome test_define_eexist(void)
+{
+	int device = open_device();
+
+	CHECK(define(device, 255, 0) == 0);
+	CHECK_ERRNO(define(device, 255, 0), EEXIST);
+	return PASSED;
+}
+
+static enum outcome test_define_erange(void)
+{
+	struct kadapt_query query = {0};
+	int device = open_device();
+
+	if (!has_quantum())
+		return skip("this kernel has no quantum");
+	CHECK(ioctl(device, KADAPT_QUERY, &query) == 0);
+	CHECK_ERRNO(define(device, 0, query.quantum_min_ns - 1), ERANGE);
+	CHECK_ERRNO(define(device, 0, query.quantum_max_ns + 1), ERANGE);
+	CHECK_ERRNO(define(device, 0, UINT64_MAX), ERANGE);
+	CHECK(define(device, 0, query.quantum_min_ns) == 0);
+	CHECK(define(device, 1, query.quantum_max_ns) == 0);
+	return PASSED;
+}
+
+static enum outcome test_quantum_eopnotsupp(void)
+{
+	int device = open_device();
+
+	if (has_quantum())
+		return skip("this kernel has the quantum");
+	CHECK_ERRNO(define(device, 0, 1000000), EOPNOTSUPP);
+	CHECK(define(device, 0, 0) == 0);
+	CHECK(enter(device, 0) == 0);
+	CHECK(leave(device) == 0);
+	return PASSED;
+}
+
+static enum outcome test_enter_enoent(void)
+{
+	int device = open_device();
+
+	CHECK(define(device, 1, 0) == 0);
+	CHECK_ERRNO(enter(device, 0), ENOENT);
+	CHECK_ERRNO(enter(device, 256), ENOENT);
+	CHECK_ERRNO(enter(device, 1UL << 32 | 1), ENOENT);
+	CHECK_ERRNO(enter(device, ~0UL), ENOENT);
+	return PASSED;
+}
+
+static enum outcome test_enter_ebusy(void)
+{
+	int first = open_device();
+	int second = open_device();
+
+	CHECK(define(first, 0, 0) == 0 && define(second, 0, 0) == 0);
+	CHECK(enter(first, 0) == 0);
+	CHECK_ERRNO(enter(second, 0), EBUSY);
+	/* To leave through the wrong file changes nothing. */
+	CHECK(leave(second) == 0);
+	CHECK_ERRNO(enter(second, 0), EBUSY);
+	CHECK(close(first) == 0);
+	CHECK(enter(second, 0) == 0);
+	return PASSED;
+}
+
+static enum outcome test_enter_eopnotsupp(void)
+{
+	struct sched_param fifo = {.sched_priority = 1};
+	int device = open_device();
+
+	if (!has_quantum())
+		return skip("this kernel has no quantum");
+	CHECK(define(device, 0, 1000000) == 0 && define(device, 1, 0) == 0);
+	if (sched_setscheduler(0, SCHED_FIFO, &fifo))
+		return skip("not allowed to become SCHED_FIFO");
+	CHECK_ERRNO(enter(device, 0), EOPNOTSUPP);
+	CHECK(enter(device, 1) == 0);
+	/* The failed call leaves the thread where it was. */
+	CHECK_ERRNO(enter(device, 0), EOPNOTSUPP);
+	CHECK(leave(device) == 0);
+	return PASSED;
+}
+
+static enum outcome test_leave_einval(void)
+{
+	int device = open_device();
+
+	CHECK_ERRNO(ioctl(device, KADAPT_LEAVE, 1), EINVAL);
+	CHECK(leave(device) == 0);
+	CHECK(leave(device) == 0);
+	return PASSED;
+}
+
+static enum outcome test_counters_errors(void)
+{
+	struct kadapt_counters flags = {.phase = 0, .flags = 1U << 31};
+	struct kadapt_counters phase = {.phase = 1};
+	int device = open_device();
+
+	CHECK(define(device, 0, 0) == 0);
+	CHECK_ERRNO(ioctl(device, KADAPT_COUNTERS, &flags), EINVAL);
+	CHECK_ERRNO(ioctl(device, KADAPT_COUNTERS, &phase), ENOENT);
+	return PASSED;
+}
+
+static int calls_of_a_stranger(void *argument)
+{
+	struct kadapt_counters counters = {0};
+	struct kadapt_query query;
+	int device = *(int *)argument;
+
+	CHECK_ERRNO(define(device, 1, 0), EPERM);
+	CHECK_ERRNO(enter(device, 0), EPERM);
+	CHECK_ERRNO(leave(device), EPERM);
+	CHECK_ERRNO(ioctl(device, KADAPT_COUNTERS, &counters), EPERM);
+	CHECK(ioctl(device, KADAPT_QUERY, &query) == 0);
+	return PASSED;
+}
+
+static enum outcome test_eperm(void)
+{
+	int device = open_device();
+
+	CHECK(define(device, 0, 0) == 0);
+	CHECK(in_child(calls_of_a_stranger, &device) == PASSED);
+	CHECK(enter(device, 0) == 0);
+	return PASSED;
+}
+
+static enum outcome test_eacces(void)
+{
+	struct stat node;
+
+	CHECK(stat(DEVICE, &node) == 0);
+	if (node.st_mode & S_IROTH)
+		return skip("here the device is everyone's");
+	if (setgid(65534) || setuid(65534))
+		return skip("not allowed to become another user");
+	CHECK_ERRNO(open_device(), EACCES);
+	return PASSED;
+}
+
+/* Let the n-th allocation of this thread's next call fail; 0: none. */
+static int fail_allocation(int file, int n)
+{
+	char text[16];
+	int length = snprintf(text, sizeof(text), "%d", n);
+
+	return pwrite(file, text, (size_t)length, 0) == length ? 0 : -1;
+}
+
+/* Whether the call fails with ENOMEM at each of its allocations, then succeeds. */
+static int runs_out_of_memory(int file, int (*call)(int), int device)
+{
+	int failures = 0;
+
+	for (int n = 1; n < 100; n++) {
+		int result;
+
+		if (fail_allocation(file, n))
+			return -1;
+		result = call(device);
+		if (fail_allocation(file, 0))
+			return -1;
+		if (result >= 0)
+			return failures;
+		if (errno != ENOMEM)
+			return -1;
+		failures++;
+	}
+	return -1;
+}
+
+static int open_only(int unused)
+{
+	int device = open_device();
+
+	(void)unused;
+	return device < 0 ? device : close(device);
+}
+
+static int define_one(int device)
+{
+	return define(device, 1, 0);
+}
+
+static int enter_one(int device)
+{
+	return enter(device, 0);
+}
+
+static enum outcome test_enomem(void)
+{
+	int device = open_device();
+	int file = open("/proc/self/fail-nth", O_RDWR);
+
+	CHECK(define(device, 0, 0) == 0);
+	if (file < 0)
+		return skip("this kernel can't inject faults (CONFIG_FAULT_INJECTION)");
+	CHECK(runs_out_of_memory(file, open_only, device) > 0);
+	CHECK(runs_out_of_memory(file, define_one, device) > 0);
+	CHECK(runs_out_of_memory(file, enter_one, device) > 0);
+	return PASSED;
+}
+
+static int write_limit(const char *text)
+{
+	int file = open(LIMIT_FILE, O_WRONLY);
+	int result = write(file, text, strlen(text)) < 0 ? -errno : 0;
+
+	close(file);
+	return result;
+}
+
+static enum outcome test_limit(void)
+{
+	char before[32] = {0};
+	int file = open(LIMIT_FILE, O_RDONLY);
+	int device = open_device();
+
+	if (!has_quantum())
+		return skip("this kernel has no quantum");
+	if (file < 0 || access(LIMIT_FILE, W_OK))
+		return skip("the limit can't be written here");
+	CHECK(read(file, before, sizeof(before) - 1) > 0);
+	CHECK(write_limit("99999") == -ERANGE);
+	CHECK(write_limit("10000000001") == -ERANGE);
+	CHECK(write_limit("much") == -EINVAL);
+	CHECK(define(device, 0, 50000000) == 0);
+	CHECK(write_limit("20000000") == 0);
+	CHECK_ERRNO(define(device, 1, 20000001), ERANGE);
+	/* A policy from before the change holds no more than the new limit. */
+	CHECK(enter(device, 0) == 0);
+	sleep_for(NS_PER_MS);
+	CHECK(slice_of(0) == 20000000);
+	CHECK(write_limit(before) == 0);
+	return PASSED;
+}
+
+const struct test_case error_cases[] = {
+    {"error_query", "tells version, features and limits", test_query},
+    {"error_enotty", "unknown calls", test_enotty},
+    {"error_efault", "arguments outside memory", test_efault},
+    {"error_short_structure", "EINVAL for less than version 1", test_short_structure},
+    {"error_longer_structure", "zeros beyond the known pass, E2BIG else", test_longer_structure},
+    {"error_define_einval", "unknown flags, phase too large", test_define_einval},
+    {"error_define_eexist", "a phase is defined once", test_define_eexist},
+    {"error_define_erange", "quantum outside the limits", test_define_erange},
+    {"error_quantum_eopnotsupp", "quantum where there is none", test_quantum_eopnotsupp},
+    {"error_enter_enoent", "a phase without policy", test_enter_enoent},
+    {"error_enter_ebusy", "one open file at a time", test_enter_ebusy},
+    {"error_enter_eopnotsupp", "a quantum for SCHED_FIFO", test_enter_eopnotsupp},
+    {"error_leave_einval", "an argument where none belongs", test_leave_einval},
+    {"error_counters_errors", "unknown flags, unknown phase", test_counters_errors},
+    {"error_eperm", "calls of a forked child", test_eperm},
+    {"error_eacces", "open by a stranger", test_eacces},
+    {"error_enomem", "every allocation fails once", test_enomem},
+    {"error_limit", "the administrator's limit and its own limits", test_limit},
+    {0},
+};

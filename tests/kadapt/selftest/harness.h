@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Named, described cases, each run in a process of its own, reported as TAP.
+ * The program ends with 0 if none failed, 1 if one did, 77 if all were skipped.
+ */
+#ifndef HARNESS_H
+#define HARNESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum outcome { PASSED = 0, FAILED = 1, SKIPPED = 77 };
+
+struct test_case {
+	const char *name;
+	const char *description;
+	enum outcome (*run)(void);
+};
+
+/* Each file of cases ends its table with an empty one. */
+extern const struct test_case error_cases[];
+extern const struct test_case counter_cases[];
+extern const struct test_case slice_cases[];
+extern const struct test_case latency_cases[];
+
+/* Those whose name begins with one of the NULL-terminated words; all without words. */
+int run_cases(const struct test_case *const tables[], char *const words[]);
+
+/* Print a line of explanation. */
+void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+enum outcome failed_check(const char *file, int line, const char *what);
+enum outcome skip(const char *reason);
+
+#define CHECK(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition))                                                                  \
+			return failed_check(__FILE__, __LINE__, #condition);                       \
+	} while (0)
+
+/* Fails unless the call returned -1 and set errno to this. */
+#define CHECK_ERRNO(call, expected) CHECK((call) == -1 && errno == (expected))
+
+#endif

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * How long others wait for the processor, by the guest's clock. The machine
+ * below may stop the guest at any time, so a case judges the median of several
+ * rounds; what it would see without the driver's care is ten times its bound.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "harness.h"
+#include "neighbour.h"
+
+#define ROUNDS 5
+#define QUANTUM (5 * NS_PER_S)
+#define IN_PHASE (700 * NS_PER_MS)
+#define AFTERWARDS (700 * NS_PER_MS)
+
+struct waits {
+	int64_t in_phase;
+	int64_t after;
+};
+
+typedef int ending(int device);
+
+/* One round: compute in a phase, end it some way, compute on. */
+static int round_beside(struct neighbour *neighbour, ending *end, struct waits *waits)
+{
+	int64_t begun, ended;
+	int device = open_device();
+
+	if (define(device, 0, quantum_up_to(QUANTUM)))
+		return -1;
+	begun = now();
+	if (enter(device, 0))
+		return -1;
+	spin_for(IN_PHASE);
+	if (end(device))
+		return -1;
+	ended = now();
+	spin_for(AFTERWARDS);
+	waits->in_phase = neighbour_longest_wait(neighbour, begun, ended);
+	waits->after = neighbour_longest_wait(neighbour, ended, now());
+	close(device);
+	return 0;
+}
+
+/* The neighbour's median longest waits. */
+static int rounds_beside(ending *end, const char *group_file, struct waits *result)
+{
+	struct neighbour *neighbour = neighbour_start(group_file);
+	int64_t in_phase[ROUNDS], after[ROUNDS];
+	struct waits waits = {0};
+	int error = neighbour ? 0 : -1;
+
+	for (int i = 0; i < ROUNDS && !error; i++) {
+		error = round_beside(neighbour, end, &waits);
+		in_phase[i] = waits.in_phase;
+		after[i] = waits.after;
+	}
+	if (neighbour)
+		neighbour_stop(neighbour);
+	if (error)
+		return error;
+	result->in_phase = median(in_phase, ROUNDS);
+	result->after = median(after, ROUNDS);
+	note("neighbour's longest wait: %lld us in the phase, %lld us after it (tick %lld us)",
+	     (long long)result->in_phase / 1000, (long long)result->after / 1000,
+	     (long long)tick() / 1000);
+	return 0;
+}
+
+static int stay(int device)
+{
+	(void)device;
+	return 0;
+}
+
+static enum outcome judge(const struct waits *waits)
+{
+	/* With the ordinary limit of 100 ms there is less to see. */
+	int64_t expected = quantum_up_to(QUANTUM) > IN_PHASE ? IN_PHASE / 2 : 50 * NS_PER_MS;
+
+	CHECK(waits->in_phase >= expected);
+	CHECK(waits->after <= 2 * tick());
+	return PASSED;
+}
+
+static enum outcome test_leave(void)
+{
+	struct waits waits;
+
+	if (!has_quantum())
+		return skip("this kernel has no quantum");
+	CHECK(rounds_beside(leave, NULL, &waits) == 0);
+	return judge(&waits);
+}
+
+static enum outcome test_close(void)
+{
+	struct waits waits;
+
+	if (!has_quantum())
+		return skip("this kernel has no quantum");
+	CHECK(rounds_beside(close, NULL, &waits) == 0);
+	return judge(&waits);
+}
+
+/* The same measurement where nothing is restored must see it. */
+static enum outcome test_measurement(void)
+{
+	struct waits waits;
+
+	if (!has_quantum())
+		return skip("this kernel has no quantum");
+	CHECK(rounds_beside(stay, NULL, &waits) == 0);
+	CHECK(waits.after > 4 * tick());
+	return PASSED;
+}
+
+#define GROUPS "/sys/fs/cgroup"
+
+static int write_file(const char *name, const char *text)
+{
+	int file = open(name, O_WRONLY);
+	int result = write(file, text, strlen(text)) == (ssize_t)strlen(text) ? 0 : -1;
+
+	close(file);
+	return result;
+}
+
+static int mount_groups(void)
+{
+	if (mount("none", GROUPS, "cgroup2", 0, NULL) && errno != EBUSY)
+		return -1;
+	write_file(GROUPS "/cgroup.subtree_control", "+cpu");
+	mkdir(GROUPS "/adapted", 0755);
+	mkdir(GROUPS "/other", 0755);
+	return access(GROUPS "/adapted/cpu.weight", F_OK);
+}
+
+static enum outcome in_group(const char *neighbours)
+{
+	struct waits waits;
+	enum outcome outcome;
+
+	if (!has_quantum())
+		return skip("this kernel has no quantum");
+	if (mount_groups() || write_file(GROUPS "/adapted/cgroup.procs", "0"))
+		return skip("no CPU control groups here");
+	CHECK(rounds_beside(leave, neighbours, &waits) == 0);
+	CHECK(waits.after <= 2 * tick());
+	outcome = strstr(neighbours, "adapted") ? judge(&waits) : PASSED;
+	write_file(GROUPS "/cgroup.procs", "0");
+	return outcome;
+}
+
+static enum outcome test_same_group(void)
+{
+	return in_group(GROUPS "/adapted/cgroup.procs");
+}
+
+static enum outcome test_other_group(void)
+{
+	return in_group(GROUPS "/other/cgroup.procs");
+}
+
+/*
+ * A slice reaches the groups above when the task wakes: so this one sleeps once
+ * after entering, and its group holds a long slice when the phase ends.
+ */
+static int sleep_and_leave(int device)
+{
+	sleep_for(tick());
+	spin_for(IN_PHASE);
+	return leave(device);
+}
+
+static enum outcome test_group_with_long_slice(void)
+{
+	struct waits waits;
+
+	if (!has_quantum())
+		return skip("this kernel has no quantum");
+	if (mount_groups() || write_file(GROUPS "/adapted/cgroup.procs", "0"))
+		return skip("no CPU control groups here");
+	CHECK(rounds_beside(sleep_and_leave, GROUPS "/other/cgroup.procs", &waits) == 0);
+	write_file(GROUPS "/cgroup.procs", "0");
+	return judge(&waits);
+}
+
+/* A process in a phase is killed while it computes. */
+static int64_t wait_after_death(struct neighbour *one, struct neighbour *other)
+{
+	int64_t killed, longest_one, longest_other;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		int device = open_device();
+
+		define(device, 0, quantum_up_to(QUANTUM));
+		enter(device, 0);
+		for (;;)
+			spin_for(NS_PER_S);
+	}
+	sleep_for(IN_PHASE);
+	killed = now();
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	sleep_for(AFTERWARDS);
+	longest_one = neighbour_longest_wait(one, killed, now());
+	longest_other = neighbour_longest_wait(other, killed, now());
+	return longest_one > longest_other ? longest_one : longest_other;
+}
+
+static enum outcome test_death(void)
+{
+	struct neighbour *one = neighbour_start(NULL);
+	struct neighbour *other = neighbour_start(NULL);
+	int64_t longest[ROUNDS];
+	int64_t begin = now(), normal, usual;
+
+	if (!has_quantum())
+		return skip("this kernel has no quantum");
+	CHECK(one && other);
+	sleep_for(AFTERWARDS);
+	usual = neighbour_longest_wait(one, begin, now());
+	for (int i = 0; i < ROUNDS; i++)
+		longest[i] = wait_after_death(one, other);
+	neighbour_stop(one);
+	neighbour_stop(other);
+	normal = median(longest, ROUNDS);
+	note("two neighbours' longest wait: %lld us before, %lld us after the death",
+	     (long long)usual / 1000, (long long)normal / 1000);
+	/* Debts to one another, from when the third ran, are paid in the meantime. */
+	CHECK(normal <= usual + 2 * tick());
+	return PASSED;
+}
+
+/* Entering again and again must not add up. */
+static enum outcome test_no_extension(void)
+{
+	struct neighbour *neighbour = neighbour_start(NULL);
+	int64_t quantum = 100 * NS_PER_MS;
+	int64_t longest[ROUNDS];
+	int device = open_device();
+
+	if (!has_quantum())
+		return skip("this kernel has no quantum");
+	CHECK(neighbour);
+	CHECK(define(device, 0, (uint64_t)quantum) == 0);
+	CHECK(define(device, 1, (uint64_t)quantum) == 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		int64_t begin = now();
+
+		while (now() < begin + 10 * quantum)
+			CHECK(enter(device, 0) == 0 && enter(device, 1) == 0);
+		longest[i] = neighbour_longest_wait(neighbour, begin, now());
+	}
+	neighbour_stop(neighbour);
+	CHECK(median(longest, ROUNDS) <= quantum + 2 * tick());
+	return PASSED;
+}
+
+struct compute {
+	int device;
+	atomic_bool stop;
+};
+
+static void *compute_in_phase(void *argument)
+{
+	struct compute *compute = argument;
+
+	enter(compute->device, 0);
+	while (!atomic_load(&compute->stop))
+		;
+	return NULL;
+}
+
+#define WAKEUPS 200
+
+static enum outcome test_io_thread(void)
+{
+	struct compute compute = {.device = open_device()};
+	int64_t late[WAKEUPS];
+	pthread_t thread;
+
+	if (!has_quantum())
+		return skip("this kernel has no quantum");
+	CHECK(define(compute.device, 0, quantum_up_to(QUANTUM)) == 0);
+	CHECK(pthread_create(&thread, NULL, compute_in_phase, &compute) == 0);
+	sleep_for(100 * NS_PER_MS);
+	for (int i = 0; i < WAKEUPS; i++) {
+		int64_t due = now() + 5 * NS_PER_MS;
+
+		sleep_for(5 * NS_PER_MS);
+		late[i] = now() - due;
+	}
+	atomic_store(&compute.stop, true);
+	pthread_join(thread, NULL);
+	median(late, WAKEUPS);
+	note("woken late by %lld us (median), %lld us (95 of 100)",
+	     (long long)late[WAKEUPS / 2] / 1000, (long long)late[WAKEUPS * 95 / 100] / 1000);
+	CHECK(late[WAKEUPS * 95 / 100] <= 2 * tick());
+	return PASSED;
+}
+
+struct ball {
+	atomic_int holder;
+	atomic_long exchanges;
+};
+
+static void play(struct ball *ball, int me, int64_t duration)
+{
+	int64_t end = now() + duration;
+
+	while (now() < end) {
+		if (atomic_load(&ball->holder) != me)
+			continue;
+		atomic_fetch_add(&ball->exchanges, 1);
+		atomic_store(&ball->holder, !me);
+	}
+}
+
+/* Two processes that spin until the other has had its turn; -1 on error. */
+static long exchanges(bool in_phases)
+{
+	struct ball *ball = shared_memory(sizeof(*ball));
+	pid_t pid = fork();
+	int device = open_device();
+
+	if (in_phases && (define(device, 0, 0) || enter(device, 0)))
+		atomic_store(&ball->holder, -1);
+	play(ball, pid == 0, NS_PER_S);
+	if (pid == 0)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+	close(device);
+	return atomic_load(&ball->holder) < 0 ? -1 : atomic_load(&ball->exchanges);
+}
+
+static enum outcome test_spinners(void)
+{
+	int64_t plain[ROUNDS], adapted[ROUNDS];
+
+	for (int i = 0; i < ROUNDS; i++) {
+		plain[i] = exchanges(false);
+		adapted[i] = exchanges(true);
+	}
+	note("%lld exchanges in 1 s plain, %lld in a phase without quantum",
+	     (long long)median(plain, ROUNDS), (long long)median(adapted, ROUNDS));
+	CHECK(median(plain, ROUNDS) > 0);
+	CHECK(median(adapted, ROUNDS) >= median(plain, ROUNDS) * 3 / 4);
+	return PASSED;
+}
+
+/* Printed, not judged: what a phase costs beside the call it replaces. */
+static enum outcome test_cost(void)
+{
+	const int calls = 20000;
+	int device = open_device();
+	int64_t begin, phases, setattr;
+
+	CHECK(define(device, 0, has_quantum() ? 3 * NS_PER_MS : 0) == 0);
+	CHECK(define(device, 1, has_quantum() ? 20 * NS_PER_MS : 0) == 0);
+	begin = now();
+	for (int i = 0; i < calls; i++)
+		CHECK(enter(device, i & 1) == 0);
+	phases = now() - begin;
+	CHECK(leave(device) == 0);
+	begin = now();
+	for (int i = 0; i < calls; i++)
+		CHECK(set_slice(i & 1 ? 20 * NS_PER_MS : 3 * NS_PER_MS) == 0);
+	setattr = now() - begin;
+	note("to enter a phase: %lld ns, sched_setattr: %lld ns", (long long)phases / calls,
+	     (long long)setattr / calls);
+	return PASSED;
+}
+
+const struct test_case latency_cases[] = {
+    {"latency_measurement", "a phase that goes on is seen", test_measurement},
+    {"latency_leave", "two ticks after leaving all is as before", test_leave},
+    {"latency_close", "two ticks after closing, too", test_close},
+    {"latency_death", "and after the death of the process", test_death},
+    {"latency_same_group", "the same inside a CPU control group", test_same_group},
+    {"latency_other_group", "and towards another group", test_other_group},
+    {"latency_long_group", "and when the group holds a long slice", test_group_with_long_slice},
+    {"latency_no_extension", "entering again and again gains nothing", test_no_extension},
+    {"latency_io_thread", "a thread doing I/O beside a long quantum", test_io_thread},
+    {"latency_spinners", "two spinning processes are no slower", test_spinners},
+    {"latency_cost", "what a phase costs", test_cost},
+    {0},
+};

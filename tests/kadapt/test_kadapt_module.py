@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""kadapt.ko, built against Debian's headers, in Debian's stock kernels under QEMU."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kadence import boot
+from kadence.boot import debian, qemu
+
+pytestmark = pytest.mark.kernel
+
+# The module refuses a limit that makes no sense, serves the cases, is not unloaded while a
+# process has a phase, and is unloaded after.
+SCRIPT = """
+insmod /kadapt.ko quantum_max_ns=99999 && exit 90
+insmod /kadapt.ko @PARAMETERS@ || exit 91
+mount -t cgroup2 none /sys/fs/cgroup
+/kadapt-selftest @WORDS@
+echo "selftest status $?"
+[ "$(stat -c %a /dev/kadapt)" = 660 ] || exit 92
+sleep 1000 < /dev/kadapt &
+holder=$!
+sleep 1
+rmmod kadapt 2>/dev/null && exit 93
+kill $holder
+sleep 1
+rmmod kadapt || exit 94
+[ -e /dev/kadapt ] && exit 95
+exit 0
+"""
+
+WITHOUT_LATENCY = "error counters slice"
+# What only one of the kernels has a use for.
+NEEDS_QUANTUM = {
+    "error_define_erange",
+    "error_enter_eopnotsupp",
+    "error_limit",
+    "slice_set",
+    "slice_duplicate",
+    "slice_child",
+    "slice_threads",
+    "slice_closed_by_another",
+    "slice_closed_by_child",
+    "slice_own_returns",
+    "slice_newer_stays",
+    "slice_policy_change",
+    "slice_fifo_meanwhile",
+    "slice_exec",
+}
+
+
+def release_of(series: str) -> str:
+    releases = debian.releases_with_headers(series)
+    if not releases:
+        pytest.skip(f"no headers of Debian's {series} cloud kernel are installed")
+    return releases[-1]
+
+
+def boot_with_module(
+    release: str, module: Path, selftest: Path, words: str, parameters: str = ""
+) -> str:
+    """The console of a guest that ran the script to its good end."""
+    script = SCRIPT.replace("@WORDS@", words).replace("@PARAMETERS@", parameters)
+    machine = qemu.Machine(
+        debian.kernel_image(release), kernel_arguments=["quiet"], timeout_seconds=3000
+    )
+    outcome = qemu.run_script(machine, script, {"kadapt.ko": module, "kadapt-selftest": selftest})
+    assert outcome.status == 0, outcome.console
+    assert boot.complaints(outcome.console) == [], outcome.console
+    return outcome.console
+
+
+def test_module_in_debians_reference_kernel(
+    kadapt_module: Callable[[str], Path], selftest: Path, tap: Callable[[str], Any]
+) -> None:
+    release = release_of("6.12")
+    console = boot_with_module(release, kadapt_module(release), selftest, WITHOUT_LATENCY)
+    report = tap(console)
+    assert report.failed == set(), console
+    assert report.skipped == {"error_quantum_eopnotsupp", "error_enomem"}, console
+
+
+def test_quantum_is_unsupported_before_it_exists(
+    kadapt_module: Callable[[str], Path], selftest: Path, tap: Callable[[str], Any]
+) -> None:
+    release = release_of("6.1")
+    console = boot_with_module(release, kadapt_module(release), selftest, WITHOUT_LATENCY)
+    report = tap(console)
+    assert report.failed == set(), console
+    assert report.skipped == NEEDS_QUANTUM | {"error_enomem"}, console
+    assert "error_quantum_eopnotsupp" in report.passed
+
+
+@pytest.mark.full
+def test_latencies_in_debians_reference_kernel(
+    kadapt_module: Callable[[str], Path], selftest: Path, tap: Callable[[str], Any]
+) -> None:
+    release = release_of("6.12")
+    console = boot_with_module(
+        release, kadapt_module(release), selftest, "latency", "quantum_max_ns=10000000000"
+    )
+    report = tap(console)
+    assert report.failed == set(), console
+    assert report.skipped == set(), console
