@@ -49,7 +49,11 @@ def copy(source: Path, target: Path, leave_out: Path | None = None) -> None:
             name for name in names if name in stages.LEFT_OUT or Path(folder) / name == leave_out
         }
 
-    shutil.copytree(source, target, symlinks=True, ignore=left_out)
+    try:
+        shutil.copytree(source, target, symlinks=True, ignore=left_out)
+    except shutil.Error as error:
+        first = error.args[0][0]
+        raise ToolError(f"cannot copy {first[0]} to {first[1]}: {first[2]}") from error
 
 
 def _shell(command: str, folder: Path, environment: dict[str, str], log: Path) -> None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from kadence import builds, phases, profiler, program, resources
-from kadence.errors import BuildError, ToolError
+from kadence import builds, phases, profiler, resources
+from kadence.errors import BuildError, ToolError, UsageError
 from kadence.kconfig.build import BuildRequest
 from kadence.kconfig.build import build as build_kernel
 from kadence.kconfig.store import Kernel
@@ -53,14 +53,8 @@ class Prepared:
     key: str  # changes when anything that could change a measurement does
 
 
-def prepare(folder: Path, output: Path, again: bool) -> Prepared:
+def prepare(described: Program, places: Places, stages: Stages) -> Prepared:
     """Do every stage before measuring, or find it done."""
-    described = program.read(folder)
-    output = output.resolve()
-    if output == described.folder:
-        raise ToolError(f"{output} is the program's own folder; choose another place with -o")
-    places = Places(output, described.name)
-    stages = Stages(output, again)
     line = Line(described, places, stages)
     source_key = line.copied()
     plain_key = line.built(PLAIN, source_key, None)
@@ -69,6 +63,18 @@ def prepare(folder: Path, output: Path, again: bool) -> Prepared:
     kernels, notes = _kernels(places.artefact("plan.json"))
     key = " ".join([plain_key, adapted_key, *(kernel.id for kernel in kernels.values()), *notes])
     return Prepared(described, places, kernels, notes, key)
+
+
+def claim(output: Path, folder: Path) -> None:
+    """Refuse an output folder in which something of the user's could be overwritten."""
+    if output == folder:
+        raise UsageError(f"{output} is the program's own folder; choose another place with -o")
+    if output.exists() and not output.is_dir():
+        raise UsageError(f"{output} is not a folder; choose another place with -o")
+    if output.exists() and any(output.iterdir()) and not Stages.are_in(output):
+        raise UsageError(
+            f"{output} holds what is not ours; choose a new or an empty folder with -o"
+        )
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from kadence import (
     neighbours,
     page,
     pipeline,
+    program,
     report,
     resources,
     statistics,
@@ -27,8 +28,8 @@ from kadence.errors import GuestError, UsageError
 from kadence.execution import ExecutionError, first_line
 from kadence.measure import ADAPTED, PLAIN, TAILORED, Bench, Cell
 from kadence.neighbours import Neighbours
-from kadence.pipeline import Prepared
-from kadence.stages import Stages, fingerprint, tell
+from kadence.pipeline import Places, Prepared
+from kadence.stages import Stages, alone_in, fingerprint, tell
 
 FEWEST_ROUNDS = 7
 STRIP_WIDTH = 600  # pieces of time that the page shows
@@ -41,15 +42,24 @@ def specialize(folder: Path, output: Path, rounds: int, again: bool) -> dict[str
             f"{rounds} rounds are too few to tell a difference from noise; "
             f"ask for {FEWEST_ROUNDS} or more"
         )
-    prepared = pipeline.prepare(folder, output, again)
-    places = prepared.places
+    described = program.read(folder)
+    places = Places(output.resolve(), described.name)
+    pipeline.claim(places.output, described.folder)
     command = ["kadence", "specialize", str(folder), "-o", str(output), "--rounds", str(rounds)]
-    Stages(places.output, again).run(
-        "measure",
-        [prepared.key, rounds, platform.release(), prepared.program, *_measuring_code()],
-        [places.output / "report.json"],
-        lambda: _measure(prepared, rounds, command),
-    )
+    with alone_in(places.output):
+        stages = Stages(places.output, again)
+        prepared = pipeline.prepare(described, places, stages)
+        stages.run(
+            "measure",
+            [prepared.key, rounds, platform.release(), described, *_measuring_code()],
+            [places.output / "report.json"],
+            lambda: _measure(prepared, rounds, command),
+        )
+        return _rendered(places)
+
+
+def _rendered(places: Places) -> dict[str, Any]:
+    """Draw the page anew from the document: it costs nothing and is never out of date."""
     document = artefact.read(places.output / "report.json", artefact.REPORT)
     matrix = places.artefact("matrix-annotated.png").read_bytes()
     with artefact.atomic_output(places.output / "report.html") as temporary:
@@ -87,7 +97,7 @@ def _measure(prepared: Prepared, rounds: int, command: list[str]) -> None:
     notes += [busy] if busy else []
     phases = artefact.read(prepared.places.artefact("phases.json"), artefact.PHASES)
     plan = artefact.read(prepared.places.artefact("plan.json"), artefact.PLAN)
-    body = described(prepared, phases, plan) | report.body(found, rounds, notes)
+    body = _known(prepared, phases, plan) | report.body(found, rounds, notes)
     body["machine"]["others_share"] = round(others, 4)
     body["kernels"] = [_kernel(prepared, kind, body["cells"]) for kind in prepared.kernels]
     target = prepared.places.output / "report.json"
@@ -129,7 +139,7 @@ def _fails(bench: Bench, cell: Cell) -> str | None:
     return None
 
 
-def described(
+def _known(
     prepared: Prepared, phases: Mapping[str, Any], plan: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The part of `report.json` that was known before anything was measured."""

@@ -6,16 +6,22 @@ products; a stage with the same key and all its products in place is not done ag
 that fails loses its key first, so that what it left behind is never taken for a product.
 """
 
+import fcntl
 import hashlib
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from kadence import artefact
+from kadence.errors import UsageError
 
 # What a build or an interpreter leaves behind is not an ingredient.
 LEFT_OUT = frozenset({".git", "__pycache__"})
+
+KEYS = ".stages"
+LOCK = ".lock"
 
 
 def fingerprint(path: Path, leave_out: Path | None = None) -> str:
@@ -48,14 +54,34 @@ def file_hash(path: Path) -> bytes:
         return hashlib.file_digest(file, "sha256").hexdigest().encode()
 
 
+@contextmanager
+def alone_in(directory: Path) -> Iterator[None]:
+    """Keep a second run out of the same output directory."""
+    directory.mkdir(parents=True, exist_ok=True)
+    with (directory / LOCK).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise UsageError(
+                f"another kadence works in {directory}; wait for it, or choose another "
+                "place with -o"
+            ) from error
+        yield
+
+
 class Stages:
     """The stages of one output directory."""
 
     def __init__(self, directory: Path, again: bool = False) -> None:
         self.directory = directory
         self.again = again
-        self._keys = directory / ".stages"
+        self._keys = directory / KEYS
         self._keys.mkdir(parents=True, exist_ok=True)
+
+    @staticmethod
+    def are_in(directory: Path) -> bool:
+        """Whether a directory is the output of stages."""
+        return (directory / KEYS).is_dir()
 
     def run(
         self,

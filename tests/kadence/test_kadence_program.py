@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from kadence import program
+from kadence import program, stages
 from kadence.program import ProgramError
+from kadence.stages import Stages
 
 MINIMAL = """\
 [program]
@@ -106,3 +107,28 @@ def test_the_command_refuses_too_few_rounds(
     complaint = refused(kadence("specialize", tmp_path, "-o", output, "--rounds", 6))
     assert "6 rounds are too few" in complaint
     assert not output.exists()
+
+
+def test_the_command_refuses_to_work_where_something_else_is(
+    kadence: Callable[..., Any], refused: Callable[[Any], str], tmp_path: Path
+) -> None:
+    (tmp_path / "p").mkdir()
+    folder = written(tmp_path / "p", MINIMAL)
+    (tmp_path / "mine/source").mkdir(parents=True)
+    (tmp_path / "file").touch()
+    for output, complaint in (("p", "own folder"), ("mine", "not ours"), ("file", "not a folder")):
+        said = refused(kadence("specialize", folder, "-o", tmp_path / output))
+        assert complaint in said
+        assert "-o" in said
+    assert (tmp_path / "mine/source").is_dir()
+
+
+def test_the_command_refuses_to_work_beside_another(
+    kadence: Callable[..., Any], refused: Callable[[Any], str], tmp_path: Path
+) -> None:
+    (tmp_path / "p").mkdir()
+    output = tmp_path / "output"
+    with stages.alone_in(output):
+        Stages(output)
+        said = refused(kadence("specialize", written(tmp_path / "p", MINIMAL), "-o", output))
+    assert "another kadence works in" in said

@@ -180,10 +180,3 @@ def test_a_program_ends_in_one_sentence(case: str, kadence: Kadence, tmp_path: P
     assert "Traceback" not in completed.stderr
     assert complaint in completed.stderr.splitlines()[-1]
     assert not (tmp_path / "out/report.json").exists()
-
-
-def test_the_programs_own_folder_is_no_output(
-    kadence: Kadence, refused: Callable[[Any], str], tmp_path: Path
-) -> None:
-    folder = written(tmp_path / "p", "int main(void) { return 0; }")
-    assert "choose another place with -o" in refused(kadence("specialize", folder, "-o", folder))
