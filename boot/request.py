@@ -32,7 +32,7 @@ class Result:
     signal: int | None
     boot_seconds: float  # from starting the kernel to the command's start, host's clock
     wall_seconds: float  # of the command
-    user_seconds: float
+    user_seconds: float  # UML counts all as system time; only the sum means something
     system_seconds: float
     voluntary_switches: int  # of the command and its children, as all that follows
     involuntary_switches: int

@@ -27,6 +27,9 @@ struct guest {
 	uint32_t window; /* the size that the command's terminal has now; see channel.h */
 };
 
+/* main.c */
+int64_t now_ns(void);
+
 /* system.c: what a program expects to find on any Linux system. */
 void system_mount(void);
 void system_prepare(const struct channel_request *request);

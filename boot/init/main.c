@@ -20,7 +20,7 @@
 #define LEFT_BEHIND_NS INT64_C(2000000000)
 #define LEFT_BEHIND_LOOK_MS 20
 
-static int64_t now_ns(void)
+int64_t now_ns(void)
 {
 	struct timespec now;
 

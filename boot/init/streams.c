@@ -16,9 +16,9 @@
 
 /*
  * The shortest time between two looks at the streams. Init runs before all others, so a command
- * that writes a byte at a time would otherwise switch to init and back at each.
+ * that writes a line at a time would otherwise switch to init and back at each.
  */
-#define PACE_NS INT64_C(500000)
+#define PACE_NS INT64_C(4000000)
 
 enum poll_entry {
 	POLL_DOORBELL,
@@ -176,22 +176,20 @@ static void empty(int descriptor)
 		;
 }
 
-static void pace(void)
+/* The end of a command is seen at once, because it ends the measurement. */
+static void pace(const struct guest *guest)
 {
-	static struct timespec next;
-	struct timespec now;
+	static int64_t next;
+	struct pollfd children = {.fd = guest->children, .events = POLLIN};
+	int64_t now = now_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (now.tv_sec < next.tv_sec || (now.tv_sec == next.tv_sec && now.tv_nsec < next.tv_nsec)) {
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
-		now = next;
+	if (now < next) {
+		struct timespec rest = {.tv_nsec = next - now};
+
+		ppoll(&children, 1, &rest, NULL);
+		now = now_ns();
 	}
-	next = now;
-	next.tv_nsec += PACE_NS;
-	if (next.tv_nsec >= 1000000000) {
-		next.tv_sec++;
-		next.tv_nsec -= 1000000000;
-	}
+	next = now + PACE_NS;
 }
 
 /* Waits for anything to do, at most so long, and does it. */
@@ -200,7 +198,7 @@ void streams_turn(struct guest *guest, int timeout_ms)
 	struct pollfd entries[POLL_ENTRIES];
 	bool idle = prepare(guest, entries);
 
-	pace();
+	pace(guest);
 	if (poll(entries, POLL_ENTRIES, idle ? timeout_ms : 0) < 0 && errno != EINTR)
 		system_power_off();
 	if (entries[POLL_DOORBELL].revents & (POLLHUP | POLLERR))
