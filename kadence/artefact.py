@@ -28,6 +28,9 @@ VERSIONS = {PHASES: 1, PLAN: 1, REPORT: 1, KERNEL: 1}
 def atomic_output(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; it gets the final name only on success."""
     path = Path(path)
+    if path.exists() and not path.is_file():
+        # Renaming over a device or a folder would replace it, not write to it.
+        raise ArtefactError(f"cannot write {path}: it is not a regular file")
     try:
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent or ".")
     except OSError as error:

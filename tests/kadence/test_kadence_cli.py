@@ -91,6 +91,12 @@ def test_unwritable_place_is_refused(tmp_path: Path) -> None:
         artefact.write(tmp_path / "no" / "x.json", artefact.PLAN, None, [], {})
 
 
+def test_special_file_is_not_replaced() -> None:
+    with pytest.raises(ArtefactError, match="not a regular file"):
+        artefact.write(Path("/dev/null"), artefact.PLAN, None, [], {})
+    assert Path("/dev/null").is_char_device()
+
+
 def test_numbers_that_json_has_not_are_never_written(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     with pytest.raises(ValueError, match="not JSON compliant"):
