@@ -12,12 +12,14 @@ from kadence import artefact
 from kadence.phases import concurrency, kinds, markers, matrix, vectors
 from kadence.phases.kinds import Verdict
 from kadence.phases.markers import Marker
-from kadence.phases.segmentation import Segmentation, segment
+from kadence.phases.segmentation import Mask, Segmentation, segment
 from kadence.profiler import kprof
 from kadence.profiler.profile import Profile, SystemCalls
 
 HOTTEST = 10
 DIGITS = 6
+# A phase is judged by the inside of its visits if that is this share of its instructions.
+SMALLEST_INSIDE = 0.25
 
 Body = dict[str, Any]
 
@@ -37,12 +39,8 @@ def run(
         if matrix_path:
             matrix.write(picture, matrix_path)
         if annotated_path:
-            matrix.write_annotated(
-                picture,
-                segmentation.assignment,
-                [phase["kind"] for phase in body["phases"]],
-                annotated_path,
-            )
+            captions = [_caption(phase) for phase in body["phases"]]
+            matrix.write_annotated(picture, segmentation.assignment, captions, annotated_path)
     command = ["kadence", "phases", str(profile_path), "-o", str(output)]
     artefact.write(output, artefact.PHASES, profile.build_id, command, body)
     return body
@@ -74,6 +72,13 @@ def describe(profile: Profile, segmentation: Segmentation) -> Body:
     }
 
 
+def _caption(phase: Body) -> str:
+    return (
+        f"phase {phase['id']}: {phase['kind']}, {phase['weight']:.1%} of the instructions "
+        f"in {phase['intervals']} intervals"
+    )
+
+
 def _phase(profile: Profile, segmentation: Segmentation, number: int) -> Body:
     member = segmentation.assignment == number
     rows = np.flatnonzero(member)
@@ -81,7 +86,7 @@ def _phase(profile: Profile, segmentation: Segmentation, number: int) -> Body:
     distances = vectors.distances_to(segmentation.normalised, representative)
     instructions = int(profile.instructions[rows].sum())
     calls = [call for call in profile.system_calls if member[call.interval]]
-    verdict = _verdict(profile, calls, rows.tolist())
+    verdict = _verdict(profile, segmentation, member, calls)
     return {
         "id": number,
         "weight": round(instructions / int(profile.instructions.sum()), DIGITS),
@@ -96,16 +101,23 @@ def _phase(profile: Profile, segmentation: Segmentation, number: int) -> Body:
     }
 
 
-def _verdict(profile: Profile, calls: Sequence[SystemCalls], rows: Sequence[int]) -> Verdict:
-    """Judge a phase without the run's first interval, if it has others.
+def _verdict(
+    profile: Profile, segmentation: Segmentation, member: Mask, calls: Sequence[SystemCalls]
+) -> Verdict:
+    """Judge a phase by the rows where it is alone.
 
-    There the loader reads the libraries, which says nothing of the phase.
+    The first and last row of a visit may hold a part of the phase before or after, and with it
+    calls that say nothing of this one; the run's first row holds the loader's.
     """
-    judged = [row for row in rows if row != 0] or list(rows)
-    instructions = int(profile.instructions[judged].sum())
-    if len(judged) < len(rows):
-        calls = [call for call in calls if call.interval != 0]
-    return kinds.judge(calls, instructions)
+    first = np.zeros(len(member), dtype=np.bool_)
+    first[[boundary.row for boundary in segmentation.boundaries]] = True
+    inside = member & ~first & ~np.roll(first, -1)
+    least = SMALLEST_INSIDE * profile.instructions[member].sum()
+    if profile.instructions[inside].sum() < least:
+        inside = member.copy()
+        inside[0] &= bool(member.sum() == 1)
+    judged = [call for call in calls if inside[call.interval]]
+    return kinds.judge(judged, int(profile.instructions[inside].sum()))
 
 
 def _hottest(profile: Profile, rows: Sequence[int], instructions: int) -> list[Body]:

@@ -18,11 +18,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kadence.phases import loops
+from kadence.phases.marking import FUNCTION_ENTRY, LOOP_PREHEADER
 from kadence.phases.source import Firings, Source, is_entry, same_file
 from kadence.profiler.profile import Function, Loop, Profile
-
-FUNCTION_ENTRY = "function_entry"
-LOOP_PREHEADER = "loop_preheader"
 
 LAST_LINE = 1 << 31
 
@@ -135,10 +133,10 @@ class _Place:
             order = min(self.entries or self.inlined)
             yield self._candidate(None, not self.inlined, order, calls)
         for loop in self._distinct_loops():
-            numbers = self._region(loop)
-            entries = self._loop_entries(loop)
+            region = self._region(loop)
+            entries = self._loop_entries(loop, region)
             if entries is not None:
-                yield self._candidate(loop, False, min(numbers), entries)
+                yield self._candidate(loop, False, min(region), entries)
 
     def _candidate(self, loop: Loop | None, exact: bool, order: int, fires: Firings) -> Candidate:
         function = self.function
@@ -174,9 +172,11 @@ class _Place:
         totals = self.source.totals
         return self.source.fires([max(self.inlined, key=lambda block: (totals[block], -block))])
 
-    def _loop_entries(self, loop: Loop) -> Firings | None:
+    def _loop_entries(self, loop: Loop, region: Sequence[int]) -> Firings | None:
+        if not region:
+            return None
         if loop.depth == 1 and self.entries and not self.inlined and not self.in_pieces:
-            active = self.source.fires(self._region(loop)) > 0
+            active = self.source.fires(region) > 0
             return loops.once_per_call(self.source.fires(self.entries), active, self.source.thread)
         return self._counted(loop, None)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from kadence.errors import ArtefactError
 from kadence.phases import kinds
-from kadence.phases.candidates import FUNCTION_ENTRY, LOOP_PREHEADER
+from kadence.phases.marking import FUNCTION_ENTRY, LOOP_PREHEADER
 
 KINDS = (kinds.COMPUTE, kinds.FILE_IO, kinds.SOCKET_IO)
 

@@ -99,11 +99,21 @@ def _times_left(surplus: Firings) -> Firings:
 def _entered(left: Firings, active: Active) -> Firings:
     """Move each time the loop was left to where it had been entered."""
     entries = np.zeros_like(left)
+    rests = _rests(left, active)
     running = False  # entered, and not yet left
-    for row in np.flatnonzero((left > 0) | active).tolist():
+    for row in np.flatnonzero(((left > 0) | active) & ~rests).tolist():
         if not running:
             entries[row] += 1
         # Whatever was left here in addition was also entered here.
         entries[row] += max(left[row] - 1, 0.0)
         running = left[row] == 0
     return entries
+
+
+def _rests(left: Firings, active: Active) -> Active:
+    """Rows that hold only the rest of a last round, after a row that ended within it."""
+    rests = active & (left == 0)
+    rests[1:] &= left[:-1] > 0
+    rests[:1] = False
+    rests[:-1] &= ~active[1:]
+    return rests

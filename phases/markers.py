@@ -13,13 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kadence.phases.candidates import Candidate, candidates
+from kadence.phases.marking import acceptable
 from kadence.phases.segmentation import Boundary, Mask, Segmentation, same_thread_as_before
 from kadence.phases.source import Firings
 from kadence.profiler.profile import Profile
 
-ANNOUNCED_AT_LEAST = 0.8
-FALSE_AT_MOST = 0.25
-INTRUDES_AT_MOST = 0.25
 # A marker that fires in other phases at less than half of its rate in its own is seen there only
 # because an interval holds the end of the one and the beginning of the other.
 TAIL_RATE = 0.5
@@ -37,13 +35,6 @@ class Marker:
     announced: float  # share of the boundaries with a firing within one interval
     false: float  # share of the firings that are outside the phase and not before it
     intrudes: float  # share of the visits to other phases that it disturbs
-
-
-def acceptable(announced: float, false: float, intrudes: float) -> bool:
-    """Whether a marker is good enough to be used."""
-    return (
-        announced >= ANNOUNCED_AT_LEAST and false <= FALSE_AT_MOST and intrudes <= INTRUDES_AT_MOST
-    )
 
 
 def find_markers(profile: Profile, segmentation: Segmentation) -> list[Marker]:

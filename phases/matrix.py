@@ -78,10 +78,12 @@ def write(picture: Picture, path: Path) -> None:
         Image.fromarray(picture).save(temporary, format="PNG")
 
 
-def write_annotated(picture: Picture, assignment: Labels, kinds: Sequence[str], path: Path) -> None:
-    """Write the matrix in 8 bits with the phases along its axes and a legend."""
+def write_annotated(
+    picture: Picture, assignment: Labels, captions: Sequence[str], path: Path
+) -> None:
+    """Write the matrix in 8 bits with the phases along its axes and a caption for each."""
     corner = MARGIN + BAR + GAP
-    legend_height = LEGEND_LINE * len(kinds)
+    legend_height = LEGEND_LINE * len(captions)
     canvas = Image.new(
         "RGB", (corner + SIDE + MARGIN, corner + SIDE + MARGIN + legend_height), PAPER
     )
@@ -89,9 +91,9 @@ def write_annotated(picture: Picture, assignment: Labels, kinds: Sequence[str], 
     eight_bits = Image.fromarray((picture >> 8).astype(np.uint8))
     method = Image.Resampling.BOX if len(picture) > SIDE else Image.Resampling.NEAREST
     canvas.paste(eight_bits.resize((SIDE, SIDE), method), (corner, corner))
-    _draw_bars(draw, assignment, corner)
     draw.rectangle((corner - 1, corner - 1, corner + SIDE, corner + SIDE), outline=INK)
-    _draw_legend(draw, assignment, kinds, corner + SIDE + MARGIN)
+    _draw_bars(draw, assignment, corner)
+    _draw_legend(draw, captions, corner + SIDE + MARGIN)
     with artefact.atomic_output(path) as temporary:
         canvas.save(temporary, format="PNG")
 
@@ -104,16 +106,12 @@ def _draw_bars(draw: ImageDraw.ImageDraw, assignment: Labels, corner: int) -> No
         draw.line((MARGIN, at, MARGIN + BAR - 1, at), fill=colour)
 
 
-def _draw_legend(
-    draw: ImageDraw.ImageDraw, assignment: Labels, kinds: Sequence[str], top: int
-) -> None:
+def _draw_legend(draw: ImageDraw.ImageDraw, captions: Sequence[str], top: int) -> None:
     font = ImageFont.load_default(size=16)
-    for number, kind in enumerate(kinds):
+    for number, caption in enumerate(captions):
         y = top + LEGEND_LINE * number
         draw.rectangle((MARGIN, y, MARGIN + BAR, y + BAR), fill=_colour(number))
-        intervals = int((assignment == number).sum())
-        text = f"phase {number}: {kind}, {intervals} of {len(assignment)} intervals"
-        draw.text((MARGIN + BAR + GAP, y), text, fill=INK, font=font)
+        draw.text((MARGIN + BAR + GAP, y), caption, fill=INK, font=font)
 
 
 def _colour(phase: int) -> Colour:

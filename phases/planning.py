@@ -15,7 +15,7 @@ from kadence import artefact
 from kadence.errors import UsageError
 from kadence.phases import kinds
 from kadence.phases.document import Boundary, Concurrency, Document, Marker, Phase, parse
-from kadence.phases.markers import acceptable
+from kadence.phases.marking import acceptable
 
 DEFAULT_PROCESSORS = 1  # User-Mode Linux in 6.12 has one
 DEFAULT_QUANTUM = 5.0  # seconds

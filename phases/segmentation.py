@@ -21,7 +21,7 @@ from kadence.profiler.profile import Profile
 SMALLEST_INTERVAL = 0.5  # of the median; a shorter row is too noisy to found a phase
 TRANSITION_EXCESS = 0.25  # how far a mixture of its neighbours may be from a perfect one
 SMALLEST_WEIGHT = 0.01  # a group that is visited once must hold this share of the instructions
-STRANGER = 1.0  # farther than this from every phase, a row has less than half in common
+STRANGER = 1.0  # as far as this from every phase, a row has at most half in common
 
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -147,7 +147,7 @@ def _assign_all(
     open_rows = np.flatnonzero(assignment < 0)
     if len(open_rows):
         distances = vectors.pairwise(normalised[open_rows], normalised[representatives])
-        similar = distances.min(axis=1) <= STRANGER
+        similar = distances.min(axis=1) < STRANGER
         assignment[open_rows[similar]] = distances.argmin(axis=1)[similar]
     return _continued(assignment, profile.thread)
 

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Clusters that were put there, and the silhouette against scikit-learn's."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics import silhouette_score
+
+from kadence.phases import clustering, vectors
+
+BLOCKS = 60
+
+
+def clouds(sizes: list[int], noise: float = 0.1, seed: int = 3) -> sparse.csr_matrix:
+    """Vectors around centres with half of their blocks in common."""
+    generator = np.random.default_rng(seed)
+    rows = []
+    for number, size in enumerate(sizes):
+        centre = np.zeros(BLOCKS)
+        centre[:5] = 0.1
+        centre[5 + 5 * number : 10 + 5 * number] = 0.1
+        rows.append(centre * np.exp(noise * generator.standard_normal((size, BLOCKS))))
+    dense = np.concatenate(rows)
+    return sparse.csr_matrix(dense / dense.sum(axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize("count", range(1, 9))
+def test_as_many_groups_are_found_as_there_are(count):
+    groups = clustering.groups_of(clouds([20] * count))
+    assert groups.labels.tolist() == np.repeat(np.arange(count), 20).tolist()
+
+
+def test_two_near_groups_are_told_apart_although_a_third_is_far():
+    near = np.zeros((40, BLOCKS))
+    near[:, 0] = 0.8
+    near[:20, 1] = near[20:, 2] = 0.2
+    far = np.zeros((20, BLOCKS))
+    far[:, 9] = 1.0
+    groups = clustering.groups_of(sparse.csr_matrix(np.concatenate([near, far])))
+    assert groups.labels.tolist() == [0] * 20 + [1] * 20 + [2] * 20
+
+
+def test_what_differs_in_less_than_a_tenth_is_one_group():
+    dense = np.zeros((40, 3))
+    dense[:, 0] = 0.91
+    dense[:20, 1] = dense[20:, 2] = 0.09
+    assert clustering.groups_of(sparse.csr_matrix(dense)).labels.max() == 0
+
+
+def test_a_steady_drift_is_one_group():
+    share = np.linspace(0, 1, 200)
+    dense = np.stack([share, 1 - share], axis=1)
+    assert clustering.groups_of(sparse.csr_matrix(dense)).labels.max() == 0
+
+
+def test_the_medoid_is_the_row_with_the_smallest_summed_distance():
+    rows = clouds([30, 50])
+    groups = clustering.groups_of(rows)
+    distances = vectors.among(rows)
+    for number, (first, end) in enumerate([(0, 30), (30, 80)]):
+        sums = distances[first:end, first:end].sum(axis=1)
+        assert groups.medoids[number] == first + sums.argmin()
+
+
+def test_one_row_is_one_group():
+    groups = clustering.groups_of(clouds([1]))
+    assert (groups.labels.tolist(), groups.medoids.tolist()) == ([0], [0])
+
+
+def test_a_long_profile_loses_no_rare_group(monkeypatch):
+    monkeypatch.setattr(clustering, "ALL_PAIRS", 100)
+    monkeypatch.setattr(clustering, "LEADERS", 60)
+    sizes = [900, 700, 3, 400]
+    groups = clustering.groups_of(clouds(sizes))
+    assert groups.labels.tolist() == np.repeat(np.arange(4), sizes).tolist()
+
+
+def test_the_silhouette_is_scikit_learns_with_every_point_repeated():
+    rows = clouds([6, 9, 1], noise=0.6)
+    weights = np.arange(1, 17) % 3 + 1
+    weights[-1] = 1
+    labels = np.repeat([0, 1, 2], [6, 9, 1])
+    distances = vectors.among(rows)
+    repeated = np.repeat(np.arange(16), weights)
+    expected = silhouette_score(
+        distances[np.ix_(repeated, repeated)], labels[repeated], metric="precomputed"
+    )
+    assert clustering.silhouette(distances, weights, labels) == pytest.approx(expected, abs=1e-9)

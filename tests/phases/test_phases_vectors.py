@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Distances and the picture of them, against scipy's dense cityblock distance."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from planted import three_phases
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+from kadence.phases import matrix, vectors
+
+ROWS, BLOCKS = 300, 40
+
+
+@pytest.fixture(scope="module")
+def sample() -> sparse.csr_matrix:
+    """Random sparse vectors of sum 1, the last one without any instruction."""
+    generator = np.random.default_rng(7)
+    dense = generator.random((ROWS, BLOCKS)) * (generator.random((ROWS, BLOCKS)) < 0.3)
+    dense[:, 0] += 0.1
+    dense /= dense.sum(axis=1, keepdims=True)
+    dense[-1] = 0
+    return sparse.csr_matrix(dense)
+
+
+@pytest.fixture(scope="module")
+def cityblock(sample: sparse.csr_matrix) -> np.ndarray:
+    return cdist(sample.toarray(), sample.toarray(), "cityblock")
+
+
+def test_rows_are_scaled_to_sum_one_and_the_profile_is_left_alone():
+    profile = three_phases().profile()
+    before = profile.vectors.copy()
+    sums = vectors.normalised(profile).sum(axis=1)
+    assert np.allclose(sums, 1.0)
+    assert (profile.vectors != before).nnz == 0
+
+
+def test_distances_equal_scipys(sample, cityblock):
+    assert np.allclose(vectors.among(sample), cityblock, atol=1e-9)
+    assert np.allclose(vectors.pairwise(sample[:7], sample), cityblock[:7], atol=1e-9)
+    for row in (0, 17, ROWS - 1):
+        assert np.allclose(vectors.distances_to(sample, row), cityblock[row], atol=1e-9)
+
+
+def test_distances_of_neighbours_equal_scipys(sample, cityblock):
+    for step in (1, 2):
+        assert np.allclose(
+            vectors.consecutive(sample, step), np.diagonal(cityblock, step), atol=1e-9
+        )
+    assert len(vectors.consecutive(sample[:1], 1)) == 0
+
+
+def test_a_written_matrix_has_scipys_distances_above_the_diagonal(sample, cityblock, tmp_path):
+    matrix.write(matrix.similarity_matrix(sample), tmp_path / "m.png")
+    with Image.open(tmp_path / "m.png") as picture:
+        assert picture.mode.startswith("I;16")
+        pixels = np.asarray(picture)
+    upper = np.triu_indices(ROWS)
+    assert np.abs(pixels[upper] - cityblock[upper] / 2 * 65535).max() <= 0.5 + 1e-6
+    assert (pixels[np.tril_indices(ROWS, -1)] == 65535).all()
+
+
+def test_black_is_equal_and_white_has_nothing_in_common():
+    picture = matrix.similarity_matrix(sparse.csr_matrix(np.array([[1.0, 0], [1, 0], [0, 1]])))
+    assert picture.tolist() == [[0, 0, 65535], [65535, 0, 65535], [65535, 65535, 0]]
+
+
+def test_a_long_run_is_scaled_down_to_the_mean_of_each_cell(sample, cityblock, monkeypatch):
+    monkeypatch.setattr(matrix, "LARGEST_SIDE", 100)
+    monkeypatch.setattr(matrix, "SAMPLES", 3)
+    picture = matrix.similarity_matrix(sample)
+    mean = cityblock.reshape(100, 3, 100, 3).mean(axis=(1, 3))
+    upper = np.triu_indices(100)
+    assert np.abs(picture[upper] - mean[upper] / 2 * 65535).max() <= 0.5 + 1e-6
+
+
+def test_scaling_down_takes_rows_from_every_cell(monkeypatch):
+    monkeypatch.setattr(matrix, "LARGEST_SIDE", 7)
+    cells, rows = matrix._sampled_rows(31)
+    edges = np.arange(8) * 31 // 7
+    assert sorted(set(cells.tolist())) == list(range(7))
+    assert ((edges[cells] <= rows) & (rows < edges[cells + 1])).all()
+    assert len(set(rows.tolist())) == len(rows)
+
+
+def test_the_annotated_picture_shows_each_phase_in_its_colour(tmp_path: Path):
+    picture = matrix.similarity_matrix(sparse.csr_matrix(np.eye(4)))
+    assignment = np.array([0, 0, 1, 1])
+    matrix.write_annotated(picture, assignment, ["phase 0", "phase 1"], tmp_path / "a.png")
+    with Image.open(tmp_path / "a.png") as annotated:
+        corner = matrix.MARGIN + matrix.BAR + matrix.GAP
+        bar = [annotated.getpixel((corner + x, matrix.MARGIN + 1)) for x in (1, 399, 400, 798)]
+    assert bar == [matrix.COLOURS[0]] * 2 + [matrix.COLOURS[1]] * 2
