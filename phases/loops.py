@@ -112,7 +112,7 @@ def _entered(left: Firings, active: Active) -> Firings:
 
 def _rests(left: Firings, active: Active) -> Active:
     """Rows that hold only the rest of a last round, after a row that ended within it."""
-    rests = active & (left == 0)
+    rests: Active = active & (left == 0)
     rests[1:] &= left[:-1] > 0
     rests[:1] = False
     rests[:-1] &= ~active[1:]
