@@ -127,7 +127,7 @@ static bool has_newer_slice(const struct kadapt_quantum *quantum,
 static void set_slice(struct kadapt_quantum *quantum, struct sched_entity *se,
 		      u64 slice)
 {
-	if (!quantum->ns) {
+	if (!quantum->ns || has_newer_slice(quantum, se)) {
 		quantum->saved_ns = compat_slice(se);
 		quantum->saved_custom = compat_slice_is_custom(se);
 	}

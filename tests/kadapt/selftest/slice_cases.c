@@ -235,6 +235,13 @@ static enum outcome test_newer_wish_stays(void)
 	CHECK(set_slice(30 * NS_PER_MS) == 0);
 	CHECK(leave(device) == 0);
 	CHECK(slice_of(0) == 30 * NS_PER_MS);
+	/* Also when phase follows phase. */
+	CHECK(enter(device, 0) == 0);
+	CHECK(set_slice(40 * NS_PER_MS) == 0);
+	CHECK(enter(device, 2) == 0);
+	CHECK(granted_slice() == NS_PER_MS);
+	CHECK(leave(device) == 0);
+	CHECK(slice_of(0) == 40 * NS_PER_MS);
 	return PASSED;
 }
 
