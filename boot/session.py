@@ -13,6 +13,7 @@ import subprocess
 import termios
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from kadence import resources
@@ -26,6 +27,9 @@ LOG_TAIL_LINES = 12
 SI_KERNEL = 0x80
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1,
              signal.SIGUSR2, signal.SIGALRM)  # fmt: skip
+
+# How the guest's init begins when it names a device that it cannot do without.
+_LACKING = "kadence: /dev/"
 
 _COMPLAINT = re.compile(
     r"Kernel panic|\bBUG:|\bWARNING:|\bOops\b|general protection|Call Trace|Out of memory"
@@ -68,8 +72,11 @@ def _check(request: Request) -> None:
         raise UsageError("no command to run; name it after --")
     if any("\0" in word for word in request.argv):
         raise UsageError("the command has a NUL character in an argument, which no program can get")
-    if request.directory is not None and not request.directory.is_dir():
-        raise UsageError(f"the directory {request.directory} to run the command in does not exist")
+    try:
+        (request.directory or Path.cwd()).stat()
+    except OSError as error:
+        place = request.directory or "the current directory"
+        raise UsageError(f"cannot run the command in {place}: {error.strerror}") from error
 
 
 def _report_file() -> int:
@@ -235,6 +242,8 @@ def _explain(request: Request, fields: dict[str, str], log: str) -> str:
         + ("while the command ran" if booted else "before it started the command"),
     }
     sentence = sentences[fields["outcome"]]
+    if not booted and _LACKING in log:
+        sentence = f"{image} lacks a driver that boot/needs.toml lists"
     if panic:
         sentence = (
             f"the guest of {image} panicked: {panic.partition('Kernel panic')[2].strip(' -')}"

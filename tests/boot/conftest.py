@@ -88,7 +88,8 @@ def started(command: list[str]) -> Any:
 
     def start(*argv: str, **options: Any) -> "subprocess.Popen[bytes]":
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-        process = subprocess.Popen([*command, *argv], **(pipes | options))
+        options = pipes | options
+        process: subprocess.Popen[bytes] = subprocess.Popen([*command, *argv], **options)
         processes.append(process)
         return process
 

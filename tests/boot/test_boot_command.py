@@ -173,5 +173,5 @@ def test_nothing_to_run_is_refused(image: Path) -> None:
 
 
 def test_no_such_directory_is_refused(image: Path, tmp_path: Path) -> None:
-    with pytest.raises(KadenceError, match="does not exist"):
+    with pytest.raises(KadenceError, match="none: No such file"):
         boot.run(boot.Request(image, ["true"], directory=tmp_path / "none"))

@@ -47,6 +47,21 @@ def test_kernel_that_does_not_boot(tmp_path: Path) -> None:
     assert processes_of(image) == []
 
 
+def test_kernel_without_the_drivers(tmp_path: Path) -> None:
+    text = "#!/bin/sh\necho kadence: /dev/mmapper: No such file or directory\n"
+    with pytest.raises(GuestError, match="lacks a driver that boot/needs.toml lists"):
+        boot.run(boot.Request(_script(tmp_path / "kernel", text), ["true"]))
+
+
+def test_current_directory_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(UsageError, match="in the current directory: No such file"):
+        boot.run(boot.Request(Path("/bin/false"), ["true"]))
+
+
 def test_kernel_that_is_not_there(kadence: Callable[..., Any], refused: Callable[..., str]) -> None:
     assert "no kernel at" in refused(kadence("run", "--kernel", "/no/kernel", "--", "true"))
 

@@ -36,7 +36,8 @@ class Terminal:
                 self.shown += os.read(self.master, 65536)
             return text in self.shown
 
-        return wait_until(seen)
+        found: bool = wait_until(seen)
+        return found
 
     def type(self, text: bytes) -> None:
         os.write(self.master, text)
@@ -55,12 +56,10 @@ def _in_session(
 ) -> "subprocess.Popen[bytes]":
     """Run as the foreground of the terminal, as a shell would."""
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), terminal.slave) | streams
-    return subprocess.Popen(
-        ["setsid", "--ctty", "--wait", "sh", "-c", 'exec "$@"', "sh", *command]
-        if streams["stdin"] == terminal.slave
-        else command,
-        **streams,
-    )
+    if streams["stdin"] == terminal.slave:
+        command = ["setsid", "--ctty", "--wait", "sh", "-c", 'exec "$@"', "sh", *command]
+    process: subprocess.Popen[bytes] = subprocess.Popen(command, **streams)
+    return process
 
 
 @pytest.mark.parametrize("terminals", [(), (0,), (1,), (2,), (0, 1), (0, 1, 2)])
