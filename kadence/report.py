@@ -7,6 +7,7 @@ user has. Which comparison decides is settled before anything is measured: picki
 several afterwards would find winners in noise.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -126,10 +127,24 @@ def measured(found: Measurements) -> list[dict[str, Any]]:
             },
             "samples": {metric: _values(samples, metric) for metric in METRICS},
             "outputs": found.outputs.get(cell, {}),
-            "counters": found.counters.get(cell),
+            "phases": counted(found.counters.get(cell, "")),
         }
         for cell, samples in found.samples.items()
     ]
+
+
+COUNTED = ("entries", "time_ns", "voluntary_switches", "involuntary_switches")
+
+
+def counted(lines: str) -> list[dict[str, int]]:
+    """What libkadapt had from the kernel, a line per process, summed by phase."""
+    sums: dict[int, dict[str, int]] = {}
+    for line in lines.splitlines():
+        for entry in json.loads(line)["phases"]:
+            phase = sums.setdefault(entry["phase"], dict.fromkeys(COUNTED, 0))
+            for name in COUNTED:
+                phase[name] += entry[name]
+    return [{"phase": number, **sums[number]} for number in sorted(sums)]
 
 
 def _values(samples: Sequence[Sample], metric: str) -> list[float]:

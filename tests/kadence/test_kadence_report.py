@@ -200,6 +200,20 @@ def test_every_figure_carries_count_median_and_interval() -> None:
     json.dumps(cells, allow_nan=False)
 
 
+def test_the_kernels_counters_are_summed_over_processes() -> None:
+    line = (
+        '{"pid": 7, "phases": [{"phase": 1, "entries": 2, "time_ns": 30, '
+        '"voluntary_switches": 4, "involuntary_switches": 5}]}\n'
+    )
+    summed = {"entries": 4, "time_ns": 60, "voluntary_switches": 8, "involuntary_switches": 10}
+    assert report.counted(line + line) == [{"phase": 1, **summed}]
+    assert report.counted('{"pid": 7, "phases": []}\n') == report.counted("") == []
+    found = measurements({})
+    found.counters[WINNER] = line
+    text = visible_text(page.render(document(found), b""))
+    assert "What the tailored kernel counted in one run of the adapted program" in text
+
+
 def test_zero_switches_are_a_figure_too() -> None:
     found = measurements({})
     found.samples[REFERENCE] = [replace(SAMPLE, voluntary_switches=0)] * ROUNDS
