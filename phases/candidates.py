@@ -87,8 +87,10 @@ def _of_symbols(source: Source) -> Iterator[Candidate]:
 
 
 def _of_known_functions(profile: Profile, source: Source) -> Iterator[Candidate]:
-    ends = _line_ends(profile.functions)
-    for function in profile.functions:
+    # What stands in a header was compiled, and recorded, once for each unit.
+    functions = list(dict.fromkeys(profile.functions))
+    ends = _line_ends(functions)
+    for function in functions:
         place = _Place(source, function, ends[function.file, function.line])
         yield from place.candidates()
 

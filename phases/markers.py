@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kadence.phases.candidates import Candidate, candidates
-from kadence.phases.marking import acceptable
+from kadence.phases.marking import acceptable, affordable
 from kadence.phases.segmentation import Boundary, Mask, Segmentation, same_thread_as_before
 from kadence.phases.source import Firings
 from kadence.profiler.profile import Profile
@@ -35,20 +35,21 @@ class Marker:
     announced: float  # share of the boundaries with a firing within one interval
     false: float  # share of the firings that are outside the phase and not before it
     intrudes: float  # share of the visits to other phases that it disturbs
+    affordable: bool  # within the budget of firings
 
 
 def find_markers(profile: Profile, segmentation: Segmentation) -> list[Marker]:
     """The best candidates for every phase, best first within a phase."""
     phases = range(len(segmentation.representatives))
-    courts = [_Court(profile, segmentation, phase) for phase in phases]
+    judges = [_PhaseJudge(profile, segmentation, phase) for phase in phases]
     best: list[list[Marker]] = [[] for _ in phases]
     for candidate in candidates(profile):
-        for court, ranking in zip(courts, best, strict=True):
-            marker = court.judge(candidate)
+        for judge, ranking in zip(judges, best, strict=True):
+            marker = judge.judge(candidate)
             if marker.announced > 0:
                 ranking.append(marker)
         # Firings are as long as the profile: what cannot be among the best is let go early.
-        if len(best[0]) > 8 * KEPT_PER_PHASE:
+        if max(map(len, best)) > 8 * KEPT_PER_PHASE:
             best = [_best(ranking) for ranking in best]
     return [marker for ranking in best for marker in _best(ranking)]
 
@@ -58,7 +59,7 @@ def _best(ranking: Sequence[Marker]) -> list[Marker]:
 
 
 def _rank(marker: Marker) -> tuple[object, ...]:
-    """Acceptable ones first, then by quality in steps of a twentieth, then the rarest firing.
+    """Usable ones first, then by quality in steps of a twentieth, then the rarest firing.
 
     Among equals the place that the run came to first: of a function and what it calls, the
     function.
@@ -66,7 +67,7 @@ def _rank(marker: Marker) -> tuple[object, ...]:
     quality = marker.announced * (1 - marker.false) * (1 - marker.intrudes)
     place = marker.place
     return (
-        not acceptable(marker.announced, marker.false, marker.intrudes),
+        not (marker.affordable and acceptable(marker.announced, marker.false, marker.intrudes)),
         -round(20 * quality),
         marker.fires,
         not place.exact,
@@ -78,7 +79,7 @@ def _rank(marker: Marker) -> tuple[object, ...]:
     )
 
 
-class _Court:
+class _PhaseJudge:
     """Judges candidates as markers of one phase."""
 
     def __init__(self, profile: Profile, segmentation: Segmentation, phase: int) -> None:
@@ -103,6 +104,7 @@ class _Court:
             round(self._announced(candidate.fires > 0), 4),
             round(float(false), 4),
             round(self._intrudes(candidate.fires), 4),
+            affordable(int(total), int(self.instructions.sum())),
         )
 
     def _visits_elsewhere(self, segmentation: Segmentation) -> tuple[npt.NDArray[np.int64], int]:

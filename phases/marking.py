@@ -8,9 +8,23 @@ ANNOUNCED_AT_LEAST = 0.8
 FALSE_AT_MOST = 0.25
 INTRUDES_AT_MOST = 0.25
 
+# A processor that runs 1e9 instructions a second, and how often a marker may fire on it.
+INSTRUCTIONS_PER_SECOND = 1e9
+FIRINGS_PER_SECOND = 1000.0
+
 
 def acceptable(announced: float, false: float, intrudes: float) -> bool:
     """Whether a marker announces its phase, and little else."""
     return (
         announced >= ANNOUNCED_AT_LEAST and false <= FALSE_AT_MOST and intrudes <= INTRUDES_AT_MOST
     )
+
+
+def firings_per_second(fires: int, instructions: int) -> float:
+    """How often a marker fires in a run of so many instructions."""
+    return fires * INSTRUCTIONS_PER_SECOND / instructions
+
+
+def affordable(fires: int, instructions: int) -> bool:
+    """Whether a marker stays within the budget."""
+    return firings_per_second(fires, instructions) <= FIRINGS_PER_SECOND

@@ -15,17 +15,13 @@ from kadence import artefact
 from kadence.errors import UsageError
 from kadence.phases import kinds
 from kadence.phases.document import Boundary, Concurrency, Document, Marker, Phase, parse
-from kadence.phases.marking import acceptable
+from kadence.phases.marking import FIRINGS_PER_SECOND, acceptable, affordable, firings_per_second
 
 DEFAULT_PROCESSORS = 1  # User-Mode Linux in 6.12 has one
 DEFAULT_QUANTUM = 5.0  # seconds
 LONGEST_QUANTUM = 10.0  # the driver's hard cap
 SHORTEST_QUANTUM = 0.0001  # the scheduler's own lower limit
 NANOSECONDS = 1_000_000_000
-
-# A processor that runs 1e9 instructions a second, and how often a marker may fire on it.
-INSTRUCTIONS_PER_SECOND = 1e9
-FIRINGS_PER_SECOND = 1000.0
 
 Body = dict[str, Any]
 
@@ -98,7 +94,7 @@ def _choose_markers(document: Document, decisions: Decisions) -> None:
             marker
             for marker in offered
             if acceptable(marker.announced, marker.false, marker.intrudes)
-            and _rate(document, marker) <= FIRINGS_PER_SECOND
+            and affordable(marker.fires, document.total_instructions)
             and marker.place not in taken
         ]
         if fitting:
@@ -111,7 +107,7 @@ def _choose_markers(document: Document, decisions: Decisions) -> None:
 
 def _rate(document: Document, marker: Marker) -> float:
     """Expected firings per second."""
-    return marker.fires * INSTRUCTIONS_PER_SECOND / document.total_instructions
+    return firings_per_second(marker.fires, document.total_instructions)
 
 
 def _why_no_marker(
