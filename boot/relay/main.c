@@ -4,17 +4,12 @@
  * signals and terminal are the command's. It starts the kernel, carries the streams through
  * the shared memory of ../channel.h, watches that the guest lives, and reports.
  *
- *   kadence-relay --image FILE --init FILE --memory SIZE --memory-directory DIR --parent PID
- *                 --report FD --boot-timeout S --hang-timeout S [--timeout S]
- *                 [--closed STREAM]... [--argument KERNEL_ARGUMENT]... -- COMMAND...
- *
  * The report (report.c) says how it went; the exit status is 0 if there is one. Whatever ends
  * the relay ends the kernel and all its processes, and no file is left: all is in memory and
  * in files without a name.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -64,107 +59,6 @@ noreturn void fail(const char *what)
 	fprintf(stderr, "kadence-relay: %s: %s\n", what, strerror(errno));
 	terminal_restore();
 	exit(EXIT_FAILURE);
-}
-
-static int64_t seconds_option(const char *text)
-{
-	char *end;
-	double seconds = strtod(text, &end);
-
-	errno = EINVAL;
-	if (end == text || *end || !(seconds > 0) || seconds > 1e9)
-		fail(text);
-	return (int64_t)(seconds * 1e9);
-}
-
-static int number_option(const char *text, long limit)
-{
-	char *end;
-	long number = strtol(text, &end, 10);
-
-	errno = EINVAL;
-	if (end == text || *end || number < 0 || number > limit)
-		fail(text);
-	return (int)number;
-}
-
-static void add_kernel_argument(struct options *options, const char *argument)
-{
-	errno = E2BIG;
-	if (options->kernel_argument_count == KERNEL_ARGUMENTS)
-		fail("--argument");
-	options->kernel_arguments[options->kernel_argument_count++] = argument;
-}
-
-static void take_option(struct options *options, int option)
-{
-	switch (option) {
-	case 'i':
-		options->image = optarg;
-		break;
-	case 'I':
-		options->init = optarg;
-		break;
-	case 'm':
-		options->memory = optarg;
-		break;
-	case 'd':
-		options->memory_directory = optarg;
-		break;
-	case 'p':
-		options->parent = number_option(optarg, 1L << 30);
-		break;
-	case 'r':
-		options->report = number_option(optarg, 1L << 30);
-		break;
-	case 'b':
-		options->boot_timeout_ns = seconds_option(optarg);
-		break;
-	case 'h':
-		options->hang_timeout_ns = seconds_option(optarg);
-		break;
-	case 't':
-		options->timeout_ns = seconds_option(optarg);
-		break;
-	case 'c':
-		options->closed[number_option(optarg, STANDARD_STREAMS - 1)] = true;
-		break;
-	case 'a':
-		add_kernel_argument(options, optarg);
-		break;
-	default:
-		exit(EXIT_FAILURE);
-	}
-}
-
-static struct options parse(int count, char **arguments)
-{
-	static const struct option known[] = {
-	    {"image", required_argument, NULL, 'i'},
-	    {"init", required_argument, NULL, 'I'},
-	    {"memory", required_argument, NULL, 'm'},
-	    {"memory-directory", required_argument, NULL, 'd'},
-	    {"parent", required_argument, NULL, 'p'},
-	    {"report", required_argument, NULL, 'r'},
-	    {"boot-timeout", required_argument, NULL, 'b'},
-	    {"hang-timeout", required_argument, NULL, 'h'},
-	    {"timeout", required_argument, NULL, 't'},
-	    {"closed", required_argument, NULL, 'c'},
-	    {"argument", required_argument, NULL, 'a'},
-	    {NULL, 0, NULL, 0},
-	};
-	struct options options = {.report = -1};
-	int option;
-
-	while ((option = getopt_long(count, arguments, "+", known, NULL)) != -1)
-		take_option(&options, option);
-	options.command = arguments + optind;
-	errno = EINVAL;
-	if (!options.image || !options.init || !options.memory || !options.memory_directory ||
-	    !options.parent || options.report < 0 || !options.boot_timeout_ns ||
-	    !options.hang_timeout_ns || !options.command[0])
-		fail("arguments");
-	return options;
 }
 
 /* From here on the caller's death is ours. */
@@ -383,14 +277,14 @@ static void hold_standard_descriptors(void)
 	int descriptor;
 
 	do
-		descriptor = open("/dev/null", O_RDWR);
+		descriptor = open("/dev/null", O_RDWR | O_CLOEXEC);
 	while (descriptor >= 0 && descriptor < 10);
 	close(descriptor);
 }
 
 int main(int count, char **arguments)
 {
-	struct options options = parse(count, arguments);
+	struct options options = options_parse(count, arguments);
 	struct session session = {.options = &options};
 
 	follow_parent(options.parent);

@@ -59,6 +59,9 @@ struct carrier {
 	int doorbell;
 };
 
+/* options.c */
+struct options options_parse(int count, char **arguments);
+
 /* channel.c: the shared memory, with the caller's request in it. */
 struct channel *channel_create(const struct options *options, int *memory);
 
