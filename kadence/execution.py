@@ -3,6 +3,7 @@
 
 import os
 import resource
+import signal
 import subprocess
 import threading
 import time
@@ -111,7 +112,9 @@ def _in_guest(request: boot.Request) -> Ending:
 def _on_machine(request: boot.Request) -> Ending:
     began = time.monotonic()
     try:
-        # No context manager: it would wait for the process, which os.wait4 has to do.
+        # No context manager: it would wait for the process, which os.wait4 has to do. A session
+        # of its own, because a guest has one: on a busy machine the scheduler's autogroups
+        # divide the processors by session (sched(7)).
         process = subprocess.Popen(
             request.argv,
             cwd=request.directory,
@@ -119,6 +122,7 @@ def _on_machine(request: boot.Request) -> Ending:
             stdin=request.stdin,
             stdout=request.stdout,
             stderr=request.stderr,
+            start_new_session=True,
         )
     except OSError as error:
         raise ExecutionError(f"cannot run {request.argv[0]}: {error.strerror}") from error
@@ -126,6 +130,10 @@ def _on_machine(request: boot.Request) -> Ending:
     killer.start()
     try:
         _, status, usage = os.wait4(process.pid, 0)
+    except BaseException:
+        # An interrupt from the terminal does not reach another session.
+        os.killpg(process.pid, signal.SIGKILL)
+        raise
     finally:
         killer.cancel()
     seconds = time.monotonic() - began

@@ -11,6 +11,8 @@ from pathlib import Path
 BUSY_FIELDS = (1, 2, 3, 6, 7, 8)
 # Below this share nobody would notice; the machine's own housekeeping takes some.
 NOTICEABLE_SHARE = 0.1
+# Above this one a comparison says more about who else was there than about what is compared.
+DECISIVE_SHARE = 0.25
 
 
 class Neighbours:
@@ -43,6 +45,5 @@ def note(share: float) -> str | None:
         return None
     return (
         f"Other work took {share:.0%} of the processors' time while this was measured, which "
-        "makes the intervals wide and favours what runs as several processes (User-Mode Linux "
-        "does): measure again on a quiet machine."
+        "makes the intervals wide: measure again on a quiet machine."
     )

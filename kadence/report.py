@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from kadence import statistics
+from kadence import neighbours, statistics
 from kadence.execution import Sample
 from kadence.measure import (
     ADAPTED,
@@ -28,6 +28,7 @@ from kadence.measure import (
 from kadence.statistics import Estimate
 
 FASTER, SLOWER, NONE, FAILED = "faster", "slower", "none", "failed"
+UNDECIDED = "undecided"
 METRICS = tuple(field.name for field in fields(Sample))
 
 # What is compared with what, and what the comparison tells.
@@ -45,7 +46,7 @@ COMPARISONS = (
 class Verdict:
     """What the report says in one sentence."""
 
-    outcome: str  # FASTER, SLOWER, NONE or FAILED
+    outcome: str  # FASTER, SLOWER, NONE, UNDECIDED or FAILED
     sentence: str
     kernel: str  # of the compared combination
     ratio: Estimate | None = None  # its time as a multiple of the reference's
@@ -93,8 +94,8 @@ def paired(found: Measurements, of: Cell, against: Cell, metric: str) -> Estimat
     )
 
 
-def verdict(found: Measurements) -> Verdict:
-    """The report's one sentence."""
+def verdict(found: Measurements, others: float = 0.0) -> Verdict:
+    """The report's one sentence; `others` is the share of the processors that others had."""
     kernel = TAILORED if Cell(TAILORED, ADAPTED) in found.samples else GENERIC
     cell = Cell(kernel, ADAPTED)
     if found.differences:
@@ -104,6 +105,11 @@ def verdict(found: Measurements) -> Verdict:
     ratio = paired(found, cell, REFERENCE, "seconds")
     if ratio is None:
         return Verdict(FAILED, "Nothing could be measured.", kernel)
+    if others > neighbours.DECISIVE_SHARE:
+        sentence = (
+            "Nothing is decided: other work kept the machine too busy while this was measured."
+        )
+        return Verdict(UNDECIDED, sentence, kernel, ratio)
     what = f"The {cell}"
     against = f"the {REFERENCE}"
     kind = outcome(ratio)
@@ -170,14 +176,22 @@ def comparisons(found: Measurements) -> list[dict[str, Any]]:
     return compared
 
 
-def body(found: Measurements, rounds: int, notes: Sequence[str]) -> dict[str, Any]:
+def body(
+    found: Measurements, rounds: int, notes: Sequence[str], others: float = 0.0
+) -> dict[str, Any]:
     """The part of `report.json` that the measurements fill."""
-    judged = verdict(found)
+    judged = verdict(found, others)
+    disturbed = neighbours.note(others)
     dropped = {f"{cell.kernel} kernel": reason for cell, reason in found.dropped.items()}
     return {
         "failures": failures(found),
         "verdict": asdict(judged),
-        "notes": [*notes, *(f"The {kernel} is not used: {why}" for kernel, why in dropped.items())],
+        "notes": [
+            *notes,
+            *(f"The {kernel} is not used: {why}" for kernel, why in dropped.items()),
+            *([disturbed] if disturbed else []),
+        ],
+        "others_share": round(others, 4),
         "rounds": rounds,
         "uncounted_rounds": 1,
         "cells": measured(found),

@@ -68,7 +68,7 @@ def _rendered(places: Places) -> dict[str, Any]:
 
 
 def _measuring_code() -> Iterable[str]:
-    modules = (boot, execution, measure, report, statistics, kadence.specialize)
+    modules = (boot, execution, measure, neighbours, report, statistics, kadence.specialize)
     for module in modules:
         path = Path(str(module.__file__))
         yield fingerprint(path.parent if path.name == "__init__.py" else path)
@@ -93,12 +93,9 @@ def _measure(prepared: Prepared, rounds: int, command: list[str]) -> None:
     around = Neighbours()
     found = measure.measure(bench, rounds)
     others = around.share()
-    busy = neighbours.note(others)
-    notes += [busy] if busy else []
     phases = artefact.read(prepared.places.artefact("phases.json"), artefact.PHASES)
     plan = artefact.read(prepared.places.artefact("plan.json"), artefact.PLAN)
-    body = _known(prepared, phases, plan) | report.body(found, rounds, notes)
-    body["machine"]["others_share"] = round(others, 4)
+    body = _known(prepared, phases, plan) | report.body(found, rounds, notes, others)
     body["kernels"] = [_kernel(prepared, kind, body["cells"]) for kind in prepared.kernels]
     target = prepared.places.output / "report.json"
     artefact.write(target, artefact.REPORT, phases["build_id"], command, body)

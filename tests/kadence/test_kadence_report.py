@@ -152,6 +152,18 @@ def test_the_verdict_is_against_this_machines_kernel_whatever_the_others_gain() 
     assert " more " in says["running under User-Mode Linux at all"]
 
 
+def test_on_a_busy_machine_nothing_is_decided() -> None:
+    found = measurements({WINNER: 0.5})
+    assert report.verdict(found, 0.2).outcome == report.FASTER
+    judged = report.verdict(found, 0.6)
+    assert judged.outcome == report.UNDECIDED
+    assert "Nothing is decided" in judged.sentence
+    busy = report.body(found, ROUNDS, (), 0.6)
+    assert "Other work took 60%" in busy["notes"][-1]
+    found.differences[WINNER, "standard output"] = [1]
+    assert report.verdict(found, 0.6).outcome == report.FAILED
+
+
 def test_different_output_is_a_failure_however_fast() -> None:
     found = measurements({WINNER: 0.5})
     found.differences[WINNER, "result.dat"] = [2, 5]
