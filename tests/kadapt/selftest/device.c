@@ -4,6 +4,7 @@
 #include <linux/sched/types.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -96,6 +97,32 @@ void spin_for(int64_t duration)
 
 	while (now() < end)
 		;
+}
+
+static long switches(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
+int spin_unswitched(int64_t duration)
+{
+	int64_t give_up = now() + 20 * NS_PER_S;
+	/* In this order: a switch in between is seen. */
+	long last = switches();
+	int64_t since = now();
+
+	while (now() - since < duration) {
+		if (now() > give_up)
+			return -1;
+		if (switches() == last)
+			continue;
+		last = switches();
+		since = now();
+	}
+	return 0;
 }
 
 void sleep_for(int64_t duration)

@@ -30,6 +30,8 @@ int set_slice(uint64_t slice_ns);
 int64_t now(void);
 int64_t tick(void);
 void spin_for(int64_t duration);
+/* Spin until the thread has run this long without a switch; -1 if that takes too long. */
+int spin_unswitched(int64_t duration);
 void sleep_for(int64_t duration);
 
 /* Run in a child, which ends with what the function returns; that is returned. */

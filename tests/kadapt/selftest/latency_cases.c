@@ -23,18 +23,29 @@
 
 #define ROUNDS 5
 #define QUANTUM (5 * NS_PER_S)
-#define IN_PHASE (700 * NS_PER_MS)
-#define AFTERWARDS (700 * NS_PER_MS)
+#define AFTERWARDS (500 * NS_PER_MS)
 
 struct waits {
 	int64_t in_phase;
 	int64_t after;
 };
 
-typedef int ending(int device);
+/* What the adapted process does, and beside whom. */
+struct course {
+	int (*compute)(void);
+	int (*end)(int device);
+	const char *neighbours_group;
+};
 
-/* One round: compute in a phase, end it some way, compute on. */
-static int round_beside(struct neighbour *neighbour, ending *end, struct waits *waits)
+/* How long to have run in one go, so that most of the quantum is still to come. */
+static int64_t part_of_quantum(void)
+{
+	return quantum_up_to(QUANTUM) > NS_PER_S ? 200 * NS_PER_MS : 50 * NS_PER_MS;
+}
+
+/* One round: end the phase some way in the midst of a quantum, compute on. */
+static int round_beside(struct neighbour *neighbour, const struct course *course,
+			struct waits *waits)
 {
 	int64_t begun, ended;
 	int device = open_device();
@@ -44,27 +55,27 @@ static int round_beside(struct neighbour *neighbour, ending *end, struct waits *
 	begun = now();
 	if (enter(device, 0))
 		return -1;
-	spin_for(IN_PHASE);
-	if (end(device))
+	if (course->compute() || course->end(device))
 		return -1;
 	ended = now();
 	spin_for(AFTERWARDS);
 	waits->in_phase = neighbour_longest_wait(neighbour, begun, ended);
-	waits->after = neighbour_longest_wait(neighbour, ended, now());
+	/* From two ticks on, waits are those of any two processes. */
+	waits->after = neighbour_longest_wait(neighbour, ended + 2 * tick(), now());
 	close(device);
 	return 0;
 }
 
 /* The neighbour's median longest waits. */
-static int rounds_beside(ending *end, const char *group_file, struct waits *result)
+static int rounds_beside(const struct course *course, struct waits *result)
 {
-	struct neighbour *neighbour = neighbour_start(group_file);
+	struct neighbour *neighbour = neighbour_start(course->neighbours_group);
 	int64_t in_phase[ROUNDS], after[ROUNDS];
 	struct waits waits = {0};
 	int error = neighbour ? 0 : -1;
 
 	for (int i = 0; i < ROUNDS && !error; i++) {
-		error = round_beside(neighbour, end, &waits);
+		error = round_beside(neighbour, course, &waits);
 		in_phase[i] = waits.in_phase;
 		after[i] = waits.after;
 	}
@@ -74,9 +85,22 @@ static int rounds_beside(ending *end, const char *group_file, struct waits *resu
 		return error;
 	result->in_phase = median(in_phase, ROUNDS);
 	result->after = median(after, ROUNDS);
-	note("neighbour's longest wait: %lld us in the phase, %lld us after it (tick %lld us)",
+	note("neighbour's longest wait: %lld us in the phase, %lld us from two ticks after it on "
+	     "(tick %lld us)",
 	     (long long)result->in_phase / 1000, (long long)result->after / 1000,
 	     (long long)tick() / 1000);
+	return 0;
+}
+
+static int compute_in_one_go(void)
+{
+	return spin_unswitched(part_of_quantum());
+}
+
+/* For where others are switched to meanwhile. */
+static int compute_a_while(void)
+{
+	spin_for(AFTERWARDS);
 	return 0;
 }
 
@@ -88,42 +112,42 @@ static int stay(int device)
 
 static enum outcome judge(const struct waits *waits)
 {
-	/* With the ordinary limit of 100 ms there is less to see. */
-	int64_t expected = quantum_up_to(QUANTUM) > IN_PHASE ? IN_PHASE / 2 : 50 * NS_PER_MS;
-
-	CHECK(waits->in_phase >= expected);
+	CHECK(waits->in_phase >= part_of_quantum());
 	CHECK(waits->after <= 2 * tick());
 	return PASSED;
 }
 
 static enum outcome test_leave(void)
 {
+	const struct course course = {.compute = compute_in_one_go, .end = leave};
 	struct waits waits;
 
 	if (!has_quantum())
 		return skip("this kernel has no quantum");
-	CHECK(rounds_beside(leave, NULL, &waits) == 0);
+	CHECK(rounds_beside(&course, &waits) == 0);
 	return judge(&waits);
 }
 
 static enum outcome test_close(void)
 {
+	const struct course course = {.compute = compute_in_one_go, .end = close};
 	struct waits waits;
 
 	if (!has_quantum())
 		return skip("this kernel has no quantum");
-	CHECK(rounds_beside(close, NULL, &waits) == 0);
+	CHECK(rounds_beside(&course, &waits) == 0);
 	return judge(&waits);
 }
 
 /* The same measurement where nothing is restored must see it. */
 static enum outcome test_measurement(void)
 {
+	const struct course course = {.compute = compute_in_one_go, .end = stay};
 	struct waits waits;
 
 	if (!has_quantum())
 		return skip("this kernel has no quantum");
-	CHECK(rounds_beside(stay, NULL, &waits) == 0);
+	CHECK(rounds_beside(&course, &waits) == 0);
 	CHECK(waits.after > 4 * tick());
 	return PASSED;
 }
@@ -149,54 +173,72 @@ static int mount_groups(void)
 	return access(GROUPS "/adapted/cpu.weight", F_OK);
 }
 
-static enum outcome in_group(const char *neighbours)
+/* The adapted process, and what it starts, in one group, the neighbour in that of the course. */
+static enum outcome in_group(const struct course *course, struct waits *waits)
 {
-	struct waits waits;
-	enum outcome outcome;
+	int error;
 
 	if (!has_quantum())
 		return skip("this kernel has no quantum");
 	if (mount_groups() || write_file(GROUPS "/adapted/cgroup.procs", "0"))
 		return skip("no CPU control groups here");
-	CHECK(rounds_beside(leave, neighbours, &waits) == 0);
-	CHECK(waits.after <= 2 * tick());
-	outcome = strstr(neighbours, "adapted") ? judge(&waits) : PASSED;
+	error = rounds_beside(course, waits);
 	write_file(GROUPS "/cgroup.procs", "0");
-	return outcome;
+	CHECK(error == 0);
+	CHECK(waits->after <= 2 * tick());
+	return PASSED;
 }
 
 static enum outcome test_same_group(void)
 {
-	return in_group(GROUPS "/adapted/cgroup.procs");
+	const struct course course = {.compute = compute_in_one_go,
+				      .end = leave,
+				      .neighbours_group = GROUPS "/adapted/cgroup.procs"};
+	struct waits waits;
+	enum outcome outcome = in_group(&course, &waits);
+
+	return outcome == PASSED ? judge(&waits) : outcome;
 }
 
 static enum outcome test_other_group(void)
 {
-	return in_group(GROUPS "/other/cgroup.procs");
+	const struct course course = {.compute = compute_a_while,
+				      .end = leave,
+				      .neighbours_group = GROUPS "/other/cgroup.procs"};
+	struct waits waits;
+
+	return in_group(&course, &waits);
 }
 
 /*
- * A slice reaches the groups above when the task wakes: so this one sleeps once
- * after entering, and its group holds a long slice when the phase ends.
+ * When a thread goes to sleep, its group's slice is the shortest of those that
+ * stay: that of the one in its phase, whose end must also be the group's.
  */
-static int sleep_and_leave(int device)
+static pid_t sleeper;
+
+static int compute_beside_sleeper(void)
 {
-	sleep_for(tick());
-	spin_for(IN_PHASE);
+	sleeper = fork();
+	while (sleeper == 0)
+		sleep_for(2 * NS_PER_MS);
+	return compute_a_while();
+}
+
+static int leave_sleeper(int device)
+{
+	kill(sleeper, SIGKILL);
+	waitpid(sleeper, NULL, 0);
 	return leave(device);
 }
 
 static enum outcome test_group_with_long_slice(void)
 {
+	const struct course course = {.compute = compute_beside_sleeper,
+				      .end = leave_sleeper,
+				      .neighbours_group = GROUPS "/other/cgroup.procs"};
 	struct waits waits;
 
-	if (!has_quantum())
-		return skip("this kernel has no quantum");
-	if (mount_groups() || write_file(GROUPS "/adapted/cgroup.procs", "0"))
-		return skip("no CPU control groups here");
-	CHECK(rounds_beside(sleep_and_leave, GROUPS "/other/cgroup.procs", &waits) == 0);
-	write_file(GROUPS "/cgroup.procs", "0");
-	return judge(&waits);
+	return in_group(&course, &waits);
 }
 
 /* A process in a phase is killed while it computes. */
@@ -213,7 +255,7 @@ static int64_t wait_after_death(struct neighbour *one, struct neighbour *other)
 		for (;;)
 			spin_for(NS_PER_S);
 	}
-	sleep_for(IN_PHASE);
+	sleep_for(AFTERWARDS);
 	killed = now();
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);

@@ -14,6 +14,7 @@
 struct neighbour {
 	pid_t pid;
 	volatile int started;
+	volatile int64_t last_look;
 	volatile int count;
 	struct {
 		int64_t begin, end;
@@ -42,7 +43,7 @@ static void watch_clock(struct neighbour *neighbour)
 			neighbour->waits[neighbour->count].end = time;
 			neighbour->count++;
 		}
-		last = time;
+		neighbour->last_look = last = time;
 	}
 }
 
@@ -71,17 +72,23 @@ void neighbour_stop(struct neighbour *neighbour)
 	waitpid(neighbour->pid, NULL, 0);
 }
 
+static int64_t overlap(int64_t begin, int64_t end, int64_t from, int64_t to)
+{
+	begin = begin > from ? begin : from;
+	end = end < to ? end : to;
+	return end > begin ? end - begin : 0;
+}
+
 int64_t neighbour_longest_wait(const struct neighbour *neighbour, int64_t from, int64_t to)
 {
-	int64_t longest = 0;
+	/* The wait that has not ended is in no list. */
+	int64_t longest = overlap(neighbour->last_look, to, from, to);
 
 	for (int i = 0; i < neighbour->count; i++) {
-		int64_t begin = neighbour->waits[i].begin;
-		int64_t end = neighbour->waits[i].end;
+		int64_t wait =
+		    overlap(neighbour->waits[i].begin, neighbour->waits[i].end, from, to);
 
-		begin = begin > from ? begin : from;
-		end = end < to ? end : to;
-		longest = end - begin > longest ? end - begin : longest;
+		longest = wait > longest ? wait : longest;
 	}
 	return longest;
 }
