@@ -93,7 +93,12 @@ class Line:
 
     @property
     def as_dictated(self) -> bool:
-        """Whether the exchanges are within a factor of two of what the quantum dictates."""
+        """Whether the exchanges are within a factor of two of what the quantum dictates.
+
+        Nothing is dictated where the work is over before the first quantum is.
+        """
+        if self.dictated < 1:
+            return True
         found = middle(self.quantum, "exchanges")
         slack = self.case.processes
         return self.dictated / TOLERANCE - slack <= found <= self.dictated * TOLERANCE + slack
