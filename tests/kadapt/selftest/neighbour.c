@@ -105,3 +105,9 @@ int64_t median(int64_t *values, int count)
 	qsort(values, (size_t)count, sizeof(*values), compare);
 	return values[count / 2];
 }
+
+int64_t second(int64_t *values, int count)
+{
+	median(values, count);
+	return values[count > 1];
+}

@@ -18,6 +18,8 @@ void neighbour_stop(struct neighbour *neighbour);
 /* The longest wait, counting only what lies between these times. */
 int64_t neighbour_longest_wait(const struct neighbour *neighbour, int64_t from, int64_t to);
 
+/* These sort. */
 int64_t median(int64_t *values, int count);
+int64_t second(int64_t *values, int count);
 
 #endif
