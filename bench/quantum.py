@@ -30,8 +30,7 @@ ROUNDS = 4  # the first is dropped
 MEMORY_BYTES = 1 << 30
 # A run is planned this much longer than asked for, since speed varies between runs.
 MARGIN = 1.1
-# Switches may differ from what the quantum dictates by this factor; and by one for each process,
-# whose start and end are exchanges too.
+# Switches may differ from what the quantum dictates by this factor.
 TOLERANCE = 2
 
 
@@ -100,8 +99,7 @@ class Line:
         if self.dictated < 1:
             return True
         found = middle(self.quantum, "exchanges")
-        slack = self.case.processes
-        return self.dictated / TOLERANCE - slack <= found <= self.dictated * TOLERANCE + slack
+        return self.dictated / TOLERANCE <= found <= self.dictated * TOLERANCE
 
 
 def middle(samples: list[Sample], field: str) -> float:
@@ -206,7 +204,7 @@ def notes(lines: list[Line], seconds: float) -> list[str]:
         "",
         f"Medians of {ROUNDS - 1} runs after one dropped, ± half of largest minus smallest.",
         "exchanges: switches between the measured tasks; invol.: all their involuntary switches.",
-        f"dictated: processor time ÷ {QUANTUM_SECONDS} s; within {TOLERANCE}x, ±1 a process: "
+        f"dictated: processor time ÷ {QUANTUM_SECONDS} s; within {TOLERANCE}x: "
         + ("every line." if not missed else f"NOT {len(missed)} of {len(lines)} lines."),
         f"{len(noise)} of {len(lines)} differences in time are within the spread of the runs.",
         f"{len(short)} of {len(lines) * 2 * (ROUNDS - 1)} runs were shorter than {seconds:g} s.",
