@@ -1,22 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Debian's own kernels, to boot under QEMU: fetched into the cache, never installed."""
+"""Debian's own kernels and their headers: fetched into the cache, never installed.
 
+Installing the headers of the 6.12 series would install its kernel, too, because the package
+depends on it; and a machine's own kernel is not ours to change.
+"""
+
+import re
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from kadence import resources
 from kadence.errors import ToolError
 
-HEADERS = Path("/usr/src")
-CLOUD = "-cloud-amd64"
+# The package that depends on the headers of the newest release of a series.
+NEWEST = {"6.12": "linux-headers-6.12-cloud-amd64", "6.1": "linux-headers-cloud-amd64"}
 
 
-def releases_with_headers(series: str) -> list[str]:
-    """Releases of this series' cloud kernels whose headers are installed."""
-    prefix = f"linux-headers-{series}."
-    folders = HEADERS.glob(f"{prefix}*{CLOUD}")
-    return sorted(folder.name.removeprefix("linux-headers-") for folder in folders)
+def newest_release(series: str) -> str:
+    """The newest release of this series that the machine's package sources offer."""
+    for package in _dependencies(NEWEST[series]):
+        if package.startswith(f"linux-headers-{series}."):
+            return package.removeprefix("linux-headers-")
+    raise ToolError(f"no package source has {NEWEST[series]}; run `apt-get update`")
 
 
 def kernel_image(release: str) -> Path:
@@ -24,27 +31,57 @@ def kernel_image(release: str) -> Path:
     folder = resources.cache_directory() / "debian" / release
     image = folder / "boot" / f"vmlinuz-{release}"
     if not image.exists():
-        _fetch(f"linux-image-{release}", folder)
+        _fetch([f"linux-image-{release}"], folder)
     if not image.exists():
         raise ToolError(f"package linux-image-{release} holds no {image.name}; try another release")
     return image
 
 
-def _fetch(package: str, folder: Path) -> None:
+def kernel_headers(release: str) -> Path:
+    """A folder to build modules of this release against, fetched if need be."""
+    package = f"linux-headers-{release}"
+    folder = resources.cache_directory() / "debian" / f"headers-{release}"
+    headers = folder / "usr/src" / package
+    if not headers.exists():
+        parts = [name for name in _dependencies(package) if _is_part_of_headers(name)]
+        _fetch([package, *parts], folder)
+    # The one absolute path in them.
+    makefile = headers / "Makefile"
+    makefile.write_text(re.sub(r"include .*(?=/usr/src/)", f"include {folder}", _text(makefile)))
+    return headers
+
+
+def _is_part_of_headers(package: str) -> bool:
+    return package.startswith("linux-kbuild-") or package.endswith("-common")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ToolError(f"cannot read {path}: {error.strerror}; remove its folder") from error
+
+
+def _dependencies(package: str) -> list[str]:
+    listed = _run(["apt-cache", "depends", "--important", package], Path.cwd())
+    return re.findall(r"^[ |]*Depends: (\S+)$", listed, re.MULTILINE)
+
+
+def _fetch(packages: Sequence[str], folder: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
-        # apt's own user must be able to write here, or it complains and goes on as root.
-        _run(["apt-get", "download", "-q", package], Path(temporary))
-        packages = sorted(Path(temporary).glob("*.deb"))
-        if len(packages) != 1:
-            raise ToolError(f"apt-get found no package {package}; run `apt-get update`")
+        _run(["apt-get", "download", "-q", *packages], Path(temporary))
+        fetched = sorted(Path(temporary).glob("*.deb"))
+        if len(fetched) != len(packages):
+            raise ToolError(f"apt-get found not all of {', '.join(packages)}; run `apt-get update`")
         unpacked = Path(temporary) / "unpacked"
-        _run(["dpkg-deb", "-x", str(packages[0]), str(unpacked)], Path(temporary))
+        for package in fetched:
+            _run(["dpkg-deb", "-x", str(package), str(unpacked)], Path(temporary))
         if not folder.exists():
             unpacked.rename(folder)
 
 
-def _run(command: list[str], directory: Path) -> None:
+def _run(command: list[str], directory: Path) -> str:
     try:
         completed = subprocess.run(
             command, cwd=directory, capture_output=True, text=True, errors="replace", check=False
@@ -55,3 +92,4 @@ def _run(command: list[str], directory: Path) -> None:
         said = (completed.stderr.strip() or completed.stdout.strip()).splitlines()
         reason = said[-1] if said else f"status {completed.returncode}"
         raise ToolError(f"`{' '.join(command)}` failed: {reason}")
+    return completed.stdout

@@ -17,7 +17,8 @@ $(LIBKADAPT): $(LIBKADAPT_OBJECTS)
 	@rm -f $@
 	ar rcsD $@ $^
 
-# The module of a kernel that has its headers in /usr/src; $(RELEASE) by default the running one's.
+# The module of a kernel whose headers are in /usr/src or KADAPT_HEADERS; RELEASE is by default
+# the running one's.
 RELEASE ?= $(shell uname -r)
 KADAPT_HEADERS ?= /usr/src/linux-headers-$(RELEASE)
 KADAPT_MODULE_FOLDER = $(BUILD)/kadapt/module-$(RELEASE)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from kadence.boot import debian
+
 HERE = Path(__file__).resolve().parent
 FLAGS = ("-O2", "-g", "-Wall", "-Wextra", "-Werror", "-std=gnu11", "-static")
 CASE = re.compile(r"^(?P<bad>not )?ok \d+ - (?P<name>\w+): [^#\n]*(?P<skip># SKIP)?", re.MULTILINE)
@@ -71,12 +73,15 @@ def library_selftest(root: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def kadapt_module(root: Path) -> Callable[[str], Path]:
-    """Build kadapt.ko for a release whose headers are installed."""
+    """Build kadapt.ko for a release of Debian's."""
 
     def build(release: str) -> Path:
         command = ["make", "--no-print-directory", "-C", str(root), "kadapt-module"]
         completed = subprocess.run(
-            [*command, f"RELEASE={release}"], capture_output=True, text=True, check=False
+            [*command, f"RELEASE={release}", f"KADAPT_HEADERS={debian.kernel_headers(release)}"],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert completed.returncode == 0, completed.stdout + completed.stderr
         assert "warning:" not in completed.stderr, completed.stderr
