@@ -23,7 +23,7 @@ RELEASE ?= $(shell uname -r)
 KADAPT_HEADERS ?= /usr/src/linux-headers-$(RELEASE)
 KADAPT_MODULE_FOLDER = $(BUILD)/kadapt/module-$(RELEASE)
 
-# Kbuild puts objects beside sources, so it gets copies.
+# Kbuild puts objects beside sources, so it gets copies; and it takes the folder for itself.
 .PHONY: kadapt-module
 kadapt-module: ## build kadapt.ko for the kernel RELEASE=
 	@test -d '$(KADAPT_HEADERS)' || { \
@@ -31,4 +31,5 @@ kadapt-module: ## build kadapt.ko for the kernel RELEASE=
 	@mkdir -p $(KADAPT_MODULE_FOLDER)/uapi
 	@cp -pu kadapt/driver/* $(KADAPT_MODULE_FOLDER)/
 	@cp -pu kadapt/uapi/kadapt.h $(KADAPT_MODULE_FOLDER)/uapi/
-	$(MAKE) -C '$(KADAPT_HEADERS)' M='$(CURDIR)/$(KADAPT_MODULE_FOLDER)' CONFIG_KADAPT=m modules
+	+flock $(KADAPT_MODULE_FOLDER)/.lock \
+		$(MAKE) -C '$(KADAPT_HEADERS)' M='$(CURDIR)/$(KADAPT_MODULE_FOLDER)' CONFIG_KADAPT=m modules

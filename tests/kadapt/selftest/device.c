@@ -110,19 +110,23 @@ static long switches(void)
 int spin_unswitched(int64_t duration)
 {
 	int64_t give_up = now() + 20 * NS_PER_S;
-	/* In this order: a switch in between is seen. */
 	long last = switches();
 	int64_t since = now();
 
-	while (now() - since < duration) {
-		if (now() > give_up)
+	for (;;) {
+		/* The clock before the count, or a switch in between would pass for running. */
+		int64_t time = now();
+
+		if (time > give_up)
 			return -1;
-		if (switches() == last)
+		if (switches() == last) {
+			if (time - since >= duration)
+				return 0;
 			continue;
+		}
 		last = switches();
 		since = now();
 	}
-	return 0;
 }
 
 void sleep_for(int64_t duration)
