@@ -13,6 +13,7 @@ GCCPLUGIN_CXXFLAGS := $(CFLAGS_STRICT) -std=gnu++17 -fPIC -fno-exceptions -fno-r
 	-fvisibility=hidden
 
 BUILD_TARGETS += $(gccplugin_dir)/kadence.so $(gccplugin_dir)/link.specs
+BUILD_TARGETS += $(gccplugin_dir)/check-markers
 BUILD_TARGETS += $(BUILD)/bin/kadence-cc $(BUILD)/bin/kadence-c++ $(BUILD)/bin/kadence-fc
 
 $(BUILD)/objects/gccplugin/%.o: gccplugin/%.cc $(gccplugin_headers)
@@ -24,6 +25,10 @@ $(gccplugin_dir)/kadence.so: $(gccplugin_objects)
 	$(CXX12) -shared -o $@ $^
 
 $(gccplugin_dir)/link.specs: gccplugin/link.specs
+	@mkdir -p $(@D)
+	cp $< $@
+
+$(gccplugin_dir)/check-markers: gccplugin/check-markers.sh
 	@mkdir -p $(@D)
 	cp $< $@
 

@@ -34,6 +34,11 @@ def execute(options: argparse.Namespace) -> int:
         raise UsageError("no command to run; name it after --, as in `kadence run -- ls`")
     if options.timeout is not None and not options.timeout > 0:
         raise UsageError(f"{options.timeout:g} seconds are no time; give --timeout more than 0")
+    if options.plan is not None:
+        # Imported here because most runs need no plan, and NumPy takes longer than a boot.
+        from kadence.matching import require_same_program
+
+        require_same_program(options.plan, command[0])
     request = boot.Request(
         image=_image(options.kernel, options.plan),
         argv=command,

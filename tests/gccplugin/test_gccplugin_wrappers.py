@@ -246,3 +246,23 @@ def test_plan_for_another_schema_stops_the_build(shop: Shop) -> None:
     completed = shop.wrapped("kadence-cc", "hello.c", check=False, KADENCE_PLAN=plan)
     assert completed.returncode == 1
     assert "is of schema kadence.phases" in completed.stderr
+
+
+def test_a_plan_for_another_program_is_said_when_it_is_linked(shop: Shop) -> None:
+    plan = str(shop.plan(marker("nowhere_in_here")))
+    source = shop.directory / "hello.c"
+    source.write_text(HELLO)
+    completed = shop.wrapped("kadence-cc", source, "-o", "hello", KADENCE_PLAN=plan)
+    assert "none of the markers" in completed.stderr
+    assert len(completed.stderr.splitlines()) == 1
+    assert shop.run("./hello").stdout == "hello\n"
+    for unlinked in (["-c"], ["-shared", "-fPIC"], ["-E"]):
+        arguments = [*unlinked, source, "-o", "part"]
+        assert shop.wrapped("kadence-cc", *arguments, KADENCE_PLAN=plan).stderr == ""
+
+
+def test_a_plan_for_this_program_links_without_a_word(shop: Shop) -> None:
+    plan = str(shop.plan(marker(FIRING[".c"])))
+    source = shop.source(PROGRAMS[".c"])
+    completed = shop.wrapped("kadence-cc", source, "-o", "program", KADENCE_PLAN=plan)
+    assert completed.stderr == ""

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Does a plan belong to a program? Told by the functions that a wrapper recorded in it."""
+
+import shutil
+from pathlib import Path
+
+from kadence import artefact
+from kadence.errors import ArtefactError
+from kadence.profiler import cfgsection
+
+ELF_MAGIC = b"\x7fELF"
+
+
+def require_same_program(plan: Path, command: str) -> None:
+    """Refuse a plan of which no marker's function is in the program.
+
+    What no wrapper built (a script, another's binary) tells nothing, and is let through.
+    """
+    marked = {marker["function"] for marker in artefact.read(plan, artefact.PLAN)["markers"]}
+    recorded = _recorded_functions(command)
+    if marked and recorded and marked.isdisjoint(recorded):
+        raise ArtefactError(
+            f"{plan} is a plan for another program: {command} has none of the functions it "
+            f"marks ({', '.join(sorted(marked))}); profile {command} and plan again"
+        )
+
+
+def _recorded_functions(command: str) -> set[str]:
+    found = shutil.which(command)
+    if found is None or not _is_elf(Path(found)):
+        return set()
+    _build_id, functions = cfgsection.read(Path(found))
+    return {function.name for function in functions}
+
+
+def _is_elf(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(ELF_MAGIC)) == ELF_MAGIC
