@@ -25,6 +25,7 @@ lint-shell:
 .PHONY: lint-kernel
 lint-kernel:
 	tools/checkpatch $(KERNEL_SOURCES)
+	tools/sparse 6.12 6.1
 
 .PHONY: lint-licences
 lint-licences:
