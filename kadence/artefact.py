@@ -78,6 +78,8 @@ def read(path: Path, schema: str) -> dict[str, Any]:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ArtefactError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ArtefactError(f"{path} is not a {schema} artefact: it is no text") from error
     except ValueError as error:
         raise ArtefactError(f"{path} is not a {schema} artefact: {error}; make it anew") from error
     found = document.get("schema") if isinstance(document, dict) else None
