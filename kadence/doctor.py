@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What this machine lacks, and the command that brings it."""
 
-import os
 import shutil
-import tempfile
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from kadence import resources
+from kadence.boot import memory
+from kadence.errors import KadenceError
 
 # A kernel build tree with its objects, and the source it is made from (measured: 1.9 GB).
 BUILD_BYTES = 3 * 1024**3
@@ -61,11 +61,10 @@ def _examine_space(path: Path, wanted: int, why: str) -> Finding:
 
 
 def _examine_guest_memory() -> Finding:
-    """UML maps its memory executable from a file in TMPDIR, so `noexec` there stops it."""
-    directory = Path(os.environ.get("TMPDIR") or tempfile.gettempdir())
-    why = "a User-Mode Linux guest keeps its memory in a file there"
-    flags = os.statvfs(directory).f_flag
-    if flags & os.ST_NOEXEC:
-        remedy = "it is mounted noexec: set TMPDIR to a place that is not"
-        return Finding(f"{directory} executable", why, False, remedy)
-    return _examine_space(directory, GUEST_BYTES, why)
+    """Memory and a place for the file behind it, judged by what starts guests."""
+    subject = f"{GUEST_BYTES >> 20} MiB of memory for a guest"
+    try:
+        memory.choose(GUEST_BYTES)
+    except KadenceError as error:
+        return Finding(subject, "programs run under User-Mode Linux", False, str(error))
+    return Finding(subject, "programs run under User-Mode Linux", True)

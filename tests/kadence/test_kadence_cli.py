@@ -129,3 +129,12 @@ def test_doctor_says_when_the_disk_is_too_small(
     monkeypatch.setattr(doctor, "BUILD_BYTES", 1 << 60)
     remedies = [finding.remedy for finding in doctor.examine() if not finding.present]
     assert any("KADENCE_CACHE" in remedy for remedy in remedies)
+
+
+def test_doctor_says_when_a_guest_has_no_place_for_its_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # sysfs takes no file of ours, whoever we are.
+    monkeypatch.setenv("KADENCE_MEMORY_DIRECTORY", "/sys")
+    remedies = [finding.remedy for finding in doctor.examine() if not finding.present]
+    assert any("does not fit /sys" in remedy for remedy in remedies), remedies
