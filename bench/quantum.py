@@ -13,6 +13,7 @@ import argparse
 import json
 import math
 import os
+import re
 import statistics
 import sys
 import tempfile
@@ -57,6 +58,9 @@ class Case:
     task: Task
     processes: int
     hz: int
+
+    def __str__(self) -> str:
+        return f"{self.task.name}, {self.processes} processes, HZ={self.hz}"
 
 
 @dataclass(frozen=True)
@@ -138,6 +142,8 @@ def run_once(kernel: Kernel, case: Case, units: int, quantum_seconds: int) -> Sa
         )
         if result.status != 0:
             raise GuestError(f"{program} ended with status {result.status} in the guest")
+        if complaints := boot.complaints(result.log):
+            raise GuestError(f"the guest kernel complained: {complaints[0]}")
         output.seek(0)
         return Sample(**json.loads(output.read()))
 
@@ -154,7 +160,7 @@ def measure(kernel: Kernel, case: Case, seconds: float) -> Line:
     units = units_for(kernel, case, seconds)
     default, quantum = [], []
     for number in range(ROUNDS):
-        say(f"{case.task.name}, {case.processes} processes, HZ={case.hz}: round {number}")
+        say(f"{case}: round {number}")
         default.append(run_once(kernel, case, units, 0))
         quantum.append(run_once(kernel, case, units, QUANTUM_SECONDS))
         if number == 0:
@@ -225,10 +231,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=30.0, help="least length of a run")
     parser.add_argument("--full", action="store_true", help="the whole matrix")
+    parser.add_argument("--only", default="", help="lines whose name this expression matches")
     options = parser.parse_args()
     if not options.seconds > 0:
         parser.error("--seconds must be above 0")
-    chosen = list(cases(options.full))
+    chosen = [case for case in cases(options.full) if re.search(options.only, str(case))]
+    if not chosen:
+        parser.error(f"no line matches {options.only!r}")
     kernels = {hz: build(BuildRequest(hz=hz)) for hz in {case.hz for case in chosen}}
     runs = len(chosen) * 2 * ROUNDS
     length = f"at least {runs * options.seconds / 60:.0f} minutes"
