@@ -2,6 +2,7 @@
 /* The User-Mode Linux kernel: a process with many children, all of which must go with it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,6 +103,24 @@ static void default_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/*
+ * A guest of this series has one processor, but each of its processes is a process here, and
+ * the kernel waits while one of them runs. Spread over two processors, every system call in the
+ * guest wakes the other one: on a quiet machine 82,000 small writes took 6.3 s instead of 2.7.
+ * The processor to stay on is the one that the scheduler has just found for us.
+ */
+static void stay_on_one_processor(void)
+{
+	int processor = sched_getcpu();
+	cpu_set_t one;
+
+	if (processor < 0 || processor >= CPU_SETSIZE)
+		return;
+	CPU_ZERO(&one);
+	CPU_SET(processor, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
 static noreturn void become_kernel(const struct options *options, int doorbell, int memory, int log,
 				   int error_pipe, pid_t keeper)
 {
@@ -116,6 +135,7 @@ static noreturn void become_kernel(const struct options *options, int doorbell, 
 	umask(0); /* the guest applies the command's */
 	set_limits();
 	default_signals();
+	stay_on_one_processor();
 	/* With a random heap UML counts the gap before it, up to 1 GiB, as memory to be managed. */
 	personality(ADDR_NO_RANDOMIZE);
 	if (!prctl(PR_SET_PDEATHSIG, SIGKILL) && getppid() == keeper &&
