@@ -5,8 +5,8 @@ Fibonacci and LINPACK-style LU, with 1 (the paper's case), 2 and 4 runnable proc
 processor, default against 5-second quanta. Every run lasts at least --seconds; runs alternate
 between the two quanta; of four rounds the first is dropped, as the paper drops its first.
 
-By default a core of it: 2 tasks x 1 and 2 processes x 2 quanta x 4 rounds x 30 s = 16 minutes.
-With --full also 4 processes, HZ=1000 and matrices of three sizes.
+All runs of a line share a guest. By default a core of four lines, 4 x 2 quanta x 4 rounds x 30 s
+= 16 minutes; --full is the whole matrix: 24 lines, over an hour and a half.
 """
 
 import argparse
@@ -14,10 +14,11 @@ import json
 import math
 import os
 import re
+import shlex
 import statistics
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -135,15 +136,23 @@ def cases(full: bool) -> Iterator[Case]:
                 yield Case(task, processes, hz)
 
 
-def run_once(kernel: Kernel, case: Case, units: int, quantum_seconds: int) -> Sample:
-    """One run in a guest of its own."""
+def run_in_one_guest(kernel: Kernel, case: Case, units: int, quanta: Sequence[int]) -> list[Sample]:
+    """A run for each quantum (seconds, 0 for the default), one after the other.
+
+    As in the paper the system stays up between runs: a guest's first half minute has kernel
+    threads at work (reseeding of random numbers above all), and each wakeup ends a quantum.
+    """
     program = resources.built("bench/quantum")
-    numbers = [case.task.size, case.processes, units, quantum_seconds * 10**9]
+    runs = [
+        shlex.join(map(str, [program, case.task.program, case.task.size, case.processes, units,
+                             seconds * 10**9]))
+        for seconds in quanta
+    ]  # fmt: skip
     with tempfile.TemporaryFile() as output, Path(os.devnull).open("rb") as nothing:
         result = boot.run(
             boot.Request(
                 image=kernel.image,
-                argv=[str(program), case.task.program, *map(str, numbers)],
+                argv=["sh", "-c", " && ".join(runs)],
                 memory_bytes=MEMORY_BYTES,
                 stdin=nothing.fileno(),
                 stdout=output.fileno(),
@@ -154,29 +163,23 @@ def run_once(kernel: Kernel, case: Case, units: int, quantum_seconds: int) -> Sa
         if complaints := boot.complaints(result.log):
             raise GuestError(f"the guest kernel complained: {complaints[0]}")
         output.seek(0)
-        return Sample(**json.loads(output.read()))
+        return [Sample(**json.loads(line)) for line in output.read().splitlines()]
 
 
 def units_for(kernel: Kernel, case: Case, seconds: float) -> int:
     """Units of work per process that make a run last as long as asked."""
-    first = run_once(kernel, Case(case.task, 1, case.hz), case.task.units, 0)
-    each = first.seconds / case.task.units
+    alone = Case(case.task, 1, case.hz)
+    look = run_in_one_guest(kernel, alone, case.task.units, [0, 0])[-1]
+    each = look.seconds / case.task.units
     return math.ceil(seconds * MARGIN / each / case.processes)
 
 
 def measure(kernel: Kernel, case: Case, seconds: float) -> Line:
-    """All runs of a case, default and long quantum in turn."""
+    """All runs of a case in one guest, both quanta in turn; the first round is dropped."""
     units = units_for(kernel, case, seconds)
-    default, quantum = [], []
-    for number in range(ROUNDS):
-        say(f"{case}: round {number}")
-        default.append(run_once(kernel, case, units, 0))
-        quantum.append(run_once(kernel, case, units, QUANTUM_SECONDS))
-        if number == 0:
-            # The dropped round knows better than the first look how long the work takes.
-            shortest = min(default[0].seconds, quantum[0].seconds)
-            units = math.ceil(units * max(1.0, seconds * MARGIN / shortest))
-    return Line(case, default[1:], quantum[1:])
+    say(f"{case}: {2 * ROUNDS} runs of {seconds:g} s")
+    samples = run_in_one_guest(kernel, case, units, [0, QUANTUM_SECONDS] * ROUNDS)
+    return Line(case, default=samples[2::2], quantum=samples[3::2])
 
 
 def say(text: str) -> None:
