@@ -5,8 +5,8 @@ Fibonacci and LINPACK-style LU, with 1 (the paper's case), 2 and 4 runnable proc
 processor, default against 5-second quanta. Every run lasts at least --seconds; runs alternate
 between the two quanta; of four rounds the first is dropped, as the paper drops its first.
 
-All runs of a line share a guest. By default a core of four lines, 4 x 2 quanta x 4 rounds x 30 s
-= 16 minutes; --full is the whole matrix: 24 lines, over an hour and a half.
+All runs of a line share a guest. By default a core of four lines: 16 minutes of runs at 30 s
+each, and what a long unit of work or a missing kernel adds; --full is the whole matrix of 24.
 """
 
 import argparse
