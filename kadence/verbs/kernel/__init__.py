@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`kadence kernel ACTION`: each action is a module here with configure() and execute()."""
+
+import argparse
+import importlib
+
+# action -> what `kadence kernel --help` says of it.
+ACTIONS = {
+    "build": "build a kernel into the store",
+    "list": "the kernels in the store",
+    "show": "what is in a kernel, and why",
+    "gc": "remove what is superseded, damaged or left over",
+}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """One sub-command for each thing to do with kernels."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for action, summary in ACTIONS.items():
+        subparser = actions.add_parser(action, help=summary, description=summary)
+        importlib.import_module(f"kadence.verbs.kernel.{action}").configure(subparser)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Do what the sub-command says."""
+    module = importlib.import_module(f"kadence.verbs.kernel.{options.action}")
+    return int(module.execute(options))
