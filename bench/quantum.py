@@ -32,6 +32,8 @@ ROUNDS = 4  # the first is dropped
 MEMORY_BYTES = 1 << 30
 # A run is planned this much longer than asked for, since speed varies between runs.
 MARGIN = 1.05
+# A shorter first look says too little of a program's speed.
+LOOK_SECONDS = 3.0
 # Switches may differ from what the quantum dictates by this factor.
 TOLERANCE = 2
 
@@ -168,10 +170,16 @@ def run_in_one_guest(kernel: Kernel, case: Case, units: int, quanta: Sequence[in
 
 def units_for(kernel: Kernel, case: Case, seconds: float) -> int:
     """Units of work per process that make a run last as long as asked."""
-    alone = Case(case.task, 1, case.hz)
-    look = run_in_one_guest(kernel, alone, case.task.units, [0, 0])[-1]
-    each = look.seconds / case.task.units
+    each = unit_seconds(kernel, case, case.task.units)
+    if each * case.task.units < LOOK_SECONDS:
+        each = unit_seconds(kernel, case, math.ceil(LOOK_SECONDS / each))
     return math.ceil(seconds * MARGIN / each / case.processes)
+
+
+def unit_seconds(kernel: Kernel, case: Case, units: int) -> float:
+    """What a unit takes a process that is alone, the second time."""
+    alone = Case(case.task, 1, case.hz)
+    return run_in_one_guest(kernel, alone, units, [0, 0])[-1].seconds / units
 
 
 def measure(kernel: Kernel, case: Case, seconds: float) -> Line:
