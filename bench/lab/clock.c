@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The clock all is measured with, and ways to spend time without the kernel. */
+#include <stdlib.h>
+#include <time.h>
+
+#include "lab.h"
+
+#define READINGS 101
+
+/* Nanoseconds since the boot; in the lab as many instructions. */
+double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1e9 + time.tv_nsec;
+}
+
+static int by_size(const void *left, const void *right)
+{
+	double difference = *(const double *)left - *(const double *)right;
+
+	return (difference > 0) - (difference < 0);
+}
+
+/* What two readings with nothing between them are apart. */
+double clock_cost(void)
+{
+	double costs[READINGS];
+
+	for (int i = 0; i < READINGS; i++) {
+		double start = now();
+
+		costs[i] = now() - start;
+	}
+	qsort(costs, READINGS, sizeof(*costs), by_size);
+	return costs[READINGS / 2];
+}
+
+/* Two instructions a turn. */
+void compute_exactly(long instructions)
+{
+	long turns = instructions / 2;
+
+	asm volatile("1: dec %0\n\tjnz 1b" : "+r"(turns) : : "cc");
+}
+
+/* Compute for so long. */
+void compute(double nanoseconds)
+{
+	double end = now() + nanoseconds;
+
+	while (now() < end)
+		compute_exactly(100000);
+}

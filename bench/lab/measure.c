@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Rounds of one operation, and the line that reports them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab.h"
+
+#define MOST_ROUNDS 101
+
+static int by_size(const void *left, const void *right)
+{
+	double difference = *(const double *)left - *(const double *)right;
+
+	return (difference > 0) - (difference < 0);
+}
+
+/* What one operation of a round cost. */
+static int one_round(const struct operation *operation, double overhead, double *cost)
+{
+	int error = operation->rewind ? operation->rewind(operation->argument) : 0;
+	double start, end;
+
+	if (error)
+		return error;
+	if (operation->sample)
+		return operation->sample(operation->argument, cost);
+	start = now();
+	error = operation->run(operation->argument, operation->batch);
+	end = now();
+	*cost = (end - start - overhead) / operation->batch;
+	return error;
+}
+
+static int all_rounds(const struct operation *operation, int rounds, double *costs)
+{
+	double overhead = clock_cost();
+	int error = 0;
+
+	if (!operation->sample)
+		error = one_round(operation, overhead, &costs[0]);
+	for (int i = 0; !error && i < rounds; i++)
+		error = one_round(operation, overhead, &costs[i]);
+	return error;
+}
+
+static void report_error(const struct operation *operation, int error)
+{
+	printf("{\"operation\": \"%s\", \"unit\": \"%s\", \"error\": \"%s\", \"errno\": %d}\n",
+	       operation->name, operation->unit, strerrorname_np(-error), -error);
+}
+
+static void report(const struct operation *operation, double *costs, int rounds)
+{
+	double middle;
+
+	qsort(costs, rounds, sizeof(*costs), by_size);
+	middle = (costs[(rounds - 1) / 2] + costs[rounds / 2]) / 2;
+	printf("{\"operation\": \"%s\", \"unit\": \"%s\", \"median\": %.2f, \"low\": %.2f, "
+	       "\"high\": %.2f, \"rounds\": %d, \"batch\": %ld, \"crossings\": %d}\n",
+	       operation->name, operation->unit, middle, costs[0], costs[rounds - 1], rounds,
+	       operation->batch, operation->crossings);
+}
+
+void measure(const struct operation *operation)
+{
+	double costs[MOST_ROUNDS];
+	int rounds = operation->rounds ? operation->rounds : setting.rounds;
+	int error;
+
+	if (rounds > MOST_ROUNDS)
+		rounds = MOST_ROUNDS;
+	error = operation->prepare ? operation->prepare(operation->argument) : 0;
+	if (!error)
+		error = all_rounds(operation, rounds, costs);
+	if (operation->finish)
+		operation->finish();
+	if (error)
+		report_error(operation, error);
+	else
+		report(operation, costs, rounds);
+	fflush(stdout);
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Records sent over TCP on the loopback device, the receiver's work counted in, TCP_NODELAY.
+ *
+ * tcp_send: every 16 records the receiver reads what came, so every record goes out by itself, and
+ * most are acknowledged by themselves.
+ *
+ * tcp_burst: the receiver reads when all records of a round are sent. With nobody reading,
+ * acknowledgements come late; records gather in the sender's queue and travel together.
+ *
+ * Both ends are in one process. With two it is the scheduler's mood which of the two cases a record
+ * meets, and the same kernel answers anything from 2,000 to 15,000 instructions a record.
+ */
+#include <errno.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lab.h"
+
+#define SMALL_BURST 16
+#define RECEIVE_BYTES 65536
+
+static char record[LARGEST_RECORD];
+static int sender = -1;
+static int receiver = -1;
+
+/* A guest may come with its loopback device down; whoever may not change that sees why later. */
+static void loopback_up(int any_socket)
+{
+	struct ifreq device = {.ifr_name = "lo"};
+
+	if (ioctl(any_socket, SIOCGIFFLAGS, &device))
+		return;
+	device.ifr_flags |= IFF_UP;
+	(void)ioctl(any_socket, SIOCSIFFLAGS, &device);
+}
+
+static int listen_anywhere(struct sockaddr_in *address)
+{
+	socklen_t length = sizeof(*address);
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (listener < 0)
+		return -errno;
+	loopback_up(listener);
+	*address =
+	    (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	if (bind(listener, (struct sockaddr *)address, length) || listen(listener, 1) ||
+	    getsockname(listener, (struct sockaddr *)address, &length)) {
+		int error = -errno;
+
+		close(listener);
+		return error;
+	}
+	return listener;
+}
+
+static int connect_to(const struct sockaddr_in *address)
+{
+	int yes = 1;
+
+	sender = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (sender < 0 || setsockopt(sender, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes)) ||
+	    connect(sender, (const struct sockaddr *)address, sizeof(*address)))
+		return -errno;
+	return 0;
+}
+
+static int open_connection(long unused)
+{
+	struct sockaddr_in address;
+	int listener = listen_anywhere(&address);
+	int error;
+
+	(void)unused;
+	if (listener < 0)
+		return listener;
+	error = connect_to(&address);
+	if (!error) {
+		receiver = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+		error = receiver < 0 ? -errno : 0;
+	}
+	close(listener);
+	return error;
+}
+
+static int receive(long missing)
+{
+	static char buffer[RECEIVE_BYTES];
+
+	while (missing > 0) {
+		ssize_t got = recv(receiver, buffer, sizeof(buffer), 0);
+
+		if (got <= 0)
+			return got ? -errno : -EPIPE;
+		missing -= got;
+	}
+	return 0;
+}
+
+/* One record; where it finds no room it is the receiver's turn. Adds to what is under way. */
+static int send_record(long size, long *under_way)
+{
+	ssize_t length = send(sender, record, size, MSG_DONTWAIT);
+	int error;
+
+	if (length < 0 && errno != EAGAIN)
+		return -errno;
+	if (length < 0)
+		length = 0;
+	*under_way += length;
+	if (length == size)
+		return 0;
+	error = receive(*under_way);
+	*under_way = size - length;
+	if (!error && send(sender, record, size - length, 0) != size - length)
+		error = -EIO;
+	return error;
+}
+
+static int exchange(long size, long count, long burst)
+{
+	long under_way = 0;
+	int error = 0;
+
+	for (long i = 1; !error && i <= count; i++) {
+		error = send_record(size, &under_way);
+		if (error || i % burst)
+			continue;
+		error = receive(under_way);
+		under_way = 0;
+	}
+	return error;
+}
+
+static int run_send(long size, long count)
+{
+	return exchange(size, count, SMALL_BURST);
+}
+
+static int run_burst(long size, long count)
+{
+	return exchange(size, count, count);
+}
+
+static void close_connection(void)
+{
+	if (sender >= 0)
+		close(sender);
+	if (receiver >= 0)
+		close(receiver);
+	sender = -1;
+	receiver = -1;
+}
+
+#define TCP(how, bytes)                                                                            \
+	{                                                                                          \
+		.name = "tcp_" #how "_" #bytes, .unit = "ns", .argument = bytes,                   \
+		.batch = RECORDS_PER_ROUND, .crossings = 1, .prepare = open_connection,            \
+		.run = run_##how, .finish = close_connection,                                      \
+	}
+
+const struct operation socket_operations[] = {
+    TCP(send, 16), TCP(send, 256), TCP(send, 1024), TCP(burst, 256), TCP(burst, 1024), {0},
+};
