@@ -20,8 +20,11 @@ PHASES = "kadence.phases"
 PLAN = "kadence.plan"
 REPORT = "kadence.report"
 KERNEL = "kadence.kernel"
+TRACE = "kadence.trace"
+PROOF = "kadence.proof"
+LAB = "kadence.lab"
 
-VERSIONS = {PHASES: 1, PLAN: 1, REPORT: 1, KERNEL: 1}
+VERSIONS = {PHASES: 1, PLAN: 1, REPORT: 1, KERNEL: 1, TRACE: 1, PROOF: 1, LAB: 1}
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import errno
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,10 +17,11 @@ from typing import Any
 
 from kadence import artefact, resources
 from kadence.kconfig import commands, identity, image, locks, source, store
-from kadence.kconfig.configure import configure, make
+from kadence.kconfig.configure import configure, lost, make, values
 from kadence.kconfig.identity import Inputs
+from kadence.kconfig.kconfig_files import definitions
 from kadence.kconfig.progress import Progress
-from kadence.kconfig.request import BuildRequest
+from kadence.kconfig.request import TRACED, BuildRequest
 from kadence.kconfig.store import Kernel
 
 __all__ = ["BuildRequest", "build"]
@@ -55,14 +57,15 @@ def _build(inputs: Inputs) -> None:
     log.parent.mkdir(parents=True, exist_ok=True)
     log.write_text(f"{' '.join(inputs.request.command())}\n", encoding="utf-8")
     try:
-        _build_logged(inputs, log)
+        began = time.monotonic()
+        _build_logged(inputs, log, began)
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise commands.no_space(resources.cache_directory()) from error
         raise
 
 
-def _build_logged(inputs: Inputs, log: Path) -> None:
+def _build_logged(inputs: Inputs, log: Path, began: float) -> None:
     with Progress(f"{inputs.request.kind} kernel {inputs.id}") as progress:
         progress.say("preparing the source")
         tree = source.prepare(inputs.origin, inputs.patches, log)
@@ -74,7 +77,7 @@ def _build_logged(inputs: Inputs, log: Path) -> None:
             goal = make(inputs, folder, jobs, inputs.target.image_goal)
             commands.run(goal, tree, log, on_line=progress.compiled)
             progress.say("storing")
-            _store(inputs, folder, log)
+            _store(inputs, tree, folder, log, time.monotonic() - began)
 
 
 @contextmanager
@@ -91,15 +94,17 @@ def _build_folder(tree: Path, identifier: str) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _store(inputs: Inputs, folder: Path, log: Path) -> None:
+def _store(inputs: Inputs, tree: Path, folder: Path, log: Path, seconds: float) -> None:
     """Gather what the store keeps and give it the final name in one step."""
     temporary = Path(tempfile.mkdtemp(prefix=f".new-{inputs.id}-", dir=store.folder()))
     try:
-        stored = temporary / store.IMAGE
-        commands.run(["strip", "--strip-all", "-o", str(stored), inputs.target.image], folder, log)
+        _store_image(inputs, folder, temporary, log)
         shutil.copyfile(folder / ".config", temporary / store.CONFIG)
         shutil.copyfile(folder / "fragment.config", temporary / store.FRAGMENT)
-        body = _manifest(inputs, folder, stored)
+        body = _manifest(inputs, folder, temporary) | {
+            "symbols_chosen": _chosen(inputs, tree, temporary / store.CONFIG),
+            "build_seconds": round(seconds, 1),
+        }
         command = inputs.request.command()
         artefact.write(temporary / store.MANIFEST, artefact.KERNEL, None, command, body)
         shutil.copyfile(log, temporary / store.LOG)
@@ -110,15 +115,38 @@ def _store(inputs: Inputs, folder: Path, log: Path) -> None:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _manifest(inputs: Inputs, folder: Path, stored: Path) -> dict[str, Any]:
+def _store_image(inputs: Inputs, folder: Path, place: Path, log: Path) -> None:
+    stored = place / store.IMAGE
+    if inputs.target.executable:
+        commands.run(["strip", "--strip-all", "-o", str(stored), inputs.target.image], folder, log)
+    else:
+        shutil.copyfile(folder / inputs.target.image, stored)
+    if inputs.request.kind == TRACED:
+        shutil.copyfile(folder / store.VMLINUX, place / store.VMLINUX)
+
+
+def _chosen(inputs: Inputs, tree: Path, config: Path) -> int:
+    """Symbols that are on and have a prompt: what somebody can choose, unlike HAVE_THIS."""
+    known = definitions(tree, inputs.target.kconfig_variables)
+    offered = {definition.symbol for definition in known if definition.prompt}
+    return sum(
+        symbol in offered and value in {"y", "m"} for symbol, value in values(config).items()
+    )
+
+
+def _manifest(inputs: Inputs, folder: Path, place: Path) -> dict[str, Any]:
     release = folder / "include/config/kernel.release"
+    stored = place / store.IMAGE
+    final = values(place / store.CONFIG)
+    on = [symbol for symbol, value in final.items() if value in {"y", "m"}]
+    lost_softly = lost([wanted for wanted in inputs.requested if wanted.soft], place / store.CONFIG)
     return {
         "id": inputs.id,
         "kind": inputs.request.kind,
         "target": inputs.target.name,
         "series": inputs.origin.series,
         "release": release.read_text(encoding="utf-8").strip(),
-        "hz": inputs.request.tick_rate,
+        "hz": int(final.get("HZ", inputs.request.tick_rate)),
         "source": str(inputs.origin.path),
         "source_sha256": inputs.origin.digest,
         "driver_sha256": inputs.driver_digest,
@@ -126,7 +154,11 @@ def _manifest(inputs: Inputs, folder: Path, stored: Path) -> dict[str, Any]:
         "compiler": inputs.compiler,
         "requested": {wanted.symbol: wanted.value for wanted in inputs.requested},
         "reasons": {wanted.symbol: wanted.reason for wanted in inputs.requested},
+        "unavailable": [wanted.symbol for wanted in lost_softly],
+        "symbols_on": len(on),
         "image_bytes": stored.stat().st_size,
-        "text_bytes": image.text_bytes(stored),
+        "text_bytes": image.text_bytes(
+            stored if inputs.target.executable else folder / store.VMLINUX
+        ),
         "image_sha256": store.digest(stored),
     }

@@ -8,7 +8,7 @@ from pathlib import Path
 from kadence.errors import BuildError
 from kadence.kconfig import commands, explain, fragment
 from kadence.kconfig.identity import Inputs
-from kadence.kconfig.request import TAILORED
+from kadence.kconfig.request import GENERIC
 from kadence.kconfig.rules import Requested
 
 SET = re.compile(r"^CONFIG_(\w+)=(.*)$", re.MULTILINE)
@@ -19,28 +19,27 @@ def configure(inputs: Inputs, tree: Path, build: Path, log: Path) -> None:
     base = build / "base.config"
     requests = build / "fragment.config"
     requests.write_text(fragment.render(inputs.request, inputs.requested), encoding="utf-8")
-    commands.run(make(inputs, build, inputs.goal), tree, log)
+    # The smallest configuration has to know the fragment: what that makes visible would
+    # otherwise be on by its default afterwards.
+    smallest = {"KCONFIG_ALLCONFIG": str(requests)} if inputs.request.kind != GENERIC else {}
+    commands.run(make(inputs, build, *inputs.goals), tree, log, extra=smallest)
     (build / ".config").rename(base)
     merge = [str(tree / "scripts/kconfig/merge_config.sh"), "-m", "-Q", "-O", str(build)]
     commands.run(["sh", *merge, str(base), str(requests)], build, log)
-    if inputs.request.kind == TAILORED:
-        _stay_smallest(inputs, tree, build, log)
     commands.run(make(inputs, build, "olddefconfig"), tree, log)
     check(inputs, tree, build / ".config")
-
-
-def _stay_smallest(inputs: Inputs, tree: Path, build: Path, log: Path) -> None:
-    """Symbols that the fragment made visible would get their defaults; here they stay off."""
-    merged = build / "merged.config"
-    (build / ".config").rename(merged)
-    arguments = make(inputs, build, inputs.target.smallest_goal)
-    commands.run(arguments, tree, log, extra={"KCONFIG_ALLCONFIG": str(merged)})
 
 
 def make(inputs: Inputs, build: Path, *goals: str) -> list[str]:
     """Kbuild's command line for this target."""
     variables = [f"{name}={value}" for name, value in inputs.target.make_variables.items()]
     return ["make", *variables, *commands.compiler_variables(), f"O={build}", *goals]
+
+
+def lost(requested: Sequence[Requested], config: Path) -> list[Requested]:
+    """Requested symbols that a finished configuration has not, or not with that value."""
+    final = values(config)
+    return [wanted for wanted in requested if final.get(wanted.symbol, "n") != wanted.value]
 
 
 def values(config: Path) -> dict[str, str]:
@@ -50,17 +49,21 @@ def values(config: Path) -> dict[str, str]:
 
 
 def check(inputs: Inputs, tree: Path, config: Path) -> None:
-    """A requested symbol that did not survive is an error that names the reason."""
-    final = values(config)
-    lost = [wanted for wanted in inputs.requested if final.get(wanted.symbol, "n") != wanted.value]
-    if lost:
-        raise BuildError(_complaint(lost, final, inputs, tree))
+    """A requested symbol that did not survive is an error that names the reason.
+
+    What only a trace asks for may be lost: it ran on another target, where more exists.
+    """
+    missing = [wanted for wanted in lost(inputs.requested, config) if not wanted.soft]
+    if missing:
+        raise BuildError(_complaint(missing, values(config), inputs, tree))
 
 
-def _complaint(lost: Sequence[Requested], final: dict[str, str], inputs: Inputs, tree: Path) -> str:
-    wanted = lost[0]
+def _complaint(
+    missing: Sequence[Requested], final: dict[str, str], inputs: Inputs, tree: Path
+) -> str:
+    wanted = missing[0]
     why = explain.reason(wanted, final, tree, inputs.target.kconfig_variables)
-    others = ", ".join(other.symbol for other in lost[1:])
+    others = ", ".join(other.symbol for other in missing[1:])
     return (
         f"CONFIG_{wanted.symbol}={wanted.value} (wanted by {wanted.origin}: {wanted.reason}) did "
         f"not survive: the configuration has {final.get(wanted.symbol, 'n')}; {why}"

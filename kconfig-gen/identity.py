@@ -6,14 +6,14 @@ import json
 from dataclasses import dataclass
 
 from kadence.kconfig import commands, rules, series, source
-from kadence.kconfig.request import TAILORED, BuildRequest, read_needs
+from kadence.kconfig.request import GENERIC, BuildRequest, read_needs
 from kadence.kconfig.rules import Requested
 from kadence.kconfig.series import Patch
 from kadence.kconfig.source import Origin
 from kadence.kconfig.targets import Target
 
 # Counts up when the way of building changes what comes out of the same inputs.
-RECIPE = 1
+RECIPE = 2
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Inputs:
             "recipe": RECIPE,
             "kind": self.request.kind,
             "target": self.target.name,
-            "make": [self.target.make_variables, self.target.image_goal, self.goal],
+            "make": [self.target.make_variables, self.target.image_goal, self.goals],
             "source": self.origin.digest,
             "patches": source.patches_digest(self.patches),
             "symbols": [wanted.line for wanted in self.requested],
@@ -45,10 +45,10 @@ class Inputs:
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
-    def goal(self) -> str:
-        """The make goal of the configuration that the fragment is merged over."""
-        tailored = self.request.kind == TAILORED
-        return self.target.smallest_goal if tailored else self.target.generic_goal
+    def goals(self) -> list[str]:
+        """The make goals of the configuration that the fragment is merged over."""
+        usual = self.request.kind == GENERIC
+        return self.target.generic_goals if usual else [self.target.smallest_goal]
 
 
 def gather(request: BuildRequest) -> Inputs:

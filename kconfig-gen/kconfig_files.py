@@ -13,7 +13,8 @@ from kadence.errors import BuildError
 
 TYPES = ("bool", "tristate", "string", "hex", "int")
 BLOCKS = {"menu": "endmenu", "choice": "endchoice", "if": "endif"}
-WORD = re.compile(r"\s*([A-Za-z_]+)\b\s*(.*)")
+# A macro's definition, such as `if-success = …`, is no statement.
+WORD = re.compile(r"\s*([A-Za-z_]+)(?![\w-])\s*(.*)")
 CONDITION = re.compile(r'^((?:"(?:[^"\\]|\\.)*"|[^"])*?)\s+if\s+(.*)$')
 
 

@@ -12,6 +12,8 @@ from kadence.kconfig.targets import Target
 
 GENERIC = "generic"
 TAILORED = "tailored"
+# All that any rule could ask for and more, with debug information: what programs are traced on.
+TRACED = "traced"
 
 LOWEST_HZ, HIGHEST_HZ = 24, 10_000
 
@@ -30,7 +32,7 @@ class Needs:
 
 @dataclass(frozen=True)
 class BuildRequest:
-    """A kernel to build: the generic one, or one tailored to a plan's program."""
+    """A kernel to build: the generic one, the traced one, or one tailored to a program."""
 
     kind: str = GENERIC
     plan: Path | None = None
@@ -38,6 +40,9 @@ class BuildRequest:
     series: str = series.DEFAULT
     source: Path | None = None  # a kernel tree instead of the series' package
     hz: int | None = None  # None: the target's default
+    trace: Path | None = None  # of the program, for a tailored kernel
+    overrides: tuple[tuple[str, str], ...] = ()  # symbols and values above all rules
+    mitigations: bool = False  # against leaks between users that a job has not
 
     @property
     def tick_rate(self) -> int:
@@ -46,13 +51,16 @@ class BuildRequest:
     def wants(self) -> frozenset[str]:
         """Words that rules and patches may ask for."""
         changed = self.hz is not None and self.hz != targets.get(self.target).default_hz
-        return frozenset({"hz"}) if changed else frozenset()
+        words = {"hz": changed, "mitigations": self.mitigations, self.kind: True}
+        return frozenset(word for word, wanted in words.items() if wanted)
 
     def checked(self) -> Target:
         """Refuse what makes no sense before any work is done; return the target."""
         target = targets.get(self.target)
         if (self.kind == TAILORED) != (self.plan is not None):
-            raise UsageError("a tailored kernel needs a plan, and a generic one takes none")
+            raise UsageError("a tailored kernel needs a plan, and no other takes one")
+        if self.trace is not None and self.kind != TAILORED:
+            raise UsageError("only a tailored kernel is made from a trace")
         if self.source is None:
             series.get(self.series)
         if self.hz is not None and not LOWEST_HZ <= self.hz <= HIGHEST_HZ:
@@ -65,11 +73,15 @@ class BuildRequest:
     def command(self) -> list[str]:
         """The command that builds this kernel again."""
         words = ["kadence", "kernel", "build"]
-        words += ["--generic"] if self.plan is None else ["--plan", str(self.plan)]
+        words += [f"--{self.kind}"] if self.plan is None else ["--plan", str(self.plan)]
+        words += ["--trace", str(self.trace)] if self.trace is not None else []
         words += ["--target", self.target]
         words += ["--series", self.series] if self.source is None else []
         words += ["--source", str(self.source)] if self.source is not None else []
         words += ["--hz", str(self.hz)] if self.hz is not None else []
+        words += ["--mitigations"] if self.mitigations else []
+        for symbol, value in self.overrides:
+            words += ["--set", f"{symbol}={value}"]
         return words
 
 

@@ -15,19 +15,25 @@ from typing import Any
 
 import jinja2
 
-from kadence import resources
+from kadence import artefact, resources
 from kadence.errors import BuildError
 from kadence.kconfig import targets
-from kadence.kconfig.request import BuildRequest, Needs
+from kadence.kconfig.request import TRACED, BuildRequest, Needs
 
 FOLDER = Path(__file__).resolve().parent / "rules"
 BOOT_PRECEDENCE = 100
+OVERRIDE_PRECEDENCE = 110
+# Below every rule: what ran is kept, unless a rule has a reason against it.
+TRACE_PRECEDENCE = 5
 
 # Values that Kconfig writes bare; any other is a string.
 BARE = re.compile(r"[ymn]|-?[0-9]+|0x[0-9a-fA-F]+")
-FILE_KEYS = {"precedence", "kind", "rule"}
+FILE_KEYS = {"precedence", "kinds", "rule"}
 NEED_FLAGS = ("threads", "processes", "shared_memory")
-RULE_KEYS = {"symbols", "reason", "target", "wants", "any_call", "socket_family", "memory_above"}
+RULE_KEYS = {
+    "symbols", "reason", "target", "kinds", "wants", "wants_not", "any_call", "socket_family",
+    "memory_above",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,7 @@ class Requested:
     reason: str
     origin: str  # file that asked for it
     precedence: int = field(default=0, compare=False)
+    soft: bool = False  # may be missing where the target has no such symbol
 
     @property
     def line(self) -> str:
@@ -63,6 +70,8 @@ def requested(request: BuildRequest, needs: Needs) -> tuple[Requested, ...]:
             if _applies(rule, request, needs):
                 _merge(chosen, _symbols(rule, path.name, request))
     _merge(chosen, _boot_needs(request))
+    _merge(chosen, _ran(request))
+    _merge(chosen, _overrides(request))
     if request.plan is not None:
         _refuse_unknown_families(needs.socket_families - families, request.plan)
     return tuple(sorted(chosen.values(), key=lambda wanted: wanted.symbol))
@@ -72,7 +81,7 @@ def _rules(path: Path, request: BuildRequest) -> Iterator[dict[str, Any]]:
     """The rules of a file that is for this kind of kernel, each with the file's precedence."""
     document = tomllib.loads(path.read_text(encoding="utf-8"))
     _refuse_unknown_keys(path, document, FILE_KEYS)
-    if document.get("kind", request.kind) != request.kind:
+    if request.kind not in document.get("kinds", [request.kind]):
         return
     for rule in document["rule"]:
         _refuse_unknown_keys(path, rule, RULE_KEYS | set(NEED_FLAGS))
@@ -86,11 +95,22 @@ def _refuse_unknown_keys(path: Path, found: dict[str, Any], known: set[str]) -> 
 
 
 def _applies(rule: dict[str, Any], request: BuildRequest, needs: Needs) -> bool:
-    """A rule applies when all of its conditions hold."""
+    """A rule applies when all of its conditions hold.
+
+    The traced kernel has what any program could need.
+    """
+    for_this = (
+        rule.get("target", request.target) == request.target,
+        request.kind in rule.get("kinds", [request.kind]),
+        request.wants().issuperset(rule.get("wants", ())),
+        request.wants().isdisjoint(rule.get("wants_not", ())),
+    )
+    return all(for_this) and (request.kind == TRACED or _needed(rule, needs))
+
+
+def _needed(rule: dict[str, Any], needs: Needs) -> bool:
     return all(
         (
-            rule.get("target", request.target) == request.target,
-            request.wants().issuperset(rule.get("wants", ())),
             "any_call" not in rule or not needs.system_calls.isdisjoint(rule["any_call"]),
             rule.get("socket_family") in {None, *needs.socket_families},
             needs.memory_bytes >= rule.get("memory_above", 0),
@@ -104,8 +124,8 @@ def _applies(rule: dict[str, Any], request: BuildRequest, needs: Needs) -> bool:
 def _symbols(rule: dict[str, Any], origin: str, request: BuildRequest) -> Iterator[Requested]:
     values = {"kind": request.kind, "hz": request.tick_rate, "target": request.target}
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False)
-    for symbol, template in rule["symbols"].items():
-        value = environment.from_string(template).render(values)
+    for templates in rule["symbols"].items():
+        symbol, value = (environment.from_string(text).render(values) for text in templates)
         yield Requested(symbol, value, rule["reason"], origin, rule["precedence"])
 
 
@@ -121,6 +141,23 @@ def _boot_needs(request: BuildRequest) -> Iterator[Requested]:
         raise BuildError(
             f"{path}, which says what booting needs, can't be read: {error}"
         ) from error
+
+
+def _ran(request: BuildRequest) -> Iterator[Requested]:
+    """What guards kernel code that the program ran, as its trace says."""
+    if request.trace is None:
+        return
+    for ran in artefact.read(request.trace, artefact.TRACE)["symbols"]:
+        if ran["ran"] == "program":
+            reason = f"the program ran what it guards, {ran['evidence']} for one"
+            yield Requested(
+                ran["symbol"], "y", reason, request.trace.name, TRACE_PRECEDENCE, soft=True
+            )
+
+
+def _overrides(request: BuildRequest) -> Iterator[Requested]:
+    for symbol, value in request.overrides:
+        yield Requested(symbol, value, "asked for by name", "--set", OVERRIDE_PRECEDENCE)
 
 
 def _merge(chosen: dict[str, Requested], more: Iterable[Requested]) -> None:

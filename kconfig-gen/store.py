@@ -9,9 +9,11 @@ from typing import Any
 
 from kadence import artefact, resources
 from kadence.errors import ArtefactError, BuildError, KadenceError
-from kadence.kconfig.request import GENERIC, TAILORED, BuildRequest
+from kadence.kconfig import targets
+from kadence.kconfig.request import GENERIC, TAILORED, TRACED, BuildRequest
 
 IMAGE = "image"
+VMLINUX = "vmlinux"  # with debug information; of traced kernels only
 CONFIG = "config"
 FRAGMENT = "fragment"
 MANIFEST = "manifest.json"
@@ -29,6 +31,14 @@ class Kernel:
     @property
     def image(self) -> Path:
         return self.path / IMAGE
+
+    @property
+    def vmlinux(self) -> Path:
+        return self.path / VMLINUX
+
+    @property
+    def target(self) -> str:
+        return str(self.manifest["target"])
 
     @property
     def config(self) -> Path:
@@ -105,25 +115,25 @@ def remove(identifier: str) -> None:
         shutil.rmtree(doomed)
 
 
-def find(reference: str, plan: Path | None = None) -> Kernel:
-    """The kernel that a reference means: `generic`, `tailored`, an ID or the start of one.
+def find(reference: str, plan: Path | None = None, target: str = targets.DEFAULT) -> Kernel:
+    """The kernel that a reference means: `generic`, `traced`, `tailored`, an ID or its start.
 
     `tailored` is the kernel for that plan; without a plan the tailored one built last.
     """
-    if reference == GENERIC:
-        return _of_request(GENERIC, None)
+    if reference in {GENERIC, TRACED}:
+        return _of_request(reference, None, target)
     if reference == TAILORED and plan is not None:
-        return _of_request(TAILORED, plan)
+        return _of_request(TAILORED, plan, target)
     if reference == TAILORED:
-        return _newest_tailored()
+        return _newest_tailored(target)
     return _by_prefix(reference)
 
 
-def _of_request(kind: str, plan: Path | None) -> Kernel:
+def _of_request(kind: str, plan: Path | None, target: str) -> Kernel:
     # Here, because only these references need the rules, the source and the compiler.
     from kadence.kconfig import identity
 
-    request = BuildRequest(kind=kind, plan=plan)
+    request = BuildRequest(kind=kind, plan=plan, target=target)
     identifier = identity.gather(request).id
     if not path_of(identifier).exists():
         whose = f" for {plan}" if plan else ""
@@ -133,13 +143,14 @@ def _of_request(kind: str, plan: Path | None) -> Kernel:
     return load(identifier)
 
 
-def _newest_tailored() -> Kernel:
+def _newest_tailored(target: str) -> Kernel:
     for identifier in identifiers():
         kernel = load(identifier)
-        if kernel.kind == TAILORED:
+        if kernel.kind == TAILORED and kernel.target == target:
             return kernel
     raise BuildError(
-        "no tailored kernel is built; build one with: kadence kernel build --plan P.plan.json"
+        f"no tailored kernel for {target} is built; build one with: "
+        f"kadence kernel build --plan P.plan.json --target {target}"
     )
 
 

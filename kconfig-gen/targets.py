@@ -20,10 +20,11 @@ class Target:
     summary: str
     make_variables: dict[str, str]
     kconfig_variables: dict[str, str]
-    generic_goal: str  # make goal of the generic configuration
+    generic_goals: list[str]  # make goals of the generic configuration, in turn
     smallest_goal: str  # make goal of the smallest configuration
     image_goal: str
     image: str  # below the build folder
+    executable: bool  # the image is an ELF executable, to be stripped
     default_hz: int
     boot_needs: str  # below Kadence's home
     build_bytes: int  # disk space a build takes at most

@@ -22,7 +22,7 @@ def one_rule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder for rules of the test's own."""
     home = tmp_path / "home"
     (home / "boot").mkdir(parents=True)
-    (home / "boot/needs.toml").write_text(
+    (home / "boot/needs-um.toml").write_text(
         '[symbols]\nBOOTS = { value = "y", reason = "it boots" }\n'
     )
     monkeypatch.setenv("KADENCE_HOME", str(home))

@@ -116,13 +116,14 @@ def _make_home(home: Path) -> None:
     (home / "kadapt/driver/Kbuild").write_text("")
     (home / "kadapt/uapi/kadapt.h").write_text("")
     needs = 'HOSTFS = { value = "y", reason = "the root file system" }\n'
-    (home / "boot/needs.toml").write_text(f"[symbols]\n{needs}")
+    (home / "boot/needs-um.toml").write_text(f"[symbols]\n{needs}")
 
 
 def _rule_symbols() -> Iterator[tuple[str, str]]:
     for path in sorted(rules.FOLDER.glob("*.toml")):
         for rule in tomllib.loads(path.read_text())["rule"]:
-            yield from rule["symbols"].items()
+            plain = {name: value for name, value in rule["symbols"].items() if "{" not in name}
+            yield from plain.items()
 
 
 def _kconfig(given: set[str]) -> str:
@@ -132,7 +133,7 @@ def _kconfig(given: set[str]) -> str:
         types[symbol] = "bool" if value in {"y", "n"} else "int" if number else "string"
     driver = {"KADAPT", "KADAPT_QUANTUM_MAX_MS"}
     plain = [
-        f'config {symbol}\n\t{kind} "{symbol}"\n' + ("\tdefault 1\n" if kind == "int" else "")
+        f'config {symbol}\n\t{kind} "{symbol}"\n' + ("\tdefault 100\n" if kind == "int" else "")
         for symbol, kind in types.items()
         if symbol not in given | driver
     ]
