@@ -3,10 +3,11 @@
  * The memory that the relay (outside) and the guest's init (inside) share: the request, the
  * streams, signals, and the result.
  *
- * It is a memfd that UML maps as the "mmapper" I/O memory region, so the guest's init finds it
- * at /dev/mmapper. Serial line 0 is the doorbell: one byte, in either direction, says "look
- * again". A UML serial line reads a byte per system call and drops output beyond 4 KiB, which
- * is fine for a doorbell and not for streams.
+ * It is a memfd. UML maps it as the "mmapper" I/O memory region, so the guest's init finds it
+ * at /dev/mmapper; QEMU shows it as an ivshmem device, whose memory is a file in /sys. Serial
+ * line 0 is the doorbell: one byte, in either direction, says "look again". A UML serial line
+ * reads a byte per system call and drops output beyond 4 KiB, which is fine for a doorbell and
+ * not for streams.
  *
  * Both sides are compiled by the same compiler, so the layout needs no description of its own.
  */
@@ -25,6 +26,7 @@
 
 enum channel_state {
 	CHANNEL_BOOTING,
+	CHANNEL_READY,	  /* all is prepared, and request.hold: the command waits for `go` */
 	CHANNEL_STARTED,  /* the command runs */
 	CHANNEL_FINISHED, /* the result is there, and all that the command wrote */
 	CHANNEL_FAILED,	  /* the command could not be started: see failure */
@@ -57,6 +59,7 @@ struct channel_request {
 	uint32_t groups;
 	uint32_t group[CHANNEL_GROUPS];
 	uint32_t umask;
+	uint32_t hold; /* the command waits until the relay says go */
 	uint64_t ignored_signals; /* bit n - 1 for signal n */
 	struct rlimit limits[RLIM_NLIMITS];
 	uint32_t streams[STANDARD_STREAMS];
@@ -68,6 +71,7 @@ struct channel_request {
 
 struct channel_result {
 	int32_t wait_status;
+	int64_t booted_ns; /* the guest's clock when the command started */
 	int64_t wall_ns;
 	struct rusage usage;
 };
@@ -76,6 +80,7 @@ struct channel {
 	uint64_t magic;
 	uint64_t length; /* of all the shared memory, strings and rings included */
 	_Atomic uint32_t state;
+	_Atomic uint32_t go;
 	char failure[256];
 	_Atomic uint64_t signals; /* to be delivered to the command; bit n - 1 for signal n */
 	_Atomic uint32_t window;  /* rows << 16 | columns of the outer terminal */

@@ -10,8 +10,9 @@ from pathlib import Path
 class Request:
     """One command, to be run under one kernel."""
 
-    image: Path  # User-Mode Linux executable
+    image: Path  # um: the executable; x86_64: the bzImage
     argv: Sequence[str]
+    target: str = "um"
     directory: Path | None = None  # default: the caller's
     environment: Mapping[str, str] | None = None  # default: the caller's
     memory_bytes: int | None = None  # default: from what the caller may use
@@ -20,6 +21,8 @@ class Request:
     stdout: int = 1
     stderr: int = 2
     kernel_arguments: Sequence[str] = ()  # appended to the kernel's command line
+    lab: bool = False  # x86_64 only: a clock that counts instructions, see docs/lab.md
+    trace: Path | None = None  # x86_64 only: folder for what QEMU translates, see x86_64.py
     boot_timeout_seconds: float = 60.0  # until the command starts
     hang_timeout_seconds: float = 120.0  # without an answer from a guest that booted
 
@@ -30,7 +33,9 @@ class Result:
 
     status: int  # exit status of the command, 128 + n when signal n killed it
     signal: int | None
+    accelerator: str  # what ran the kernel: native, kvm, tcg, icount
     boot_seconds: float  # from starting the kernel to the command's start, host's clock
+    boot_virtual_seconds: float  # the guest's clock at the command's start
     wall_seconds: float  # of the command
     user_seconds: float  # UML counts all as system time; only the sum means something
     system_seconds: float

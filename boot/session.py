@@ -17,11 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from kadence import resources
-from kadence.boot import memory
+from kadence.boot import memory, um, x86_64
 from kadence.boot.request import Request, Result
 from kadence.errors import GuestError, UsageError
 
+TARGETS = ("um", "x86_64")
 STANDARD_STREAMS = 3
+# At most, without the strings: relay/channel.c has rings of 2.5 MiB and a page of rest.
+CHANNEL_BYTES = 3 << 20
 LOG_TAIL_LINES = 12
 # Sent by a terminal to a whole foreground group, so the relay has it already (<signal.h>).
 SI_KERNEL = 0x80
@@ -64,10 +67,14 @@ def run(request: Request, *, stand_in: bool = False) -> Result:
 
 def _check(request: Request) -> None:
     image = request.image
+    if request.target not in TARGETS:
+        raise UsageError(
+            f"target {request.target!r} is not known; choose from {', '.join(TARGETS)}"
+        )
+    if request.target == TARGETS[0] and (request.lab or request.trace):
+        raise UsageError("the lab is an x86_64 machine; ask for --target x86_64")
     if not image.is_file():
         raise UsageError(f"there is no kernel at {image}; name one with --kernel")
-    if not os.access(image, os.X_OK):
-        raise GuestError(f"{image} is not executable, so it is no User-Mode Linux kernel")
     if not request.argv:
         raise UsageError("no command to run; name it after --")
     if any("\0" in word for word in request.argv):
@@ -91,24 +98,35 @@ def _report_file() -> int:
 def _relay_command(request: Request, closed: list[int], report: int) -> list[str]:
     granted = memory.choose(request.memory_bytes)
     init = resources.built("boot/init")
-    if '"' in str(init):
-        raise UsageError(f"the path {init} has a quote, which no kernel command line can carry")
+    shared_bytes = _shared_bytes(request)
+    if request.target == TARGETS[0]:
+        kernel = um.command(request, granted, init)
+    else:
+        kernel = x86_64.command(request, granted, init, shared_bytes)
     command = [
         str(resources.built("boot/relay")),
-        f"--image={request.image.absolute()}",
-        f"--init={init}",
-        f"--memory={granted.size_bytes // memory.MIB}M",
         f"--memory-directory={granted.directory}",
         f"--parent={os.getpid()}",
         f"--report={report}",
+        f"--shared={shared_bytes}",
         f"--boot-timeout={request.boot_timeout_seconds}",
         f"--hang-timeout={request.hang_timeout_seconds}",
     ]
     if request.timeout_seconds is not None:
         command.append(f"--timeout={request.timeout_seconds}")
+    if request.trace is not None:
+        command.append(f"--at-start={x86_64.at_start(request.trace)}")
     command += [f"--closed={stream}" for stream in closed]
-    command += [f"--argument={argument}" for argument in request.kernel_arguments]
-    return [*command, "--", *request.argv]
+    return [*command, f"--words={len(kernel)}", "--", *kernel, *request.argv]
+
+
+def _shared_bytes(request: Request) -> int:
+    """Room for the streams' rings and all strings; a power of two, as PCI devices have it."""
+    environment = os.environ if request.environment is None else request.environment
+    strings = [os.fsencode(word) for word in request.argv]
+    strings += [os.fsencode(f"{name}={value}") for name, value in environment.items()]
+    needed = CHANNEL_BYTES + sum(len(string) + 1 for string in strings)
+    return 1 << (needed - 1).bit_length()
 
 
 def _streams(request: Request) -> tuple[int, int, int]:
@@ -201,16 +219,18 @@ def _result(request: Request, report: bytes, relay_status: int) -> Result:
     log = log_bytes.decode(errors="replace")
     if fields["outcome"] != "finished":
         raise GuestError(_explain(request, fields, log))
-    return _finished(fields, log)
+    return _finished(request, fields, log)
 
 
-def _finished(fields: dict[str, str], log: str) -> Result:
+def _finished(request: Request, fields: dict[str, str], log: str) -> Result:
     number = {key: int(text) for key, text in fields.items() if key not in ("outcome", "failure")}
     status = os.waitstatus_to_exitcode(number["wait_status"])
     return Result(
         status=status if status >= 0 else 128 - status,
         signal=-status if status < 0 else None,
+        accelerator=_accelerator(request),
         boot_seconds=number["boot_ns"] / 1e9,
+        boot_virtual_seconds=number["booted_ns"] / 1e9,
         wall_seconds=number["wall_ns"] / 1e9,
         user_seconds=number["user_us"] / 1e6,
         system_seconds=number["system_us"] / 1e6,
@@ -221,6 +241,10 @@ def _finished(fields: dict[str, str], log: str) -> Result:
         max_resident_bytes=number["max_resident_kib"] << 10,
         log=log,
     )
+
+
+def _accelerator(request: Request) -> str:
+    return um.ACCELERATOR if request.target == TARGETS[0] else x86_64.accelerator(request)
 
 
 def _explain(request: Request, fields: dict[str, str], log: str) -> str:
@@ -243,7 +267,7 @@ def _explain(request: Request, fields: dict[str, str], log: str) -> str:
     }
     sentence = sentences[fields["outcome"]]
     if not booted and _LACKING in log:
-        sentence = f"{image} lacks a driver that boot/needs.toml lists"
+        sentence = f"{image} lacks a driver that boot/needs-{request.target}.toml lists"
     if panic:
         sentence = (
             f"the guest of {image} panicked: {panic.partition('Kernel panic')[2].strip(' -')}"

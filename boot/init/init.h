@@ -29,6 +29,15 @@ struct guest {
 
 /* main.c */
 int64_t now_ns(void);
+noreturn void give_up(const char *what);
+
+/* root.c: from the initial RAM file system, if that is where init is, to the host's files. */
+void root_begin(void); /* from here on there is a log */
+void root_enter(void);
+bool root_in_machine(void); /* a whole one, not User-Mode Linux */
+
+/* shared.c: where the kernel shows the memory that is shared with the relay. */
+struct channel *shared_map(void);
 
 /* system.c: what a program expects to find on any Linux system. */
 void system_mount(void);

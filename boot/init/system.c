@@ -38,10 +38,14 @@ void system_log(const char *format, ...)
 	close(log);
 }
 
+/*
+ * A machine without ACPI can't be switched off, but QEMU is told to end where it would start
+ * again. User-Mode Linux would really start again.
+ */
 noreturn void system_power_off(void)
 {
 	sync();
-	reboot(RB_POWER_OFF);
+	reboot(root_in_machine() ? RB_AUTOBOOT : RB_POWER_OFF);
 	_exit(1);
 }
 
@@ -56,12 +60,20 @@ static void mount_or_log(const char *type, const char *place, const char *data)
 		system_log("mounting %s on %s: %s", type, place, strerror(errno));
 }
 
-/* The host's shared memory is files like others: a command may have its data there. */
-static void mount_shared_memory(void)
+/*
+ * The host's shared memory is files like others: a command may have its data there. `host` is
+ * the folder itself, from before /dev was mounted over it.
+ */
+static void mount_shared_memory(int host)
 {
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", host);
 	mkdir("/dev/shm", 01777);
-	if (!mount_one("hostfs", "/dev/shm", MS_NOSUID | MS_NODEV, "/dev/shm"))
+	if (host < 0 || mount(path, "/dev/shm", NULL, MS_BIND, NULL))
 		mount_or_log("tmpfs", "/dev/shm", "mode=1777");
+	mount(NULL, "/dev/shm", NULL, MS_REMOUNT | MS_BIND | MS_NOSUID | MS_NODEV, NULL);
+	close(host);
 }
 
 static void link_descriptors(void)
@@ -80,13 +92,18 @@ static void link_descriptors(void)
 
 void system_mount(void)
 {
+	int shared_memory;
+
 	umask(0);
+	/* A kernel may have mounted its own already; below is the host's. */
+	umount2("/dev", MNT_DETACH);
+	shared_memory = open("/dev/shm", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	mount_or_log("devtmpfs", "/dev", "mode=755");
 	mount_or_log("proc", "/proc", NULL);
 	mount_or_log("sysfs", "/sys", NULL);
 	mkdir("/dev/pts", 0755);
 	mount_or_log("devpts", "/dev/pts", "mode=620,ptmxmode=666");
-	mount_shared_memory();
+	mount_shared_memory(shared_memory);
 	link_descriptors();
 }
 

@@ -91,21 +91,26 @@ static void describe_streams(struct channel_request *request, const bool *closed
 
 struct channel *channel_create(const struct options *options, int *memory)
 {
-	struct channel_request request = {.strings = sizeof(struct channel)};
+	struct channel_request request = {
+	    .strings = sizeof(struct channel),
+	    .hold = options->at_start != NULL,
+	};
 	size_t strings = strings_length(options->command, &request.arguments);
 	uint64_t length;
 	struct channel *channel;
 
 	strings += strings_length(environ, &request.variables);
 	length = round_up(request.strings + strings);
+	errno = E2BIG;
+	if (length + ring_sizes[0] + ring_sizes[1] + ring_sizes[2] + ring_sizes[3] >
+	    options->shared_bytes)
+		fail("--shared");
 	*memory = memfd_create("kadence", MFD_CLOEXEC);
-	if (*memory < 0 || ftruncate(*memory, (off_t)(length + ring_sizes[0] + ring_sizes[1] +
-						      ring_sizes[2] + ring_sizes[3])))
+	if (*memory < 0 || ftruncate(*memory, (off_t)options->shared_bytes))
 		fail("memfd_create");
 	describe_caller(&request);
 	describe_streams(&request, options->closed);
-	channel = mmap(NULL, length + ring_sizes[0] + ring_sizes[1] + ring_sizes[2] + ring_sizes[3],
-		       PROT_READ | PROT_WRITE, MAP_SHARED, *memory, 0);
+	channel = mmap(NULL, options->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *memory, 0);
 	if (channel == MAP_FAILED)
 		fail("mmap");
 	channel->request = request;
@@ -115,7 +120,7 @@ struct channel *channel_create(const struct options *options, int *memory)
 		channel->rings[stream].size = ring_sizes[stream];
 		length += ring_sizes[stream];
 	}
-	channel->length = length;
+	channel->length = options->shared_bytes;
 	channel->magic = CHANNEL_MAGIC;
 	return channel;
 }

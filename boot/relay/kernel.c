@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The User-Mode Linux kernel: a process with many children, all of which must go with it. */
+/*
+ * The kernel: User-Mode Linux, a process with many children, or QEMU with a kernel in it.
+ * All of it must go when the relay does.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -16,62 +19,24 @@
 
 #include "relay.h"
 
-/* The kernel's descriptors, as its command line names them. */
+/* The kernel's descriptors, as its command line names them (../um.py, ../x86_64.py). */
 enum kernel_descriptor {
 	KERNEL_INPUT,
 	KERNEL_LOG,
 	KERNEL_ERRORS,
 	KERNEL_DOORBELL,
 	KERNEL_MEMORY,
+	KERNEL_MONITOR,
 	KERNEL_DESCRIPTORS,
 };
 
-#define FIXED_ARGUMENTS 16
-
-struct command_line {
-	char *arguments[FIXED_ARGUMENTS + KERNEL_ARGUMENTS];
-	int count;
-};
-
-static void add(struct command_line *line, const char *format, const char *value)
-{
-	if (asprintf(&line->arguments[line->count++], format, value) < 0)
-		fail("asprintf");
-}
-
-/*
- * uml_dir: UML keeps a directory for its management console, which nobody uses here and which
- * a killed kernel would leave behind. One in which nothing can be made makes it do without.
- *
- * lpj: measuring the speed of the delay loop takes most of a boot, and nothing here delays.
- */
-static void compose(struct command_line *line, const struct options *options)
-{
-	add(line, "%s", options->image);
-	add(line, "mem=%s", options->memory);
-	add(line, "%s", "root=/dev/root");
-	add(line, "%s", "rootfstype=hostfs");
-	add(line, "%s", "rootflags=/");
-	add(line, "%s", "rw");
-	add(line, "init=\"%s\"", options->init);
-	add(line, "%s", "con=null");
-	add(line, "%s", "con0=fd:1");
-	add(line, "%s", "ssl=null");
-	add(line, "%s", "ssl0=fd:3");
-	add(line, "%s", "console=tty0");
-	add(line, "%s", "iomem=mmapper,/proc/self/fd/4");
-	add(line, "%s", "uml_dir=/proc/self/ns/");
-	add(line, "%s", "lpj=50000000");
-	for (int i = 0; i < options->kernel_argument_count; i++)
-		add(line, "%s", options->kernel_arguments[i]);
-	line->arguments[line->count] = NULL;
-}
-
 /* All sources are above the targets: see hold_standard_descriptors(). */
-static bool place_descriptors(int doorbell, int memory, int log)
+static bool place_descriptors(const struct ends *ends)
 {
 	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	const int sources[KERNEL_DESCRIPTORS] = {nothing, log, log, doorbell, memory};
+	const int sources[KERNEL_DESCRIPTORS] = {
+	    nothing, ends->log, ends->log, ends->doorbell, ends->memory, ends->monitor,
+	};
 
 	for (int target = 0; target < KERNEL_DESCRIPTORS; target++)
 		if (dup2(sources[target], target) < 0)
@@ -104,7 +69,7 @@ static void default_signals(void)
 }
 
 /*
- * A guest of this series has one processor, but each of its processes is a process here, and
+ * A guest of User-Mode Linux has one processor, but each of its processes is a process here, and
  * the kernel waits while one of them runs. Spread over two processors, every system call in the
  * guest wakes the other one: on a quiet machine 82,000 small writes took 6.3 s instead of 2.7.
  * The processor to stay on is the one that the scheduler has just found for us.
@@ -121,14 +86,12 @@ static void stay_on_one_processor(void)
 	sched_setaffinity(0, sizeof(one), &one);
 }
 
-static noreturn void become_kernel(const struct options *options, int doorbell, int memory, int log,
+static noreturn void become_kernel(const struct options *options, const struct ends *ends,
 				   int error_pipe, pid_t keeper)
 {
-	struct command_line line = {.count = 0};
 	char *directory;
 	int error;
 
-	compose(&line, options);
 	if (asprintf(&directory, "TMPDIR=%s", options->memory_directory) < 0)
 		_exit(EXIT_FAILURE);
 	setsid();
@@ -139,10 +102,10 @@ static noreturn void become_kernel(const struct options *options, int doorbell, 
 	/* With a random heap UML counts the gap before it, up to 1 GiB, as memory to be managed. */
 	personality(ADDR_NO_RANDOMIZE);
 	if (!prctl(PR_SET_PDEATHSIG, SIGKILL) && getppid() == keeper &&
-	    place_descriptors(doorbell, memory, log)) {
+	    place_descriptors(ends)) {
 		char *const environment[] = {directory, "PATH=/usr/bin:/bin", "HOME=/", NULL};
 
-		execve(options->image, line.arguments, environment);
+		execve(options->kernel[0], options->kernel, environment);
 	}
 	error = errno;
 	if (write(error_pipe, &error, sizeof(error)) < 0)
@@ -186,13 +149,21 @@ static void keep(pid_t kernel, int *status)
 		while (ended > 0 && ended != kernel);
 }
 
+void ends_close(const struct ends *ends)
+{
+	close(ends->doorbell);
+	close(ends->memory);
+	close(ends->monitor);
+	close(ends->log);
+}
+
 /*
  * The kernel's parent. A process that the kernel was just making when it was killed is still
  * alive, and stopped for good: the keeper inherits it, and finds it. Being in a session of its
  * own it outlives a blow to the caller's whole process group.
  */
-static noreturn void keeper(const struct options *options, int doorbell, int memory, int log,
-			    int news_pipe, pid_t relay)
+static noreturn void keeper(const struct options *options, const struct ends *ends, int news_pipe,
+			    pid_t relay)
 {
 	struct news news = {.pid = -1};
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -211,11 +182,10 @@ static noreturn void keeper(const struct options *options, int doorbell, int mem
 		_exit(EXIT_FAILURE);
 	news.pid = fork();
 	if (news.pid == 0)
-		become_kernel(options, doorbell, memory, log, error_pipe[1], self);
+		become_kernel(options, ends, error_pipe[1], self);
 	close(error_pipe[1]);
-	/* Only the kernel may hold the log and the doorbell, so that their ends are seen. */
-	close(log);
-	close(doorbell);
+	/* Only the kernel may hold these, so that their ends are seen. */
+	ends_close(ends);
 	if (news.pid < 0)
 		news.error = errno;
 	else if (read(error_pipe[0], &news.error, sizeof(news.error)) != sizeof(news.error))
@@ -239,21 +209,20 @@ static bool read_news(struct kernel *kernel)
 	return true;
 }
 
-bool kernel_start(struct kernel *kernel, const struct options *options, int doorbell, int memory,
-		  int log)
+bool kernel_start(struct kernel *kernel, const struct options *options, const struct ends *ends)
 {
 	pid_t relay = getpid();
-	int ends[2];
+	int news[2];
 
-	if (pipe2(ends, O_CLOEXEC))
+	if (pipe2(news, O_CLOEXEC))
 		fail("pipe");
 	kernel->keeper = fork();
 	if (kernel->keeper < 0)
 		fail("fork");
 	if (kernel->keeper == 0)
-		keeper(options, doorbell, memory, log, ends[1], relay);
-	close(ends[1]);
-	kernel->news = ends[0];
+		keeper(options, ends, news[1], relay);
+	close(news[1]);
+	kernel->news = news[0];
 	if (!read_news(kernel))
 		fail("the kernel's keeper");
 	return kernel->error == 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Runs a command under a User-Mode Linux kernel, in place of the caller: its standard streams,
- * signals and terminal are the command's. It starts the kernel, carries the streams through
+ * Runs a command under another kernel, in place of the caller: its standard streams, signals
+ * and terminal are the command's. It starts the kernel, carries the streams through
  * the shared memory of ../channel.h, watches that the guest lives, and reports.
  *
  * The report (report.c) says how it went; the exit status is 0 if there is one. Whatever ends
@@ -38,6 +38,7 @@ struct session {
 	struct kernel kernel;
 	struct log log;
 	int doorbell;
+	int monitor;
 	int signals;
 	int64_t started_ns;
 	int64_t command_ns; /* when the command started, or 0 */
@@ -134,7 +135,12 @@ static void look_at_guest(struct session *session)
 {
 	uint32_t state = atomic_load(&session->channel->state);
 
-	if (state != CHANNEL_BOOTING && !session->command_ns) {
+	if (state == CHANNEL_READY && !atomic_load(&session->channel->go)) {
+		monitor_tell(session->monitor, session->options->at_start);
+		atomic_store(&session->channel->go, 1);
+		doorbell_ring(session->doorbell);
+	}
+	if (state >= CHANNEL_STARTED && !session->command_ns) {
 		session->command_ns = now_ns();
 		session->pinged_ns = session->command_ns;
 	}
@@ -240,33 +246,41 @@ static void finish(struct session *session)
 
 static int open_log(struct session *session)
 {
-	int ends[2];
+	int log[2];
 
-	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
+	if (pipe2(log, O_CLOEXEC | O_NONBLOCK))
 		fail("pipe");
-	fcntl(ends[0], F_SETPIPE_SZ, 1 << 20);
-	session->log.descriptor = ends[0];
-	return ends[1];
+	fcntl(log[0], F_SETPIPE_SZ, 1 << 20);
+	session->log.descriptor = log[0];
+	return log[1];
+}
+
+/* Answers the kernel's end. */
+static int open_socket(int *ours)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		fail("socketpair");
+	*ours = pair[0];
+	return pair[1];
 }
 
 static void start(struct session *session)
 {
-	int doorbells[2];
-	int memory;
-	int log = open_log(session);
+	struct ends ends = {
+	    .doorbell = open_socket(&session->doorbell),
+	    .monitor = open_socket(&session->monitor),
+	    .log = open_log(session),
+	};
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, doorbells))
-		fail("socketpair");
-	session->doorbell = doorbells[0];
-	session->channel = channel_create(session->options, &memory);
+	session->channel = channel_create(session->options, &ends.memory);
 	terminal_describe(session->channel);
 	session->signals = watch_signals();
 	session->started_ns = now_ns();
-	if (!kernel_start(&session->kernel, session->options, doorbells[1], memory, log))
+	if (!kernel_start(&session->kernel, session->options, &ends))
 		session->outcome = "not-executed";
-	close(doorbells[1]);
-	close(log);
-	close(memory);
+	ends_close(&ends);
 	terminal_make_raw(&session->channel->request);
 	carrier_start(session->carriers, session->channel, session->doorbell);
 }

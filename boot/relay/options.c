@@ -2,9 +2,11 @@
 /*
  * The relay's command line, written by ../session.py:
  *
- *   kadence-relay --image FILE --init FILE --memory SIZE --memory-directory DIR --parent PID
- *                 --report FD --boot-timeout S --hang-timeout S [--timeout S]
- *                 [--closed STREAM]... [--argument KERNEL_ARGUMENT]... -- COMMAND...
+ *   kadence-relay --memory-directory DIR --parent PID --report FD --boot-timeout S
+ *                 --hang-timeout S [--timeout S] [--closed STREAM]... [--at-start COMMANDS]
+ *                 --shared BYTES --words N -- KERNEL... COMMAND...
+ *
+ * where the first N words are the kernel's.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,25 +37,17 @@ static int number_option(const char *text, long limit)
 	return (int)number;
 }
 
-static void add_kernel_argument(struct options *options, const char *argument)
-{
-	errno = E2BIG;
-	if (options->kernel_argument_count == KERNEL_ARGUMENTS)
-		fail("--argument");
-	options->kernel_arguments[options->kernel_argument_count++] = argument;
-}
-
-static void take_option(struct options *options, int option)
+static void take_option(struct options *options, int option, int *words)
 {
 	switch (option) {
-	case 'i':
-		options->image = optarg;
+	case 'w':
+		*words = number_option(optarg, 1L << 16);
 		break;
-	case 'I':
-		options->init = optarg;
+	case 'S':
+		options->shared_bytes = (size_t)number_option(optarg, 1L << 30);
 		break;
-	case 'm':
-		options->memory = optarg;
+	case 's':
+		options->at_start = optarg;
 		break;
 	case 'd':
 		options->memory_directory = optarg;
@@ -76,20 +70,28 @@ static void take_option(struct options *options, int option)
 	case 'c':
 		options->closed[number_option(optarg, STANDARD_STREAMS - 1)] = true;
 		break;
-	case 'a':
-		add_kernel_argument(options, optarg);
-		break;
 	default:
 		exit(EXIT_FAILURE);
 	}
 }
 
+static char **take_words(char **from, int count)
+{
+	char **words = calloc((size_t)count + 1, sizeof(*words));
+
+	if (!words)
+		fail("calloc");
+	for (int i = 0; i < count; i++)
+		words[i] = from[i];
+	return words;
+}
+
 struct options options_parse(int count, char **arguments)
 {
 	static const struct option known[] = {
-	    {"image", required_argument, NULL, 'i'},
-	    {"init", required_argument, NULL, 'I'},
-	    {"memory", required_argument, NULL, 'm'},
+	    {"words", required_argument, NULL, 'w'},
+	    {"shared", required_argument, NULL, 'S'},
+	    {"at-start", required_argument, NULL, 's'},
 	    {"memory-directory", required_argument, NULL, 'd'},
 	    {"parent", required_argument, NULL, 'p'},
 	    {"report", required_argument, NULL, 'r'},
@@ -97,20 +99,21 @@ struct options options_parse(int count, char **arguments)
 	    {"hang-timeout", required_argument, NULL, 'h'},
 	    {"timeout", required_argument, NULL, 't'},
 	    {"closed", required_argument, NULL, 'c'},
-	    {"argument", required_argument, NULL, 'a'},
 	    {NULL, 0, NULL, 0},
 	};
 	struct options options = {.report = -1};
 	int option;
+	int words = 0;
 
 	while ((option = getopt_long(count, arguments, "+", known, NULL)) != -1)
-		take_option(&options, option);
-	options.command = arguments + optind;
+		take_option(&options, option, &words);
 	errno = EINVAL;
-	if (!options.image || !options.init || !options.memory || !options.memory_directory ||
-	    !options.parent || options.report < 0 || !options.boot_timeout_ns ||
-	    !options.hang_timeout_ns || !options.command[0])
+	if (!options.memory_directory || !options.parent || options.report < 0 ||
+	    !options.boot_timeout_ns || !options.hang_timeout_ns || !words ||
+	    count - optind <= words)
 		fail("arguments");
+	options.kernel = take_words(arguments + optind, words);
+	options.command = arguments + optind + words;
 	fcntl(options.report, F_SETFD, FD_CLOEXEC);
 	return options;
 }

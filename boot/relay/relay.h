@@ -11,18 +11,14 @@
 
 #include "../channel.h"
 
-#define KERNEL_ARGUMENTS 64
-
 /* Sent by the system when the parent has died. */
 #define PARENT_DIED SIGRTMIN
 
 struct options {
-	const char *image;
-	const char *init;
-	const char *memory;	      /* as the kernel's mem= wants it */
 	const char *memory_directory; /* where the file behind the guest's memory is made */
-	const char *kernel_arguments[KERNEL_ARGUMENTS];
-	int kernel_argument_count;
+	const char *at_start;	      /* told to the kernel's monitor before the command starts */
+	char **kernel;		      /* the words that start the kernel */
+	size_t shared_bytes;	      /* of the memory that holds the channel */
 	pid_t parent;
 	int report; /* descriptor that the report is written to */
 	bool closed[STANDARD_STREAMS];
@@ -30,6 +26,14 @@ struct options {
 	int64_t hang_timeout_ns;
 	int64_t timeout_ns; /* 0: none */
 	char **command;
+};
+
+/* The kernel's ends of what connects it with the relay. */
+struct ends {
+	int doorbell;
+	int memory;
+	int monitor;
+	int log;
 };
 
 /* The guest's log; of a very long one the beginning and the end. */
@@ -66,10 +70,13 @@ struct options options_parse(int count, char **arguments);
 struct channel *channel_create(const struct options *options, int *memory);
 
 /* kernel.c */
-bool kernel_start(struct kernel *kernel, const struct options *options, int doorbell, int memory,
-		  int log);
+void ends_close(const struct ends *ends);
+bool kernel_start(struct kernel *kernel, const struct options *options, const struct ends *ends);
 void kernel_reap(struct kernel *kernel);
 void kernel_kill(struct kernel *kernel);
+
+/* monitor.c */
+void monitor_tell(int monitor, const char *commands);
 
 /* log.c */
 void log_read(struct log *log);

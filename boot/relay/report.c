@@ -27,6 +27,7 @@ static void write_result(FILE *file, const struct channel_result *result)
 	const struct rusage *usage = &result->usage;
 
 	number(file, "wait_status", result->wait_status);
+	number(file, "booted_ns", result->booted_ns);
 	number(file, "wall_ns", result->wall_ns);
 	number(file, "user_us", microseconds(&usage->ru_utime));
 	number(file, "system_us", microseconds(&usage->ru_stime));

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kadence import boot
 from kadence.boot.memory import parse_size
-from kadence.boot.session import run
+from kadence.boot.session import TARGETS, run
 from kadence.errors import UsageError
 
 
@@ -16,8 +16,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kernel",
         default="generic",
-        help="generic, tailored, the ID of a kernel in the store, or the path of an image "
+        help="generic, tailored, traced, the ID of a kernel in the store, or an image's path "
         "(default: generic)",
+    )
+    parser.add_argument(
+        "--target",
+        choices=TARGETS,
+        default=TARGETS[0],
+        help="um: User-Mode Linux; x86_64: a whole machine in QEMU (default: %(default)s)",
     )
     parser.add_argument("--plan", type=Path, metavar="P.plan.json", help="what tailored refers to")
     parser.add_argument(
@@ -40,8 +46,9 @@ def execute(options: argparse.Namespace) -> int:
 
         require_same_program(options.plan, command[0])
     request = boot.Request(
-        image=_image(options.kernel, options.plan),
+        image=_image(options),
         argv=command,
+        target=options.target,
         memory_bytes=parse_size(options.mem) if options.mem else None,
         timeout_seconds=options.timeout,
     )
@@ -51,11 +58,15 @@ def execute(options: argparse.Namespace) -> int:
     return result.status
 
 
-def _image(reference: str, plan: Path | None) -> Path:
+def _image(options: argparse.Namespace) -> Path:
     """A path has a slash in it, as for a shell."""
-    if "/" in reference:
-        return Path(reference)
+    if "/" in options.kernel:
+        return Path(options.kernel)
     from kadence.kconfig import store
 
-    image: Path = store.find(reference, plan).image
-    return image
+    kernel = store.find(options.kernel, options.plan, options.target)
+    if kernel.target != options.target:
+        raise UsageError(
+            f"kernel {kernel.id} is for {kernel.target}; run it with --target {kernel.target}"
+        )
+    return kernel.image

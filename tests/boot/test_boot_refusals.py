@@ -49,7 +49,7 @@ def test_kernel_that_does_not_boot(tmp_path: Path) -> None:
 
 def test_kernel_without_the_drivers(tmp_path: Path) -> None:
     text = "#!/bin/sh\necho kadence: /dev/mmapper: No such file or directory\n"
-    with pytest.raises(GuestError, match="lacks a driver that boot/needs.toml lists"):
+    with pytest.raises(GuestError, match="lacks a driver that boot/needs-um.toml lists"):
         boot.run(boot.Request(_script(tmp_path / "kernel", text), ["true"]))
 
 

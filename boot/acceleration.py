@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether QEMU can use KVM here: found out by booting a kernel, and remembered.
+
+A /dev/kvm that opens and answers but can't run a kernel exists in the field (in a cloud VM
+without real nested virtualisation), so nothing short of booting one tells.
+"""
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from kadence import artefact, resources
+
+KVM, TCG = "kvm", "tcg"
+DEVICE = Path("/dev/kvm")
+PROBE_SECONDS = 8.0
+# What init, called with PROBE, writes to the kernel log before it ends the machine.
+PROBE, ANSWER = "kadence_probe", b"kadence: probe"
+
+
+def options(accelerator: str) -> tuple[str, ...]:
+    """QEMU's options for an accelerator."""
+    if accelerator == KVM:
+        return ("-accel", "kvm", "-cpu", "host")
+    return ("-accel", "tcg", "-cpu", "max")
+
+
+def chosen(machine: Sequence[str], arguments: Sequence[str]) -> str:
+    """KVM where it has booted a kernel, else TCG; whoever asks first is told why.
+
+    `machine` are the words that start QEMU with a kernel and init, all but the accelerator;
+    `arguments` the kernel's.
+    """
+    memory = _memory()
+    key = _machine()
+    known = _read(memory)
+    if key not in known:
+        refusal = _refusal(machine, arguments)
+        known[key] = TCG if refusal else KVM
+        memory.parent.mkdir(parents=True, exist_ok=True)
+        with artefact.atomic_output(memory) as temporary:
+            temporary.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+        if refusal:
+            print(f"kadence: QEMU emulates (TCG), because {refusal}", file=sys.stderr)
+    return known[key]
+
+
+def remembered() -> str:
+    """What was chosen on this machine."""
+    return _read(_memory()).get(_machine(), TCG)
+
+
+def _memory() -> Path:
+    return resources.cache_directory() / "acceleration.json"
+
+
+def _read(memory: Path) -> dict[str, str]:
+    try:
+        found = json.loads(memory.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _machine() -> str:
+    """What the answer depends on; a device that appears or opens later is asked again."""
+    usable = os.access(DEVICE, os.R_OK | os.W_OK)
+    parts = [platform.release(), platform.version(), platform.node(), usable]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+def _refusal(machine: Sequence[str], arguments: Sequence[str]) -> str | None:
+    """Why KVM is of no use here, or None."""
+    if not DEVICE.exists():
+        return f"there is no {DEVICE}"
+    if not os.access(DEVICE, os.R_OK | os.W_OK):
+        return f"{DEVICE} is not open to this user"
+    return None if _boots(machine, arguments) else f"{DEVICE} answers but can't run a kernel"
+
+
+def _boots(machine: Sequence[str], arguments: Sequence[str]) -> bool:
+    words = [*machine, *options(KVM), "-serial", "null", "-serial", "stdio"]
+    words += ["-append", " ".join([*arguments, PROBE])]
+    try:
+        ended = subprocess.run(
+            words,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PROBE_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    return ANSWER in ended.stdout

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""User-Mode Linux: how the kernel is started so that relay and init find each other.
+
+Its descriptors are set by relay/kernel.c: 1 the log, 3 the doorbell, 4 the shared memory.
+"""
+
+import os
+from pathlib import Path
+
+from kadence.boot.memory import MIB, Memory
+from kadence.boot.request import Request
+from kadence.errors import GuestError, UsageError
+
+ACCELERATOR = "native"
+
+
+def command(request: Request, memory: Memory, init: Path) -> list[str]:
+    """The words that start this kernel."""
+    if not os.access(request.image, os.X_OK):
+        raise GuestError(f"{request.image} is not executable, so it is no User-Mode Linux kernel")
+    if '"' in str(init):
+        raise UsageError(f"the path {init} has a quote, which no kernel command line can carry")
+    return [
+        str(request.image.absolute()),
+        f"mem={memory.size_bytes // MIB}M",
+        *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw"),
+        f'init="{init}"',
+        *("con=null", "con0=fd:1", "ssl=null", "ssl0=fd:3", "console=tty0"),
+        "iomem=mmapper,/proc/self/fd/4",
+        # UML keeps a directory for its management console, which nobody uses here and which a
+        # killed kernel would leave behind. One in which nothing can be made makes it do without.
+        "uml_dir=/proc/self/ns/",
+        # Measuring the speed of the delay loop takes most of a boot, and nothing here delays.
+        "lpj=50000000",
+        *request.kernel_arguments,
+    ]

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A whole x86_64 machine in QEMU: how it is started so that relay and init find each other.
+
+Its descriptors are set by relay/kernel.c: 1 the log (serial line 1), 3 the doorbell (serial line
+0), 4 the shared memory (an ivshmem device), 5 QEMU's monitor. The host's files are the root, by
+9p, which a kernel must have built in, as all of Kadence's own have.
+"""
+
+import hashlib
+import os
+import shutil
+from pathlib import Path
+
+from kadence import artefact, resources
+from kadence.boot import acceleration, initramfs
+from kadence.boot.memory import MIB, Memory
+from kadence.boot.request import Request
+from kadence.errors import ToolError, UsageError
+
+QEMU = "qemu-system-x86_64"
+# One instruction takes one nanosecond of the guest's clock, which jumps over idle time. String
+# instructions of the byte-wise fast kind are left out: icount charges an instruction a byte.
+ICOUNT = "icount"
+LAB = ("-accel", "tcg", "-icount", "shift=0,sleep=off", "-cpu", "max,-erms,-fsrm")
+# At the command's start QEMU is told to log to another file, and not to chain blocks any more:
+# that is part of a block's key in its cache (curr_cflags() in QEMU's accel/tcg/cpu-exec.c), so
+# every block is translated, and logged, once more.
+BOOT_LOG, PROGRAM_LOG = "boot.log", "program.log"
+ARGUMENTS = (
+    "console=ttyS1,115200",
+    "panic=-1",
+    "reboot=t",
+    # QEMU's timers are right, and what a kernel measures of them under emulation is not.
+    "no_timer_check",
+    "tsc=reliable",
+    "i8042.noaux",
+    "nokaslr",
+)
+
+
+def command(request: Request, memory: Memory, init: Path, shared_bytes: int) -> list[str]:
+    """The words that start this machine."""
+    if shutil.which(QEMU) is None:
+        raise ToolError(f"{QEMU} is missing; install it with: apt-get install qemu-system-x86")
+    machine = _machine(request, memory, init)
+    fast = LAB if request.lab else acceleration.options(acceleration.chosen(machine, ARGUMENTS))
+    return [
+        *machine,
+        *fast,
+        *_lines(),
+        *_shared(shared_bytes),
+        *_root(),
+        *_trace(request),
+        *("-append", " ".join([*ARGUMENTS, *request.kernel_arguments])),
+    ]
+
+
+def accelerator(request: Request) -> str:
+    """What ran a machine that was started before."""
+    return ICOUNT if request.lab else acceleration.remembered()
+
+
+def _machine(request: Request, memory: Memory, init: Path) -> list[str]:
+    ram = initial_ram(init)
+    return [
+        str(shutil.which(QEMU)),
+        *("-machine", "pc", "-smp", "1", "-m", f"{memory.size_bytes // MIB}M"),
+        *("-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"),
+        *("-kernel", str(request.image.absolute()), "-initrd", str(ram)),
+    ]
+
+
+def at_start(trace: Path) -> str:
+    """What QEMU's monitor is told before the command starts."""
+    return f"logfile {trace / PROGRAM_LOG}\nlog in_asm,nochain\n"
+
+
+def _lines() -> list[str]:
+    return [
+        *("-chardev", "socket,id=doorbell,fd=3", "-serial", "chardev:doorbell"),
+        *("-chardev", "file,id=log,path=/proc/self/fd/1,append=on", "-serial", "chardev:log"),
+        *("-chardev", "socket,id=monitor,fd=5", "-mon", "chardev=monitor,mode=readline"),
+    ]
+
+
+def _shared(size_bytes: int) -> list[str]:
+    backend = f"memory-backend-file,id=shared,mem-path=/proc/self/fd/4,size={size_bytes},share=on"
+    return ["-object", backend, "-device", "ivshmem-plain,memdev=shared"]
+
+
+def _root() -> list[str]:
+    """Only root can give files away; anybody else's files are his own anyway."""
+    model = "passthrough" if os.geteuid() == 0 else "none"
+    return [
+        *("-fsdev", f"local,id=host,path=/,security_model={model},multidevs=remap"),
+        *("-device", "virtio-9p-pci,fsdev=host,mount_tag=host"),
+    ]
+
+
+def _trace(request: Request) -> list[str]:
+    if request.trace is None:
+        return []
+    if any(mark in str(request.trace) for mark in " ,\n"):
+        raise UsageError(f"the path {request.trace} has a space or comma; trace to another folder")
+    return ["-d", "in_asm", "-D", str(request.trace / BOOT_LOG)]
+
+
+def initial_ram(init: Path) -> Path:
+    """An initial RAM file system with init alone, kept in the cache by its content."""
+    archive = initramfs.pack({"init": init})
+    place = resources.cache_directory() / "initramfs" / hashlib.sha256(archive).hexdigest()[:16]
+    if not place.exists():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with artefact.atomic_output(place) as temporary:
+            temporary.write_bytes(archive)
+    return place
