@@ -59,7 +59,7 @@ struct channel_request {
 	uint32_t groups;
 	uint32_t group[CHANNEL_GROUPS];
 	uint32_t umask;
-	uint32_t hold; /* the command waits until the relay says go */
+	uint32_t hold;		  /* the command waits until the relay says go */
 	uint64_t ignored_signals; /* bit n - 1 for signal n */
 	struct rlimit limits[RLIM_NLIMITS];
 	uint32_t streams[STANDARD_STREAMS];

@@ -101,8 +101,7 @@ static noreturn void become_kernel(const struct options *options, const struct e
 	stay_on_one_processor();
 	/* With a random heap UML counts the gap before it, up to 1 GiB, as memory to be managed. */
 	personality(ADDR_NO_RANDOMIZE);
-	if (!prctl(PR_SET_PDEATHSIG, SIGKILL) && getppid() == keeper &&
-	    place_descriptors(ends)) {
+	if (!prctl(PR_SET_PDEATHSIG, SIGKILL) && getppid() == keeper && place_descriptors(ends)) {
 		char *const environment[] = {directory, "PATH=/usr/bin:/bin", "HOME=/", NULL};
 
 		execve(options->kernel[0], options->kernel, environment);
