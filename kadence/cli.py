@@ -19,6 +19,7 @@ VERBS = {
     "plan": "decide which adaptation belongs to which phase, and where it is announced",
     "kernel": "build, list and remove kernels",
     "run": "run a command under a kernel",
+    "lab": "run a command where the clock counts instructions",
     "specialize": "take a program from source to a measured report",
     "doctor": "say what is missing on this machine",
 }

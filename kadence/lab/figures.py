@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Figures of single operations: runs build/bench/lab/lab in a guest and reads its lines."""
+
+import errno
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kadence import boot, resources
+from kadence.errors import ArtefactError, GuestError
+from kadence.lab.guest import Guest
+from kadence.lab.session import Reading, Streams, run
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One operation: the median of its rounds, or why there is none."""
+
+    operation: str
+    unit: str  # ns (in the lab an instruction), bytes, per second
+    median: float | None
+    low: float | None = None
+    high: float | None = None
+    rounds: int = 0
+    error: str | None = None  # name of the errno
+
+    def __str__(self) -> str:
+        return f"n/a ({self.error})" if self.median is None else f"{self.median:,.0f}"
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """All figures of one boot, and what they were got with."""
+
+    reading: Reading
+    sink: str  # file system of the files that were written and read
+    figures: dict[str, Figure]
+
+    def setting(self) -> str:
+        """What belongs to every figure."""
+        return self.reading.setting(self.sink)
+
+    def value(self, operation: str) -> float | None:
+        """The median, None where there is none."""
+        figure = self.figures.get(operation)
+        return figure.median if figure else None
+
+
+def take(guest: Guest, operations: Sequence[str] = (), rounds: int | None = None) -> Sheet:
+    """Boot, settle and measure; no operations named means all."""
+    program = str(resources.built("bench/lab/lab"))
+    words = [program, "-m", str(guest.memory_bytes)]
+    words += ["-r", str(rounds)] if rounds else []
+    with (
+        tempfile.TemporaryFile() as output,
+        tempfile.TemporaryFile() as complaints,
+        Path("/dev/null").open("rb") as nothing,
+    ):
+        streams = Streams(nothing.fileno(), output.fileno(), complaints.fileno())
+        reading = run(guest, [*words, *operations], streams)
+        output.seek(0)
+        complaints.seek(0)
+        text = output.read().decode(errors="replace")
+        said = complaints.read().decode(errors="replace").strip()
+    _require_health(reading, said)
+    return Sheet(reading, *read(text))
+
+
+def _require_health(reading: Reading, said: str) -> None:
+    name = reading.guest.name
+    if reading.status:
+        raise GuestError(f"the lab's program ended with status {reading.status} on {name}: {said}")
+    if found := boot.complaints(reading.result.log):
+        raise GuestError(f"{name} complained while it was measured: {found[0]}")
+    if not reading.settled:
+        raise GuestError(f"{name} did not settle; figures taken on it would mean nothing")
+
+
+def read(text: str) -> tuple[str, dict[str, Figure]]:
+    """The program's lines: the sink's file system first, then the operations."""
+    try:
+        setting, *lines = [json.loads(line) for line in text.splitlines()]
+        figures = [_figure(line) for line in lines]
+        return setting["file_system"], {one.operation: one for one in figures}
+    except (ValueError, KeyError, TypeError) as error:
+        raise ArtefactError(f"the lab's program wrote what nobody can read ({error!r})") from error
+
+
+def _figure(line: dict[str, Any]) -> Figure:
+    if "error" in line:
+        name = errno.errorcode.get(line["errno"], line["error"])
+        return Figure(line["operation"], line["unit"], None, error=name)
+    return Figure(
+        operation=line["operation"],
+        unit=line["unit"],
+        median=line["median"],
+        low=line["low"],
+        high=line["high"],
+        rounds=line["rounds"],
+    )

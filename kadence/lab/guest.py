@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which kernel a lab run boots, and in how much memory."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kadence.boot import debian
+from kadence.errors import UsageError
+
+X86_64 = "x86_64"
+STOCK = "debian"
+STOCK_SERIES = "6.12"
+# The same for every kernel: figures depend on it, and memory used after boot above all.
+MEMORY_BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class Guest:
+    """A kernel to measure in."""
+
+    name: str  # in tables and reports
+    image: Path
+    modules: Path | None = None  # of a stock kernel: what it needs to reach its root
+    memory_bytes: int = MEMORY_BYTES
+
+
+def stock(series: str = STOCK_SERIES, memory_bytes: int = MEMORY_BYTES) -> Guest:
+    """Debian's own cloud kernel."""
+    release = debian.newest_release(series)
+    return Guest(
+        name=f"Debian {release}",
+        image=debian.kernel_image(release),
+        modules=debian.kernel_modules(release),
+        memory_bytes=memory_bytes,
+    )
+
+
+def find(reference: str, plan: Path | None = None, memory_bytes: int = MEMORY_BYTES) -> Guest:
+    """What `--kernel` means: debian, a path, or a kernel of the store."""
+    if reference == STOCK:
+        return stock(memory_bytes=memory_bytes)
+    if "/" in reference:
+        return Guest(reference, Path(reference), memory_bytes=memory_bytes)
+    # Here, because the others need no kernel store.
+    from kadence.kconfig import store
+
+    kernel = store.find(reference, plan, target=X86_64)
+    if kernel.target != X86_64:
+        raise UsageError(
+            f"kernel {kernel.id} is for {kernel.target}, and the lab runs {X86_64}; "
+            f"build one with: kadence kernel build --target {X86_64} ..."
+        )
+    return Guest(f"{kernel.kind} {kernel.id}", kernel.image, memory_bytes=memory_bytes)

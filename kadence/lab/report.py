@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `kadence lab` tells of a run: to a person, and to a file."""
+
+from typing import Any
+
+from kadence.lab.session import Reading
+
+
+def lines(reading: Reading) -> list[str]:
+    """For a person; the command's own output is elsewhere."""
+    quiet = f"quiet after {reading.settle_ns / 1e9:.2f} more ({reading.windows} windows)"
+    if not reading.settled:
+        quiet = f"never quiet in {reading.settle_ns / 1e9:.0f} more: the figures mean little"
+    return [
+        f"kadence: lab: {reading.guest.name}, {reading.setting()}",
+        f"kadence: lab: {reading.boot_ns / 1e9:.3f} virtual s to the first program, {quiet}",
+        f"kadence: lab: {reading.processor_ns:,} instructions of the command and its children; "
+        f"{reading.elapsed_ns:,} virtual ns from start to end",
+    ]
+
+
+def document(reading: Reading) -> dict[str, Any]:
+    """For a file of schema kadence.lab."""
+    return {
+        "kernel": reading.guest.name,
+        "flags": list(reading.flags),
+        "file_system": reading.file_system,
+        "guest_bytes": reading.guest.memory_bytes,
+        "boot_ns": reading.boot_ns,
+        "settle_ns": reading.settle_ns,
+        "settled": reading.settled,
+        "instructions": reading.processor_ns,
+        "elapsed_ns": reading.elapsed_ns,
+        "status": reading.status,
+    }

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * settle: waits until the guest has nothing left to do of its own, then becomes a command.
+ *
+ *	settle REPORT COMMAND [ARGUMENT...]
+ *
+ * After a boot the kernel works on for a while (self-tests, deferred set-up, what udev would
+ * do on a whole system), and everything measured meanwhile costs up to twice as much. So a loop of
+ * known length is timed, window by window, with a pause before each: the guest has settled when a
+ * row of windows agree. A guest that never does is given up after a while, and the report says so.
+ *
+ * REPORT gets lines of a key and a value; times are of the guest's clock since its boot:
+ *
+ *	started_ns	when this program began
+ *	finished_ns	when the command began
+ *	processor_ns	what this program used of the processor meanwhile
+ *	windows		how many were looked at
+ *	settled		1, or 0 where it was given up
+ *	file_system	type of the current directory's file system
+ *
+ * The command takes this process's place, so that streams, signals and exit status are its own.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "mount.h"
+
+#define WINDOW_TURNS 2500000L /* of two instructions each */
+#define PAUSE_NS 50000000L
+#define AGREEING_WINDOWS 12
+#define TOLERANCE 0.005 /* a few ticks of the timer are within it; another task is not */
+#define GIVE_UP_NS 30e9
+
+enum { STATUS_USAGE = 2, STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127 };
+
+struct outcome {
+	int64_t started_ns;
+	int windows;
+	bool settled;
+};
+
+static int64_t now_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+static double window_ns(void)
+{
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
+	long turns = WINDOW_TURNS;
+	int64_t start;
+
+	nanosleep(&pause, NULL);
+	start = now_ns();
+	asm volatile("1: dec %0\n\tjnz 1b" : "+r"(turns) : : "cc");
+	return now_ns() - start;
+}
+
+static bool agree(const double *windows)
+{
+	double least = windows[0], most = windows[0];
+
+	for (int i = 1; i < AGREEING_WINDOWS; i++) {
+		if (windows[i] < least)
+			least = windows[i];
+		if (windows[i] > most)
+			most = windows[i];
+	}
+	return most <= least * (1 + TOLERANCE);
+}
+
+static struct outcome settle(void)
+{
+	struct outcome outcome = {.started_ns = now_ns()};
+	double windows[AGREEING_WINDOWS];
+
+	while (!outcome.settled && now_ns() - outcome.started_ns < GIVE_UP_NS) {
+		windows[outcome.windows++ % AGREEING_WINDOWS] = window_ns();
+		outcome.settled = outcome.windows >= AGREEING_WINDOWS && agree(windows);
+	}
+	return outcome;
+}
+
+static int64_t processor_ns(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * INT64_C(1000000000) +
+	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * INT64_C(1000);
+}
+
+static const char *file_system(void)
+{
+	struct stat about;
+
+	return stat(".", &about) ? "unknown" : mount_type(about.st_dev);
+}
+
+static bool report(const char *path, const struct outcome *outcome)
+{
+	FILE *file = fopen(path, "we");
+	bool written;
+
+	if (!file)
+		return false;
+	fprintf(file, "started_ns %jd\n", (intmax_t)outcome->started_ns);
+	fprintf(file, "windows %d\n", outcome->windows);
+	fprintf(file, "settled %d\n", outcome->settled);
+	fprintf(file, "file_system %s\n", file_system());
+	written = !fflush(file);
+	/* Last, for writing to the host takes its time. */
+	fprintf(file, "processor_ns %jd\n", (intmax_t)processor_ns());
+	fprintf(file, "finished_ns %jd\n", (intmax_t)now_ns());
+	return !fclose(file) && written;
+}
+
+int main(int argc, char **argv)
+{
+	struct outcome outcome;
+
+	if (argc < 3) {
+		fputs("usage: settle REPORT COMMAND [ARGUMENT...]\n", stderr);
+		return STATUS_USAGE;
+	}
+	outcome = settle();
+	if (!report(argv[1], &outcome)) {
+		fprintf(stderr, "kadence: %s: %s\n", argv[1], strerror(errno));
+		return STATUS_NOT_EXECUTABLE;
+	}
+	execvp(argv[2], argv + 2);
+	fprintf(stderr, "kadence: %s: %s\n", argv[2], strerror(errno));
+	return errno == ENOENT || errno == ENOTDIR ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
+}

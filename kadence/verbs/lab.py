@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`kadence lab`: run a command where the clock counts instructions."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from kadence import artefact
+from kadence.boot.memory import parse_size
+from kadence.errors import UsageError
+from kadence.lab import report
+from kadence.lab.guest import MEMORY_BYTES, find
+from kadence.lab.session import run
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The kernel, its memory, and the command."""
+    parser.add_argument(
+        "--kernel",
+        default="generic",
+        help="generic, tailored, debian (its own cloud kernel), the ID of an x86_64 kernel in the "
+        "store, or the path of a bzImage (default: generic)",
+    )
+    parser.add_argument("--plan", type=Path, metavar="P.plan.json", help="what tailored refers to")
+    parser.add_argument("--mem", metavar="SIZE", help="memory of the guest (default: 1G)")
+    parser.add_argument("--timeout", type=float, metavar="S", help="host's seconds it may take")
+    parser.add_argument("-o", "--output", type=Path, metavar="R.lab.json", help="keep the figures")
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD", help="the command")
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; its exit status is ours, the figures go to standard error."""
+    command = options.command[1:] if options.command[:1] == ["--"] else options.command
+    if not command:
+        raise UsageError("no command to run; name it after --, as in `kadence lab -- ls`")
+    if options.timeout is not None and not options.timeout > 0:
+        raise UsageError(f"{options.timeout:g} seconds are no time; give --timeout more than 0")
+    memory = parse_size(options.mem) if options.mem else MEMORY_BYTES
+    guest = find(options.kernel, options.plan, memory)
+    reading = run(guest, command, timeout_seconds=options.timeout, stand_in=True)
+    print("\n".join(report.lines(reading)), file=sys.stderr)
+    if options.output:
+        words = ["kadence", "lab", "--kernel", options.kernel, "--", *command]
+        artefact.write(options.output, artefact.LAB, None, words, report.document(reading))
+    return reading.status
