@@ -4,9 +4,9 @@ LAB := $(BUILD)/bench/lab/lab
 LAB_CFLAGS := $(CFLAGS_STRICT) -D_GNU_SOURCE -static
 BUILD_TARGETS += $(LAB)
 
-$(LAB): $(wildcard bench/lab/*.[ch]) kadapt/uapi/kadapt.h
+$(LAB): $(wildcard bench/lab/*.[ch]) kadence/lab/mount.c kadence/lab/mount.h kadapt/uapi/kadapt.h
 	@mkdir -p $(@D)
-	$(CC12) $(LAB_CFLAGS) -Ikadapt/uapi -o $@ $(filter %.c,$^)
+	$(CC12) $(LAB_CFLAGS) -Ikadapt/uapi -Ikadence/lab -o $@ $(filter %.c,$^)
 
 # ONLY=EXPRESSION chooses operations by name, as in ONLY='tcp|write'.
 .PHONY: bench-lab

@@ -7,13 +7,15 @@
  * Every operation is done in batches; a round is one batch, the first round of each is dropped, and
  * the reading of the clock is taken off. One JSON line an operation:
  *
- *	{"operation": "getppid", "unit": "instructions", "median": 202.0, "low": 202.0,
- *	 "high": 203.1, "rounds": 11, "batch": 10000, "crossings": 1}
- *	{"operation": "phase", "unit": "instructions", "error": "ENOENT", "errno": 2}
+ *	{"operation": "getppid", "unit": "ns", "median": 337.28, "low": 337.00, "high": 338.29,
+ *	 "rounds": 11, "batch": 10000, "crossings": 1}
+ *	{"operation": "phase", "unit": "ns", "error": "ENOENT", "errno": 2}
  *
- * The second form says that this kernel cannot do it. `unit` is `instructions` where the clock
- * advances by one nanosecond an instruction (in the lab; the operation `million`, which is exactly
- * a million instructions, shows whether it does) and nanoseconds everywhere else.
+ * Files are written and read on tmpfs, or in DIRECTORY; the first line of all names the file
+ *system. The second form says that this kernel cannot do it. A nanosecond is an instruction where
+ *the clock counts instructions, as in the lab; the operation `million`, which is a million of them,
+ * shows whether it does. `crossings` are the calls into the kernel that one operation takes, 0
+ * where it takes none or shares one with others.
  *
  * What it gets wrong: the loop around an operation (3 to 10 instructions) is counted in; a batch
  * that crosses a tick of the timer pays for it, as programs do.
@@ -23,6 +25,7 @@
 
 #include <stdint.h>
 
+#define MOST_ROUNDS 101
 #define RECORDS_PER_CALL 64
 #define LARGEST_RECORD 1024
 #define RECORDS_PER_ROUND 4096
@@ -32,7 +35,7 @@ struct operation {
 	const char *unit;
 	long argument; /* size of a record, or what the functions make of it */
 	long batch;    /* how many are done in a round */
-	int crossings; /* calls into the kernel for one, where that is more or less than one */
+	int crossings; /* calls into the kernel for one; 0: none, or one for several */
 	int rounds;    /* 0: as many as asked for */
 	/* All return 0 or a negative errno. */
 	int (*prepare)(long argument);		  /* once, before the first round */
@@ -52,7 +55,7 @@ extern const struct operation timer_operations[];
 
 /* What the command line says. */
 struct setting {
-	const char *sink;	   /* folder for files */
+	const char *sink;	   /* folder for files; NULL: none, a file of tmpfs */
 	unsigned long guest_bytes; /* size of the guest's memory; 0: unknown */
 	int rounds;
 };

@@ -6,8 +6,6 @@
 
 #include "lab.h"
 
-#define MOST_ROUNDS 101
-
 static int by_size(const void *left, const void *right)
 {
 	double difference = *(const double *)left - *(const double *)right;
@@ -68,8 +66,6 @@ void measure(const struct operation *operation)
 	int rounds = operation->rounds ? operation->rounds : setting.rounds;
 	int error;
 
-	if (rounds > MOST_ROUNDS)
-		rounds = MOST_ROUNDS;
 	error = operation->prepare ? operation->prepare(operation->argument) : 0;
 	if (!error)
 		error = all_rounds(operation, rounds, costs);

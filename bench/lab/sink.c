@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The file that is written and read: unlinked, so that nothing is left behind. */
+/* The file that is written and read: it has no name, so that nothing is left behind. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
-#include <stdio.h>
-#include <sys/vfs.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lab.h"
+#include "mount.h"
 
 static int sink = -1;
 
+/* Without a folder it is a file of the kernel's own tmpfs, which needs nothing mounted. */
 int sink_open(void)
 {
-	sink = open(setting.sink, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (setting.sink)
+		sink = open(setting.sink, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	else
+		sink = memfd_create("sink", MFD_CLOEXEC);
 	return sink < 0 ? -errno : sink;
 }
 
@@ -34,23 +38,9 @@ void sink_close(void)
 
 const char *sink_file_system(void)
 {
-	static char number[32];
-	struct statfs about;
+	struct stat about;
 
-	if (statfs(setting.sink, &about))
-		return "none";
-	switch (about.f_type) {
-	case TMPFS_MAGIC:
+	if (!setting.sink)
 		return "tmpfs";
-	case RAMFS_MAGIC:
-		return "ramfs";
-	case EXT4_SUPER_MAGIC:
-		return "ext4";
-	case V9FS_MAGIC:
-		return "9p";
-	case OVERLAYFS_SUPER_MAGIC:
-		return "overlay";
-	}
-	snprintf(number, sizeof(number), "0x%lx", (unsigned long)about.f_type);
-	return number;
+	return stat(setting.sink, &about) ? "none" : mount_type(about.st_dev);
 }
