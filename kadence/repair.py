@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Delta debugging: which few of many dropped things have to be put back.
+
+A pure search over an oracle that says whether it works with a given set put back. It first puts
+back batch after batch until it works, and then minimises what was put back by ddmin (Zeller and
+Hildebrandt, "Simplifying and isolating failure-inducing input", IEEE Transactions on Software
+Engineering 28(2), 2002, section 3.2), with "it works" in the place of "it fails".
+
+Nothing is assumed of the oracle but that its answer to the same set is the same: what helps may
+be several things together, and putting more back may break it again. An oracle that will not
+answer any more raises `BudgetSpent`; the search then ends with the best that it knows.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+Oracle = Callable[[frozenset[str]], bool]
+
+
+class BudgetSpent(Exception):  # noqa: N818 - it ends a search; nothing is wrong
+    """The oracle has no more answers to give."""
+
+
+class Outcome(Enum):
+    """How a search ended."""
+
+    MINIMAL = "minimal"  # without any one of them it does not work
+    SMALLER = "smaller"  # it works, but the budget ended before all had been tried
+    HOPELESS = "hopeless"  # it does not work even with everything put back
+    EXHAUSTED = "exhausted"  # the budget ended before it worked
+
+
+@dataclass(frozen=True)
+class Repair:
+    """What to put back, in the order of the candidates."""
+
+    outcome: Outcome
+    put_back: tuple[str, ...] = ()
+
+    @property
+    def works(self) -> bool:
+        return self.outcome in {Outcome.MINIMAL, Outcome.SMALLER}
+
+
+@dataclass
+class _Memory:
+    """Asks no question twice, and keeps the smallest set that worked."""
+
+    oracle: Oracle
+    answers: dict[frozenset[str], bool] = field(default_factory=dict)
+    best: list[str] | None = None
+
+    def works(self, chosen: Sequence[str]) -> bool:
+        key = frozenset(chosen)
+        if key not in self.answers:
+            self.answers[key] = self.oracle(key)
+        if self.answers[key] and (self.best is None or len(chosen) < len(self.best)):
+            self.best = list(chosen)
+        return self.answers[key]
+
+
+def repair(batches: Sequence[Sequence[str]], oracle: Oracle) -> Repair:
+    """Find what to put back; batches come best candidates first, and {} is known to fail."""
+    memory = _Memory(oracle, {frozenset(): False})
+    try:
+        parts = _grow(batches, memory)
+        if parts is None:
+            return Repair(Outcome.HOPELESS)
+        return Repair(Outcome.MINIMAL, tuple(_minimise(parts, memory)))
+    except BudgetSpent:
+        if memory.best is None:
+            return Repair(Outcome.EXHAUSTED)
+        return Repair(Outcome.SMALLER, tuple(memory.best))
+
+
+def _grow(batches: Sequence[Sequence[str]], memory: _Memory) -> list[list[str]] | None:
+    """What failed before and the batch that made it work, as the parts to begin with."""
+    grown: list[str] = []
+    for batch in batches:
+        added = [candidate for candidate in dict.fromkeys(batch) if candidate not in grown]
+        if added and memory.works(grown + added):
+            # The last batch is the likely one, so it is the first that ddmin tries alone.
+            return [part for part in (added, grown) if part]
+        grown += added
+    return None
+
+
+def _minimise(parts: list[list[str]], memory: _Memory) -> list[str]:
+    """ddmin: a subset that works and of which no single element can be left out."""
+    current = [candidate for part in parts for candidate in part]
+    while len(current) > 1:
+        reduced = _reduced(parts, memory)
+        if reduced is not None:
+            current, parts = reduced
+        elif len(parts) < len(current):
+            parts = _split(current, 2 * len(parts))
+        else:
+            break
+    return current
+
+
+def _reduced(parts: list[list[str]], memory: _Memory) -> tuple[list[str], list[list[str]]] | None:
+    """One step of ddmin: to a part that works alone, or to all but one part."""
+    if len(parts) == 1:
+        return None
+    for part in parts:
+        if memory.works(part):
+            return part, _split(part, 2)
+    for left_out in parts if len(parts) > 2 else ():
+        rest = [part for part in parts if part is not left_out]
+        complement = [candidate for part in rest for candidate in part]
+        if memory.works(complement):
+            return complement, _split(complement, max(len(rest), 2))
+    return None
+
+
+def _split(candidates: Sequence[str], count: int) -> list[list[str]]:
+    """Neighbouring parts of nearly equal size, at most as many as there are candidates."""
+    count = min(count, len(candidates))
+    edges = [index * len(candidates) // count for index in range(count + 1)]
+    return [list(candidates[a:b]) for a, b in zip(edges[:-1], edges[1:], strict=True)]
