@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The guest's init and the relay. Both are static: init because the guest may run before
-# anything else works, the relay because its environment is the command's (LD_PRELOAD, ...).
+# The guest's init, the relay, and what starts a file server beside QEMU. The first two are static:
+# init because the guest may run before anything else works, the relay because its environment is
+# the command's (LD_PRELOAD, ...).
 
 BOOT_CFLAGS := $(CFLAGS_STRICT) -D_GNU_SOURCE -static
 BOOT_HEADERS := $(wildcard boot/*.h boot/*/*.h)
 
-BUILD_TARGETS += $(BUILD)/boot/init $(BUILD)/boot/relay
+BUILD_TARGETS += $(BUILD)/boot/init $(BUILD)/boot/relay $(BUILD)/boot/file-server
 
 $(BUILD)/boot/init: $(wildcard boot/init/*.c) $(BOOT_HEADERS)
 	@mkdir -p $(@D)
@@ -14,3 +15,7 @@ $(BUILD)/boot/init: $(wildcard boot/init/*.c) $(BOOT_HEADERS)
 $(BUILD)/boot/relay: $(wildcard boot/relay/*.c) $(BOOT_HEADERS)
 	@mkdir -p $(@D)
 	$(CC12) $(BOOT_CFLAGS) -pthread -o $@ $(filter %.c,$^)
+
+$(BUILD)/boot/file-server: boot/file_server/main.c
+	@mkdir -p $(@D)
+	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -o $@ $<

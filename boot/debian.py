@@ -28,13 +28,22 @@ def newest_release(series: str) -> str:
 
 def kernel_image(release: str) -> Path:
     """The image of this release, fetched from the machine's own package source if need be."""
+    return _from_image_package(release, f"boot/vmlinuz-{release}")
+
+
+def kernel_modules(release: str) -> Path:
+    """The folder lib/modules/RELEASE of this release, fetched with its image if need be."""
+    return _from_image_package(release, f"lib/modules/{release}")
+
+
+def _from_image_package(release: str, relative: str) -> Path:
     folder = resources.cache_directory() / "debian" / release
-    image = folder / "boot" / f"vmlinuz-{release}"
-    if not image.exists():
+    found = folder / relative
+    if not found.exists():
         _fetch([f"linux-image-{release}"], folder)
-    if not image.exists():
-        raise ToolError(f"package linux-image-{release} holds no {image.name}; try another release")
-    return image
+    if not found.exists():
+        raise ToolError(f"package linux-image-{release} holds no {relative}; try another release")
+    return found
 
 
 def kernel_headers(release: str) -> Path:

@@ -2,8 +2,7 @@
 """A whole x86_64 machine in QEMU: how it is started so that relay and init find each other.
 
 Its descriptors are set by relay/kernel.c: 1 the log (serial line 1), 3 the doorbell (serial line
-0), 4 the shared memory (an ivshmem device), 5 QEMU's monitor. The host's files are the root, by
-9p, which a kernel must have built in, as all of Kadence's own have.
+0), 4 the shared memory (an ivshmem device), 5 QEMU's monitor. The host's files are the root.
 """
 
 import hashlib
@@ -12,7 +11,7 @@ import shutil
 from pathlib import Path
 
 from kadence import artefact, resources
-from kadence.boot import acceleration, initramfs
+from kadence.boot import acceleration, host_files, initramfs
 from kadence.boot.memory import MIB, Memory
 from kadence.boot.request import Request
 from kadence.errors import ToolError, UsageError
@@ -44,12 +43,14 @@ def command(request: Request, memory: Memory, init: Path, shared_bytes: int) -> 
         raise ToolError(f"{QEMU} is missing; install it with: apt-get install qemu-system-x86")
     machine = _machine(request, memory, init)
     fast = LAB if request.lab else acceleration.options(acceleration.chosen(machine, ARGUMENTS))
+    files = host_files.carrier(request.image, memory.size_bytes)
     return [
+        *files.server,
         *machine,
         *fast,
+        *files.options,
         *_lines(),
         *_shared(shared_bytes),
-        *_root(),
         *_trace(request),
         *("-append", " ".join([*ARGUMENTS, *request.kernel_arguments])),
     ]
@@ -86,15 +87,6 @@ def _lines() -> list[str]:
 def _shared(size_bytes: int) -> list[str]:
     backend = f"memory-backend-file,id=shared,mem-path=/proc/self/fd/4,size={size_bytes},share=on"
     return ["-object", backend, "-device", "ivshmem-plain,memdev=shared"]
-
-
-def _root() -> list[str]:
-    """Only root can give files away; anybody else's files are his own anyway."""
-    model = "passthrough" if os.geteuid() == 0 else "none"
-    return [
-        *("-fsdev", f"local,id=host,path=/,security_model={model},multidevs=remap"),
-        *("-device", "virtio-9p-pci,fsdev=host,mount_tag=host"),
-    ]
 
 
 def _trace(request: Request) -> list[str]:

@@ -12,8 +12,10 @@
 #include "init.h"
 
 #define HOST "/host"
-/* The host's side is QEMU's -fsdev in ../x86_64.py. mmap: what is read and written is the host's
- * at once, and files can be mapped for writing. */
+/*
+ * The host's side is ../host_files.py. mmap: what is read and written is the host's at once, and
+ * files can be mapped for writing. Virtiofs is for stock kernels, some of which have no 9p.
+ */
 #define TAG "host"
 #define OPTIONS "trans=virtio,version=9p2000.L,cache=mmap,msize=512000"
 
@@ -48,8 +50,8 @@ void root_enter(void)
 	if (!in_machine)
 		return;
 	mkdir(HOST, 0755);
-	if (mount(TAG, HOST, "9p", 0, OPTIONS))
-		give_up("the host's files by 9p");
+	if (mount(TAG, HOST, "9p", 0, OPTIONS) && mount(TAG, HOST, "virtiofs", 0, NULL))
+		give_up("the host's files by 9p or virtiofs");
 	if (chdir(HOST) || mount(".", "/", NULL, MS_MOVE, NULL) || chroot(".") || chdir("/"))
 		give_up("the host's files as root");
 }

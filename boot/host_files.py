@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How the host's files get into an x86_64 guest: by 9p, or by virtiofs where a kernel has no 9p.
+
+9p needs no privilege and nothing beside QEMU; Kadence's own kernels have it. Debian's cloud kernel
+has virtiofs instead, whose server in QEMU 7.2 runs as root only.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from kadence import resources
+from kadence.errors import ToolError, UsageError
+
+VIRTIOFSD = Path("/usr/lib/qemu/virtiofsd")
+# As file_server/main.c connects them.
+SERVER_DESCRIPTOR, MACHINE_DESCRIPTOR = 6, 7
+
+
+@dataclass(frozen=True)
+class HostFiles:
+    """What it takes: words before QEMU's, options of QEMU."""
+
+    server: tuple[str, ...]
+    options: tuple[str, ...]
+
+
+def carrier(image: Path, memory_bytes: int) -> HostFiles:
+    """By what this kernel has, as the configuration beside its image says; without one, 9p."""
+    on = _built_in(image)
+    if on is None or "9P_FS" in on:
+        return HostFiles((), _by_9p())
+    if "VIRTIO_FS" not in on:
+        raise UsageError(
+            f"{image} has neither 9p nor virtiofs built in, so it can't reach this machine's "
+            "files; name another kernel"
+        )
+    return HostFiles(_server(image), _by_virtiofs(memory_bytes))
+
+
+def _built_in(image: Path) -> set[str] | None:
+    """Symbols with the value y in `config` beside an image, `config-RELEASE` beside Debian's."""
+    config = image.parent / image.name.replace("vmlinuz", "config").replace("image", "config")
+    try:
+        lines = config.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return None
+    return {line[len("CONFIG_") : -2] for line in lines if line.endswith("=y")}
+
+
+def _by_9p() -> tuple[str, ...]:
+    """Only root can give files away; anybody else's files are his own anyway."""
+    model = "passthrough" if os.geteuid() == 0 else "none"
+    return (
+        *("-fsdev", f"local,id=host,path=/,security_model={model},multidevs=remap"),
+        *("-device", "virtio-9p-pci,fsdev=host,mount_tag=host"),
+    )
+
+
+def _by_virtiofs(memory_bytes: int) -> tuple[str, ...]:
+    """The server reads and writes the guest's memory itself."""
+    return (
+        *("-object", f"memory-backend-memfd,id=memory,size={memory_bytes},share=on"),
+        *("-machine", "memory-backend=memory"),
+        *("-chardev", f"socket,id=host,fd={MACHINE_DESCRIPTOR}"),
+        *("-device", "vhost-user-fs-pci,chardev=host,tag=host"),
+    )
+
+
+def _server(image: Path) -> tuple[str, ...]:
+    if os.geteuid() != 0:
+        raise UsageError(
+            f"{image} reaches this machine's files by virtiofs only, whose server needs root; "
+            "run as root or name a kernel with 9p, such as one that Kadence built"
+        )
+    if not VIRTIOFSD.exists():
+        raise ToolError(f"{VIRTIOFSD} is missing; run `apt-get install qemu-system-common`")
+    return (
+        *(str(resources.built("boot/file-server")), str(VIRTIOFSD)),
+        *(f"--fd={SERVER_DESCRIPTOR}", "-f", "-o", "source=/"),
+        *("-o", "sandbox=chroot", "-o", "log_level=err", "-o", "flock,posix_lock"),
+        "--",
+    )
