@@ -8,6 +8,7 @@ import importlib
 ACTIONS = {
     "build": "build a kernel into the store",
     "list": "the kernels in the store",
+    "trace": "learn which kernel code a program runs, and what configures it",
     "show": "what is in a kernel, and why",
     "gc": "remove what is superseded, damaged or left over",
 }

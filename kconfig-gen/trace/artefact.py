@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`*.ktrace.json`: what of the kernel a program ran; docs/artefacts.md describes it."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from kadence import artefact
+from kadence.errors import ArtefactError
+from kadence.kconfig.trace.observed import Observed
+from kadence.kconfig.trace.symbols import Symbol
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much ran: distinct instructions and functions."""
+
+    instructions: int
+    functions: int
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A traced run."""
+
+    argv: Sequence[str]
+    kernel: str  # ID
+    program: Extent
+    boot: Extent
+    symbols: Sequence[Symbol]
+    observed: Observed
+
+
+def write(path: Path, trace: Trace, command: Sequence[str]) -> None:
+    """Write it under its name when it is whole."""
+    body: dict[str, Any] = {
+        "program": list(trace.argv),
+        "kernel": trace.kernel,
+        "instructions": {
+            "program": trace.program.instructions,
+            "boot": trace.boot.instructions,
+        },
+        "functions": {"program": trace.program.functions, "boot": trace.boot.functions},
+        "symbols": [asdict(symbol) for symbol in trace.symbols],
+        **asdict(trace.observed),
+    }
+    artefact.write(path, artefact.TRACE, None, command, body)
+
+
+def read(path: Path) -> Trace:
+    """Read it, or say in one sentence what is wrong."""
+    body = artefact.read(path, artefact.TRACE)
+    try:
+        return Trace(
+            argv=body["program"],
+            kernel=body["kernel"],
+            program=_extent(body, "program"),
+            boot=_extent(body, "boot"),
+            symbols=[Symbol(**symbol) for symbol in body["symbols"]],
+            observed=Observed(
+                system_calls=body["system_calls"],
+                socket_families=body["socket_families"],
+                file_systems=body["file_systems"],
+                paths=body["paths"],
+            ),
+        )
+    except (KeyError, TypeError) as error:
+        raise ArtefactError(f"{path} is not a whole trace ({error!r}); make it anew") from error
+
+
+def _extent(body: dict[str, Any], part: str) -> Extent:
+    return Extent(body["instructions"][part], body["functions"][part])

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Conditions on configuration symbols, as the preprocessor and as Kconfig write them.
+
+One question is asked of them: given that this condition came out so, which symbols had to be on?
+"""
+
+import re
+from collections.abc import Callable, Set
+from dataclasses import dataclass
+
+# Spellings of "CONFIG_X is on" (include/linux/kconfig.h); a module counts as on.
+PREPROCESSOR = re.compile(
+    r"(?:IS_ENABLED|IS_BUILTIN|IS_MODULE|IS_REACHABLE)\s*\(\s*CONFIG_(\w+)\s*\)"
+    r"|defined\s*\(\s*CONFIG_(\w+)\s*\)|defined\s+CONFIG_(\w+)|\bCONFIG_(\w+)\b"
+)
+TOKEN = re.compile(r"\s*(&&|\|\||!(?!=)|\(|\)|[^\s&|()!]+|.)")
+OPAQUE = "?"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A node: `and`, `or`, `not`, `symbol` (with its name), or `opaque` (taken for true)."""
+
+    kind: str
+    parts: tuple["Condition", ...] = ()
+    symbol: str = ""
+
+    def holds(self, on: Set[str]) -> bool:
+        """Whether it is true where these symbols are on."""
+        if self.kind == "symbol":
+            return self.symbol in on
+        values = [part.holds(on) for part in self.parts]
+        if self.kind == "not":
+            return not values[0]
+        return any(values) if self.kind == "or" else all(values)
+
+    def needs(self, on: Set[str], outcome: bool = True) -> frozenset[str]:
+        """Symbols that have to stay on for it to come out so; empty if it does not so now."""
+        if self.kind == "symbol":
+            return frozenset({self.symbol}) if outcome else frozenset()
+        if self.kind == "not":
+            return self.parts[0].needs(on, not outcome)
+        # A conjunction is true by all of its parts and false by any; a disjunction reversed.
+        if (self.kind == "and") == outcome:
+            return frozenset().union(*(part.needs(on, outcome) for part in self.parts))
+        deciding = [part.needs(on, outcome) for part in self.parts if part.holds(on) == outcome]
+        return min(deciding, key=lambda needed: (len(needed), sorted(needed)), default=frozenset())
+
+
+TRUE = Condition("opaque")
+
+
+def of_preprocessor(text: str) -> Condition:
+    """The condition of an #if; what is no configuration symbol is opaque."""
+    marked = PREPROCESSOR.sub(lambda m: f" @{next(filter(None, m.groups()))} ", text)
+    return _Parser(marked, _marked_symbol).parse()
+
+
+def of_kconfig(text: str) -> Condition:
+    """The condition of a `depends on` or an `if`; a comparison with n is a negation."""
+    text = re.sub(r"\$\([^()]*(?:\([^()]*\)[^()]*)*\)", " ? ", text)
+    text = re.sub(r"(\w+)\s*(?:!=\s*n|=\s*[ym])\b", r"\1", text)
+    text = re.sub(r"(\w+)\s*(?:=\s*n|!=\s*[ym])\b", r"!\1", text)
+    text = re.sub(r"\S+\s*(?:[<>]=?|!?=)\s*\S+", " ? ", text)
+    return _Parser(text, _bare_symbol).parse()
+
+
+def _marked_symbol(word: str) -> Condition:
+    return Condition("symbol", symbol=word[1:]) if word.startswith("@") else TRUE
+
+
+def _bare_symbol(word: str) -> Condition:
+    return Condition("symbol", symbol=word) if re.fullmatch(r"[A-Z0-9_]\w*", word) else TRUE
+
+
+class _Parser:
+    """Recursive descent over || && !; a run of words that are no operators is one operand."""
+
+    def __init__(self, text: str, operand: Callable[[str], Condition]) -> None:
+        self.rest = [token for token in TOKEN.findall(text) if token.strip()]
+        self.operand = operand
+
+    def parse(self) -> Condition:
+        return self._joined("or", "||", lambda: self._joined("and", "&&", self._negation))
+
+    def _joined(self, kind: str, operator: str, part: Callable[[], Condition]) -> Condition:
+        parts = [part()]
+        while self.rest and self.rest[0] == operator:
+            self.rest.pop(0)
+            parts.append(part())
+        return parts[0] if len(parts) == 1 else Condition(kind, tuple(parts))
+
+    def _negation(self) -> Condition:
+        if self.rest and self.rest[0] == "!":
+            self.rest.pop(0)
+            negated = self._negation()
+            # What can't be read is taken for true either way.
+            return negated if negated == TRUE else Condition("not", (negated,))
+        return self._operand()
+
+    def _operand(self) -> Condition:
+        operands = []
+        while self.rest and self.rest[0] not in {"&&", "||", ")"}:
+            token = self.rest.pop(0)
+            if token == "(":
+                operands.append(self.parse())
+                if self.rest:
+                    self.rest.pop(0)
+            else:
+                operands.append(self.operand(token))
+        return operands[0] if len(operands) == 1 else TRUE
