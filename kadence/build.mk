@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# settle, which `kadence lab` runs in the guest before the command. Static, for any guest.
+# What the lab runs in a guest before the command. Static, for any guest.
 SETTLE := $(BUILD)/kadence/settle
-BUILD_TARGETS += $(SETTLE)
+LAB_INIT := $(BUILD)/kadence/lab-init
+LAB_GUEST_CFLAGS := $(CFLAGS_STRICT) -D_GNU_SOURCE -static
+BUILD_TARGETS += $(SETTLE) $(LAB_INIT)
 
 $(SETTLE): kadence/lab/settle.c kadence/lab/mount.c kadence/lab/mount.h
 	@mkdir -p $(@D)
-	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -static -o $@ $(filter %.c,$^)
+	$(CC12) $(LAB_GUEST_CFLAGS) -o $@ $(filter %.c,$^)
+
+$(LAB_INIT): kadence/lab/init.c
+	@mkdir -p $(@D)
+	$(CC12) $(LAB_GUEST_CFLAGS) -o $@ $<

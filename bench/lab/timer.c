@@ -54,7 +54,7 @@ const struct operation timer_operations[] = {
 	.name = "timer_interrupts",
 	.unit = "per second",
 	.batch = 1,
-	.rounds = 3,
+	.rounds = 1,
 	.sample = sample_interrupts,
     },
     {0},

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figures of single operations: runs build/bench/lab/lab in a guest and reads its lines."""
+"""Figures of single operations: build/bench/lab/lab in a guest that has nothing but it."""
 
 import errno
 import json
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from kadence import boot, resources
+from kadence.boot import x86_64
 from kadence.errors import ArtefactError, GuestError
+from kadence.lab import bare, settled
 from kadence.lab.guest import Guest
-from kadence.lab.session import Reading, Streams, run
+from kadence.lab.settled import Settled
+
+PROGRAM = "/lab"
 
 
 @dataclass(frozen=True)
@@ -35,13 +37,14 @@ class Figure:
 class Sheet:
     """All figures of one boot, and what they were got with."""
 
-    reading: Reading
+    guest: Guest
+    settled: Settled
     sink: str  # file system of the files that were written and read
     figures: dict[str, Figure]
 
     def setting(self) -> str:
         """What belongs to every figure."""
-        return self.reading.setting(self.sink)
+        return self.guest.setting(self.sink, x86_64.LAB)
 
     def value(self, operation: str) -> float | None:
         """The median, None where there is none."""
@@ -51,32 +54,20 @@ class Sheet:
 
 def take(guest: Guest, operations: Sequence[str] = (), rounds: int | None = None) -> Sheet:
     """Boot, settle and measure; no operations named means all."""
-    program = str(resources.built("bench/lab/lab"))
-    words = [program, "-m", str(guest.memory_bytes)]
+    words = [PROGRAM, "-m", str(guest.memory_bytes)]
     words += ["-r", str(rounds)] if rounds else []
-    with (
-        tempfile.TemporaryFile() as output,
-        tempfile.TemporaryFile() as complaints,
-        Path("/dev/null").open("rb") as nothing,
-    ):
-        streams = Streams(nothing.fileno(), output.fileno(), complaints.fileno())
-        reading = run(guest, [*words, *operations], streams)
-        output.seek(0)
-        complaints.seek(0)
-        text = output.read().decode(errors="replace")
-        said = complaints.read().decode(errors="replace").strip()
-    _require_health(reading, said)
-    return Sheet(reading, *read(text))
-
-
-def _require_health(reading: Reading, said: str) -> None:
-    name = reading.guest.name
-    if reading.status:
-        raise GuestError(f"the lab's program ended with status {reading.status} on {name}: {said}")
-    if found := boot.complaints(reading.result.log):
-        raise GuestError(f"{name} complained while it was measured: {found[0]}")
-    if not reading.settled:
-        raise GuestError(f"{name} did not settle; figures taken on it would mean nothing")
+    files = {PROGRAM: resources.built("bench/lab/lab")}
+    ending = bare.run(guest, [*words, *operations], files)
+    figures = [line for line in ending.lines if line.startswith("{")]
+    said = settled.read(line for line in ending.lines if not line.startswith("{"))
+    if ending.status:
+        rest = " ".join(ending.lines)
+        raise GuestError(f"the lab's program ended with {ending.status} on {guest.name}: {rest}")
+    if found := boot.complaints(ending.log):
+        raise GuestError(f"{guest.name} complained while it was measured: {found[0]}")
+    if not said.settled:
+        raise GuestError(f"{guest.name} did not settle; figures taken on it would mean nothing")
+    return Sheet(guest, said, *read("\n".join(figures)))
 
 
 def read(text: str) -> tuple[str, dict[str, Figure]]:

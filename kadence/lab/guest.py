@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which kernel a lab run boots, and in how much memory."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,19 +21,18 @@ class Guest:
 
     name: str  # in tables and reports
     image: Path
-    modules: Path | None = None  # of a stock kernel: what it needs to reach its root
     memory_bytes: int = MEMORY_BYTES
+
+    def setting(self, file_system: str, flags: Sequence[str]) -> str:
+        """What belongs to every figure."""
+        memory = self.memory_bytes >> 20
+        return f"{memory} MiB, one processor, files on {file_system}; {' '.join(flags)}"
 
 
 def stock(series: str = STOCK_SERIES, memory_bytes: int = MEMORY_BYTES) -> Guest:
     """Debian's own cloud kernel."""
     release = debian.newest_release(series)
-    return Guest(
-        name=f"Debian {release}",
-        image=debian.kernel_image(release),
-        modules=debian.kernel_modules(release),
-        memory_bytes=memory_bytes,
-    )
+    return Guest(f"Debian {release}", debian.kernel_image(release), memory_bytes)
 
 
 def find(reference: str, plan: Path | None = None, memory_bytes: int = MEMORY_BYTES) -> Guest:
@@ -40,7 +40,7 @@ def find(reference: str, plan: Path | None = None, memory_bytes: int = MEMORY_BY
     if reference == STOCK:
         return stock(memory_bytes=memory_bytes)
     if "/" in reference:
-        return Guest(reference, Path(reference), memory_bytes=memory_bytes)
+        return Guest(reference, Path(reference), memory_bytes)
     # Here, because the others need no kernel store.
     from kadence.kconfig import store
 
@@ -50,4 +50,4 @@ def find(reference: str, plan: Path | None = None, memory_bytes: int = MEMORY_BY
             f"kernel {kernel.id} is for {kernel.target}, and the lab runs {X86_64}; "
             f"build one with: kadence kernel build --target {X86_64} ..."
         )
-    return Guest(f"{kernel.kind} {kernel.id}", kernel.image, memory_bytes=memory_bytes)
+    return Guest(f"{kernel.kind} {kernel.id}", kernel.image, memory_bytes)

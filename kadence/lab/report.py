@@ -8,14 +8,15 @@ from kadence.lab.session import Reading
 
 def lines(reading: Reading) -> list[str]:
     """For a person; the command's own output is elsewhere."""
-    quiet = f"quiet after {reading.settle_ns / 1e9:.2f} more ({reading.windows} windows)"
-    if not reading.settled:
-        quiet = f"never quiet in {reading.settle_ns / 1e9:.0f} more: the figures mean little"
+    found = reading.settled
+    quiet = f"quiet after {found.settle_ns / 1e9:.2f} more ({found.windows} windows)"
+    if not found.settled:
+        quiet = f"never quiet in {found.settle_ns / 1e9:.0f} more: the figures mean little"
     return [
         f"kadence: lab: {reading.guest.name}, {reading.setting()}",
-        f"kadence: lab: {reading.boot_ns / 1e9:.3f} virtual s to the first program, {quiet}",
+        f"kadence: lab: {found.boot_ns / 1e9:.3f} virtual s to the first program, {quiet}",
         f"kadence: lab: {reading.processor_ns:,} instructions of the command and its children; "
-        f"{reading.elapsed_ns:,} virtual ns from start to end",
+        f"{reading.elapsed_ns:,} virtual ns from start to end, waiting included",
     ]
 
 
@@ -24,12 +25,12 @@ def document(reading: Reading) -> dict[str, Any]:
     return {
         "kernel": reading.guest.name,
         "flags": list(reading.flags),
-        "file_system": reading.file_system,
+        "file_system": reading.settled.file_system,
         "guest_bytes": reading.guest.memory_bytes,
-        "boot_ns": reading.boot_ns,
-        "settle_ns": reading.settle_ns,
-        "settled": reading.settled,
+        "boot_ns": reading.settled.boot_ns,
+        "settle_ns": reading.settled.settle_ns,
+        "settled": reading.settled.settled,
         "instructions": reading.processor_ns,
         "elapsed_ns": reading.elapsed_ns,
-        "status": reading.status,
+        "status": reading.result.status,
     }

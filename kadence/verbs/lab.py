@@ -42,4 +42,4 @@ def execute(options: argparse.Namespace) -> int:
     if options.output:
         words = ["kadence", "lab", "--kernel", options.kernel, "--", *command]
         artefact.write(options.output, artefact.LAB, None, words, report.document(reading))
-    return reading.status
+    return reading.result.status

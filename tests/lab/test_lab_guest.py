@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The lab itself, on Debian's stock kernel: its clock counts instructions, and repeatably so."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kadence.lab import Sheet
+
+pytestmark = pytest.mark.kernel
+
+MILLION = 1_000_000
+LOOP_INSTRUCTIONS = 100_000_000
+TICKS_PER_SECOND = 250  # CONFIG_HZ of Debian's kernels
+AGREE, AGREE_TCP = 0.01, 0.10
+
+
+def test_the_clock_counts_instructions(two_boots: tuple[Sheet, Sheet]) -> None:
+    for sheet in two_boots:
+        found = sheet.value("million")
+        # What is above is ticks of the timer.
+        assert found is not None
+        assert MILLION <= found <= 1.005 * MILLION
+
+
+def test_two_boots_agree(two_boots: tuple[Sheet, Sheet]) -> None:
+    first, second = two_boots
+    assert list(first.figures) == list(second.figures)
+    for operation, figure in first.figures.items():
+        other = second.figures[operation]
+        assert figure.error == other.error
+        if figure.median is None:
+            continue
+        allowed = AGREE_TCP if operation.startswith("tcp") else AGREE
+        assert other.median == pytest.approx(figure.median, rel=allowed), operation
+
+
+def test_the_timer_interrupts_as_configured(two_boots: tuple[Sheet, Sheet]) -> None:
+    found = two_boots[0].value("timer_interrupts")
+    assert found == pytest.approx(TICKS_PER_SECOND, rel=0.02)
+
+
+def test_what_the_kernel_lacks_is_told(two_boots: tuple[Sheet, Sheet]) -> None:
+    """Debian's kernel has no /dev/kadapt."""
+    assert two_boots[0].figures["phase"].error == "ENOENT"
+
+
+def test_every_result_names_its_setting(two_boots: tuple[Sheet, Sheet]) -> None:
+    setting = two_boots[0].setting()
+    for part in ("1024 MiB", "tmpfs", "-icount shift=0,sleep=off", "-cpu max,-erms,-fsrm"):
+        assert part in setting
+
+
+def test_a_command_is_counted(kadence: Callable[..., Any], loop: Path, tmp_path: Path) -> None:
+    output = tmp_path / "loop.lab.json"
+    done = kadence("lab", "--kernel", "debian", "-o", output, "--", loop)
+    assert (done.returncode, done.stdout) == (7, "done\n"), done.stderr
+    document = json.loads(output.read_text(encoding="utf-8"))
+    assert document["settled"]
+    assert document["status"] == 7
+    assert document["guest_bytes"] == 1 << 30
+    # Above are the loader's page faults, served from the host's files, and the timer's ticks.
+    assert LOOP_INSTRUCTIONS <= document["instructions"] <= 1.05 * LOOP_INSTRUCTIONS
+    assert f"{document['instructions']:,} instructions" in done.stderr
+    assert "-icount shift=0,sleep=off" in done.stderr
