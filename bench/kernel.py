@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What tailoring makes of a kernel: Debian's cloud kernel beside one for each example program.
+
+Text, modules and symbols come from the packages and manifests, all else from boots: x86_64 in the
+lab (docs/lab.md), User-Mode Linux on this machine. Goals that are missed say so. --builds adds a
+cold and a warm build of the first program's User-Mode Linux kernel; that takes minutes.
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator
+
+import operations
+import programs
+import um
+from rows import Goal, Row, summary, table
+from stock import Stock, count, facts, smallest
+
+from kadence import resources
+from kadence.boot import debian
+from kadence.errors import KadenceError
+from kadence.kconfig.build import BuildRequest, build
+from kadence.kconfig.request import TAILORED
+from kadence.kconfig.store import Kernel
+from kadence.lab import Guest, Sheet, stock, take
+from kadence.lab.guest import STOCK_SERIES, X86_64
+
+UM = "um"
+MEGABYTE = 1e6
+OPERATIONS = (
+    *("getppid", "write_16", "tcp_send_256", "tcp_burst_256", "page", "page_small"),
+    *("context_switch", "fork_exit", "timer_interrupts", "memory_used", "memory_not_free"),
+)
+
+
+def still(stock: Stock, kernel: Kernel) -> Iterator[Row]:
+    """What is known without a boot."""
+    symbols = count(kernel.config)
+    text = float(kernel.manifest["text_bytes"]) / MEGABYTE
+    yield Row("kernel text, MB", stock.text_bytes / MEGABYTE, text, Goal(most=5), digits=2)
+    yield Row("modules", stock.modules, 0, Goal(most=0))
+    yield Row("configuration symbols on", stock.symbols.on, symbols.on, Goal(most=350))
+    yield Row("of them with a prompt", stock.symbols.chosen, symbols.chosen)
+
+
+def booted(reference: Sheet, measured: Sheet) -> Iterator[Row]:
+    """What boots in the lab show."""
+    yield operations.boot_row(reference, measured)
+    yield from operations.rows(reference, measured, OPERATIONS)
+
+
+def program(name: str, stock: Stock, reference: Sheet, generic: Kernel) -> Iterator[str]:
+    """One program's tables."""
+    kernel = programs.kernel(name, X86_64)
+    measured = take(Guest(f"{name} {kernel.id}", kernel.image), OPERATIONS)
+    lines = [*still(stock, kernel), *booted(reference, measured)]
+    yield f"{name}: x86_64 kernel {kernel.id}"
+    yield from table((f"Debian {stock.release}", "tailored"), lines)
+    yield summary(lines)
+    yield ""
+    small = programs.kernel(name, UM)
+    lines = list(um.rows(generic, small))
+    yield f"{name}: User-Mode Linux kernel {small.id}"
+    yield from table((f"generic {generic.id}", "tailored"), lines)
+    yield summary(lines)
+    yield ""
+
+
+def notes(stock: Stock, reference: Sheet) -> Iterator[str]:
+    """What the figures are, and what can't be had."""
+    yield f"The lab: {reference.setting()}."
+    yield "Operations are in instructions, median of the rounds, unless the line says otherwise."
+    yield "n/a: the program does not need it, and its kernel has it not."
+    yield (
+        f"Symbols: the smallest x86_64 configuration of the series that Kbuild makes has "
+        f"{smallest()} on (with a prompt); Debian's has {stock.symbols}."
+    )
+
+
+def main() -> int:
+    """Measure, print as it comes, and keep what was printed."""
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help="programs whose name this expression matches")
+    parser.add_argument("--builds", action="store_true", help="a cold and a warm build, too")
+    options = parser.parse_args()
+    chosen = [name for name in programs.NAMES if re.search(options.only, name)]
+    if not chosen:
+        parser.error(f"no program matches {options.only!r}; there are {', '.join(programs.NAMES)}")
+    printed = []
+    for line in everything(chosen, options.builds):
+        print(line, flush=True)
+        printed.append(line)
+    kept = resources.home() / "build" / "bench" / "kernel.txt"
+    kept.write_text("\n".join(printed) + "\n", encoding="utf-8")
+    return 0
+
+
+def everything(chosen: list[str], builds: bool) -> Iterator[str]:
+    """All lines, as they come."""
+    packaged = facts(debian.newest_release(STOCK_SERIES))
+    reference = take(stock(), OPERATIONS)
+    generic = build(BuildRequest())
+    for name in chosen:
+        yield from program(name, packaged, reference, generic)
+    if builds:
+        request = BuildRequest(kind=TAILORED, plan=programs.plan(chosen[0]), target=UM)
+        lines = list(um.build_rows(request))
+        yield f"{chosen[0]}: building its User-Mode Linux kernel"
+        yield from table(("", "tailored"), lines)
+        yield summary(lines)
+        yield ""
+    yield from notes(packaged, reference)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KadenceError as error:
+        sys.exit(f"bench-kernel: {error}")

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Debian's stock cloud kernel beside a tailored one, in instructions of single operations.
+
+Both boot in the lab (docs/lab.md) with the same flags and memory. By default the other kernel is
+the one tailored to the program itself, so that no operation is missing; --kernel names another.
+"""
+
+import argparse
+import json
+import re
+import sys
+from dataclasses import asdict
+
+import operations
+import rows
+
+from kadence import artefact, resources
+from kadence.errors import KadenceError
+from kadence.kconfig.build import BuildRequest, build
+from kadence.lab import Guest, Sheet, stock, take
+from kadence.lab.guest import X86_64, find
+
+# What bench/lab's program asks of its kernel. It is no program to be profiled: it makes each call
+# to see what it costs.
+NEEDS = {
+    "system_calls": [
+        *("clock_gettime", "getppid", "personality", "execve", "sched_setattr", "ioctl", "openat"),
+        *("read", "write", "writev", "lseek", "ftruncate", "statfs", "pipe", "fork", "clone"),
+        *("wait4", "kill", "mmap", "munmap", "madvise", "rt_sigaction", "nanosleep"),
+        *("socket", "bind", "listen", "getsockname", "accept4", "connect", "setsockopt"),
+        *("sendto", "recvfrom", "io_uring_setup", "io_uring_enter", "exit_group"),
+    ],
+    "socket_families": [2],
+    "threads": False,
+    "processes": True,
+    "shared_memory": False,
+    "memory_bytes": 1 << 28,
+}
+
+
+def tailored() -> Guest:
+    """The kernel for bench/lab's own program."""
+    folder = resources.home() / "build" / "bench" / "lab"
+    plan = folder / "lab.plan.json"
+    body = {"program": {"argv": ["lab"]}, "processors": 1, "policies": [], "markers": []}
+    artefact.write(plan, artefact.PLAN, None, ["make", "bench-lab"], body | {"needs": NEEDS})
+    kernel = build(BuildRequest(kind="tailored", plan=plan, target=X86_64))
+    return Guest(f"tailored {kernel.id}", kernel.image)
+
+
+def main() -> int:
+    """Measure on both, print, and keep what was printed."""
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kernel", help="as for `kadence lab` (default: tailored to the program)")
+    parser.add_argument("--only", default="", help="operations whose name this expression matches")
+    options = parser.parse_args()
+    guest = find(options.kernel) if options.kernel else tailored()
+    reference, measured = take(stock()), take(guest)
+    chosen = [name for name in reference.figures if re.search(options.only, name)]
+    if not chosen:
+        parser.error(f"no operation matches {options.only!r}")
+    lines = report(reference, measured, chosen)
+    print("\n".join(lines))
+    keep(lines, [reference, measured])
+    return 0
+
+
+def report(reference: Sheet, measured: Sheet, chosen: list[str]) -> list[str]:
+    """The table, and what its figures were got with."""
+    found = [
+        operations.boot_row(reference, measured),
+        *operations.rows(reference, measured, chosen),
+    ]
+    names = (reference.guest.name, measured.guest.name)
+    return [
+        *rows.table(names, found),
+        "",
+        "Instructions of one operation, median of the rounds, unless the line says otherwise.",
+        f"{names[0]}: {reference.setting()}.",
+        f"{names[1]}: {measured.setting()}.",
+        rows.summary(found),
+    ]
+
+
+def keep(lines: list[str], sheets: list[Sheet]) -> None:
+    """Leave table and figures in build/bench/."""
+    folder = resources.home() / "build" / "bench"
+    (folder / "lab.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    figures = {
+        sheet.guest.name: [asdict(figure) for figure in sheet.figures.values()] for sheet in sheets
+    }
+    (folder / "lab.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KadenceError as error:
+        sys.exit(f"bench-lab: {error}")

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The operations of bench/lab, what tables call them, and what is to be reached."""
+
+from collections.abc import Iterable, Iterator
+
+from rows import NO_GOAL, Goal, Row
+
+from kadence.lab.figures import Sheet
+
+# Of sending over TCP, 4,507 instructions were to become 2,500. That was read off a run in which
+# records now went out by themselves, now gathered; here each case has its line.
+TCP_SHARE = 2500 / 4507
+MEBIBYTE = 1 << 20
+
+GOALS = {
+    "getppid": Goal(most=150),
+    "write_16": Goal(most=1000),
+    "tcp_send_256": Goal(share=TCP_SHARE),
+    "tcp_burst_256": Goal(most=2500),
+    "page": Goal(most=1000),
+    "context_switch": Goal(share=2 / 3),
+    "fork_exit": Goal(share=2 / 3),
+    "timer_interrupts": Goal(share=2 / 3),
+    "memory_used": Goal(share=1 / 2),
+    "memory_not_free": Goal(share=1 / 2),
+}
+
+LABELS = {
+    "million": "a million instructions",
+    "getppid": "getppid",
+    "sched_setattr": "sched_setattr",
+    "phase": "phase call",
+    "page": "touch of a fresh page",
+    "page_small": "the same, huge pages refused",
+    "fork_exit": "fork + exit + wait",
+    "context_switch": "context switch (pipe, 2 calls)",
+    "timer_interrupts": "timer interrupts a virtual second",
+    "memory_used": "memory not available, MiB",
+    "memory_not_free": "memory not free, MiB",
+}
+
+FAMILIES = {
+    "write": "write of {} B",
+    "writev": "writev x64 of {} B",
+    "read": "read of {} B",
+    "io_uring": "io_uring x64, write of {} B",
+    "tcp_send": "TCP send of {} B, one by one",
+    "tcp_burst": "TCP send of {} B, gathering",
+}
+
+
+def label(operation: str) -> str:
+    """What a table calls it."""
+    family, _, size = operation.rpartition("_")
+    if family in FAMILIES and size.isdigit():
+        return FAMILIES[family].format(f"{int(size):,}")
+    return LABELS.get(operation, operation)
+
+
+def boot_row(reference: Sheet, measured: Sheet) -> Row:
+    """From the kernel's start to the first program."""
+    before, after = (sheet.settled.boot_ns / 1e9 for sheet in (reference, measured))
+    goal = Goal(most=0.35)
+    return Row("boot to the first program, virtual s", before, after, goal, digits=3)
+
+
+def rows(reference: Sheet, measured: Sheet, operations: Iterable[str]) -> Iterator[Row]:
+    """A line for each operation."""
+    for operation in operations:
+        figure = measured.figures[operation]
+        scale = MEBIBYTE if figure.unit == "bytes" else 1
+        yield Row(
+            label(operation),
+            _scaled(reference.value(operation), scale),
+            _scaled(figure.median, scale),
+            GOALS.get(operation, NO_GOAL),
+            why_none=str(figure),
+            digits=1 if scale > 1 else 0,
+        )
+
+
+def _scaled(value: float | None, scale: int) -> float | None:
+    return None if value is None else value / scale

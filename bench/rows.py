@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tables that set a tailored kernel beside Debian's, with the goal of each line and its verdict."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+MISSED = "MISSED"
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a figure should be at most: a number, a share of Debian's figure, or nothing."""
+
+    most: float | None = None
+    share: float | None = None
+
+    def limit(self, reference: float | None) -> float | None:
+        """The number it comes to."""
+        if self.most is not None:
+            return self.most
+        if self.share is None or reference is None:
+            return None
+        return self.share * reference
+
+
+NO_GOAL = Goal()
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line: a figure on two kernels."""
+
+    label: str
+    reference: float | None
+    value: float | None
+    goal: Goal = NO_GOAL
+    why_none: str = "n/a"  # what stands for a value that there is not
+    digits: int = 0
+
+    @property
+    def limit(self) -> float | None:
+        return self.goal.limit(self.reference)
+
+    @property
+    def verdict(self) -> str:
+        if self.limit is None or self.value is None:
+            return ""
+        return "met" if self.value <= self.limit else MISSED
+
+    def cells(self) -> list[str]:
+        """Label, both figures, their ratio, the goal, the verdict."""
+        ratio = ""
+        if self.reference and self.value is not None:
+            ratio = f"{self.value / self.reference:.2f}"
+        limit = "" if self.limit is None else f"<= {self.limit:,.{self.digits}f}"
+        return [
+            self.label,
+            self._text(self.reference, "-"),
+            self._text(self.value, self.why_none),
+            ratio,
+            limit,
+            self.verdict,
+        ]
+
+    def _text(self, value: float | None, otherwise: str) -> str:
+        return otherwise if value is None else f"{value:,.{self.digits}f}"
+
+
+def table(names: tuple[str, str], rows: Sequence[Row]) -> list[str]:
+    """Lines of text, columns aligned."""
+    cells = [["", *names, "ratio", "goal", ""], *(row.cells() for row in rows)]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
+    return [_line(line, widths) for line in cells]
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    first = f"{cells[0]:<{widths[0]}}"
+    rest = [f"{cell:>{width}}" for cell, width in zip(cells[1:-1], widths[1:-1], strict=True)]
+    return "  ".join([first, *rest, cells[-1]]).rstrip()
+
+
+def summary(rows: Sequence[Row]) -> str:
+    """How many goals there were, and which were missed."""
+    judged = [row for row in rows if row.verdict]
+    missed = [row.label for row in judged if row.verdict == MISSED]
+    if not missed:
+        return f"{len(judged)} goals, all met."
+    return f"{len(judged)} goals, {len(missed)} {MISSED}: {'; '.join(missed)}."

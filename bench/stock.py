@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What can be said of a kernel without booting it: Debian's as packaged, and the smallest one."""
+
+import io
+import struct
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from elftools.elf.constants import SH_FLAGS
+from elftools.elf.elffile import ELFFile
+
+from kadence.boot import debian
+from kadence.errors import ToolError
+from kadence.kconfig import commands, source, targets
+from kadence.kconfig.configure import make, values
+from kadence.kconfig.identity import gather
+from kadence.kconfig.kconfig_files import definitions
+from kadence.kconfig.request import BuildRequest
+from kadence.lab.guest import X86_64
+
+# Documentation/arch/x86/boot.rst: sectors of set-up code, and where the compressed kernel is.
+SETUP_SECTORS, PAYLOAD, SECTOR_BYTES, DEFAULT_SECTORS = 0x1F1, 0x248, 512, 4
+LENGTH_BYTES = 4  # after the payload: its length when unpacked
+UNPACKERS = {
+    b"\x28\xb5\x2f\xfd": ["zstd", "-dcq"],
+    b"\xfd7zXZ\x00": ["xz", "-dcq", "--single-stream"],
+    b"\x1f\x8b": ["gzip", "-dcq"],
+}
+# The least that makes a 64-bit kernel; EXPERT lets Kconfig leave out what it would force.
+SMALLEST = "CONFIG_64BIT=y\nCONFIG_EXPERT=y\n"
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """How many are on (y or m), and how many of them have a prompt: what one can choose."""
+
+    on: int
+    chosen: int
+
+    def __str__(self) -> str:
+        return f"{self.on:,} ({self.chosen:,})"
+
+
+@dataclass(frozen=True)
+class Stock:
+    """Debian's kernel as packaged."""
+
+    release: str
+    text_bytes: int
+    modules: int
+    symbols: Symbols
+
+
+def facts(release: str) -> Stock:
+    """Read it all from the package."""
+    image = debian.kernel_image(release)
+    config = image.parent / f"config-{release}"
+    modules = sum(1 for _ in (image.parent.parent / "lib/modules").rglob("*.ko*"))
+    return Stock(release, text_bytes(unpack(image)), modules, count(config))
+
+
+def unpack(image: Path) -> bytes:
+    """The vmlinux inside a bzImage."""
+    content = image.read_bytes()
+    sectors = content[SETUP_SECTORS] or DEFAULT_SECTORS
+    offset, length = struct.unpack_from("<II", content, PAYLOAD)
+    start = (sectors + 1) * SECTOR_BYTES + offset
+    payload = content[start : start + length - LENGTH_BYTES]
+    for magic, command in UNPACKERS.items():
+        if payload.startswith(magic):
+            done = subprocess.run(command, input=payload, capture_output=True, check=False)
+            if done.returncode == 0:
+                return done.stdout
+            raise ToolError(f"{command[0]} cannot unpack {image}: {done.stderr.decode().strip()}")
+    raise ToolError(f"{image} is packed in a way that nobody here knows ({payload[:4].hex()})")
+
+
+def text_bytes(vmlinux: bytes) -> int:
+    """Code and read-only data, as size(1) counts them under `text`."""
+    sections = ELFFile(io.BytesIO(vmlinux)).iter_sections()
+    return sum(
+        int(section["sh_size"])
+        for section in sections
+        if section["sh_flags"] & SH_FLAGS.SHF_ALLOC and not section["sh_flags"] & SH_FLAGS.SHF_WRITE
+    )
+
+
+def count(config: Path) -> Symbols:
+    """Of a finished configuration of the reference series."""
+    on = [symbol for symbol, value in values(config).items() if value in {"y", "m"}]
+    return Symbols(len(on), len(_offered().intersection(on)))
+
+
+def smallest() -> Symbols:
+    """The fewest symbols that an x86_64 kernel of this series can have, from Kbuild itself."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        wanted = folder / "wanted.config"
+        wanted.write_text(SMALLEST, encoding="utf-8")
+        goal = make(gather(BuildRequest(target=X86_64)), folder, "allnoconfig")
+        extra = {"KCONFIG_ALLCONFIG": str(wanted)}
+        commands.run(goal, _tree(), folder / "log", extra=extra)
+        return count(folder / ".config")
+
+
+@cache
+def _tree() -> Path:
+    """The series' source as published."""
+    with tempfile.TemporaryDirectory() as folder:
+        return source.pristine(gather(BuildRequest(target=X86_64)).origin, Path(folder) / "log")
+
+
+@cache
+def _offered() -> frozenset[str]:
+    """Its symbols that have a prompt."""
+    variables = targets.get(X86_64).kconfig_variables
+    return frozenset(one.symbol for one in definitions(_tree(), variables) if one.prompt)
