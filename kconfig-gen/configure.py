@@ -24,7 +24,7 @@ def configure(inputs: Inputs, tree: Path, build: Path, log: Path) -> None:
     smallest = {"KCONFIG_ALLCONFIG": str(requests)} if inputs.request.kind != GENERIC else {}
     commands.run(make(inputs, build, *inputs.goals), tree, log, extra=smallest)
     (build / ".config").rename(base)
-    merge = [str(tree / "scripts/kconfig/merge_config.sh"), "-m", "-Q", "-O", str(build)]
+    merge = [str(tree / "scripts/kconfig/merge_config.sh"), "-m", "-O", str(build)]
     commands.run(["sh", *merge, str(base), str(requests)], build, log)
     commands.run(make(inputs, build, "olddefconfig"), tree, log)
     check(inputs, tree, build / ".config")
@@ -48,6 +48,14 @@ def values(config: Path) -> dict[str, str]:
     return {symbol: value.strip('"') for symbol, value in found}
 
 
+class LostSymbolsError(BuildError):
+    """Requested symbols are not in the finished configuration."""
+
+    def __init__(self, message: str, lost_symbols: Sequence[Requested]) -> None:
+        super().__init__(message)
+        self.symbols = tuple(lost_symbols)
+
+
 def check(inputs: Inputs, tree: Path, config: Path) -> None:
     """A requested symbol that did not survive is an error that names the reason.
 
@@ -55,7 +63,7 @@ def check(inputs: Inputs, tree: Path, config: Path) -> None:
     """
     missing = [wanted for wanted in lost(inputs.requested, config) if not wanted.soft]
     if missing:
-        raise BuildError(_complaint(missing, values(config), inputs, tree))
+        raise LostSymbolsError(_complaint(missing, values(config), inputs, tree), missing)
 
 
 def _complaint(
