@@ -80,7 +80,9 @@ def _boot(guest: Guest, folder: Path) -> None:
         ) from error
     if done.returncode:
         complaint = done.stderr.decode(errors="replace").strip()
-        raise ToolError(f"{x86_64.QEMU} failed with status {done.returncode}: {complaint}")
+        raise ToolError(
+            f"{x86_64.QEMU} failed on {guest.name} with status {done.returncode}: {complaint}"
+        )
 
 
 def _end(log: str) -> str:
