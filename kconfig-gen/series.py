@@ -15,11 +15,11 @@ DEFAULT = "6.12"
 
 @dataclass(frozen=True)
 class Patch:
-    """A recorded change to the source, applied only for its target and its reason."""
+    """A recorded change to the source, applied only for its targets and its reason."""
 
     file: str  # below patches/
-    target: str
-    when: str  # "hz": a tick rate other than the target's default is asked for
+    targets: list[str]
+    when: str  # one of the words of BuildRequest.wants()
     reason: str
 
     @property
@@ -67,4 +67,4 @@ def patches_for(name: str, target: str, wants: frozenset[str]) -> tuple[Patch, .
     series = known().get(name)
     if series is None:
         return ()
-    return tuple(p for p in series.patches if p.target == target and p.when in wants)
+    return tuple(p for p in series.patches if target in p.targets and p.when in wants)
