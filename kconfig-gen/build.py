@@ -139,6 +139,7 @@ def _manifest(inputs: Inputs, folder: Path, place: Path) -> dict[str, Any]:
     stored = place / store.IMAGE
     final = values(place / store.CONFIG)
     on = [symbol for symbol, value in final.items() if value in {"y", "m"}]
+    vmlinux = place / store.VMLINUX
     lost_softly = lost([wanted for wanted in inputs.requested if wanted.soft], place / store.CONFIG)
     return {
         "id": inputs.id,
@@ -154,6 +155,7 @@ def _manifest(inputs: Inputs, folder: Path, place: Path) -> dict[str, Any]:
         "compiler": inputs.compiler,
         "requested": {wanted.symbol: wanted.value for wanted in inputs.requested},
         "reasons": {wanted.symbol: wanted.reason for wanted in inputs.requested},
+        "askers": {wanted.symbol: wanted.origin for wanted in inputs.requested},
         "unavailable": [wanted.symbol for wanted in lost_softly],
         "symbols_on": len(on),
         "image_bytes": stored.stat().st_size,
@@ -161,4 +163,5 @@ def _manifest(inputs: Inputs, folder: Path, place: Path) -> dict[str, Any]:
             stored if inputs.target.executable else folder / store.VMLINUX
         ),
         "image_sha256": store.digest(stored),
+        "vmlinux_bytes": vmlinux.stat().st_size if vmlinux.exists() else None,
     }

@@ -42,6 +42,9 @@ ERROR_LINES = (
     re.compile(r"\*\*\* "),
 )
 NO_SPACE = "No space left on device"
+# What Kconfig says when the source wants another compiler, and the line that says which.
+WRONG_COMPILER = "C compiler is not supported"
+LEAST_COMPILER = re.compile(r"Minimum GCC version:\s*(\S+)")
 
 
 def require_tools(tools: Iterable[str] = TOOLS) -> None:
@@ -125,11 +128,22 @@ def _failure(argv: Sequence[str], status: int, log: Path) -> BuildError:
     kept = f"the log is {log}"
     if any(NO_SPACE in line for line in lines):
         return no_space(log.parent)
+    if any(WRONG_COMPILER in line for line in lines):
+        return _wrong_compiler(lines, kept)
     complaints = [line.strip() for pattern in ERROR_LINES for line in lines if pattern.search(line)]
     found = complaints[0] if complaints else ""
     words = [word for word in argv if not word.startswith("-") and "=" not in word]
     said = f": {found}" if found else ""
     return BuildError(f"`{' '.join(words[:3])}` failed with status {status}{said}; {kept}")
+
+
+def _wrong_compiler(lines: Sequence[str], kept: str) -> BuildError:
+    least = [match[1] for line in lines if (match := LEAST_COMPILER.search(line))]
+    wants = f"; it wants GCC {least[0]} or newer" if least else ""
+    return BuildError(
+        f"this source can't be built with {COMPILER}{wants}; name a series or a tree that can, "
+        f"with --series or --source ({kept})"
+    )
 
 
 def no_space(place: Path) -> BuildError:

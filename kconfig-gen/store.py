@@ -80,16 +80,25 @@ def load(identifier: str) -> Kernel:
     path = path_of(identifier)
     manifest = artefact.read(path / MANIFEST, artefact.KERNEL)
     kernel = Kernel(identifier, path, manifest)
-    try:
-        found = digest(kernel.image)
-    except OSError as error:
-        found = f"unreadable: {error.strerror}"
-    if found != manifest.get("image_sha256"):
+    damaged = _damaged(kernel)
+    if damaged is not None:
         raise ArtefactError(
-            f"the image of kernel {identifier} is not the one that was built ({kernel.image}); "
+            f"the {damaged.name} of kernel {identifier} is not the one that was built ({damaged}); "
             f"build it anew with: {_words(manifest)}"
         )
     return kernel
+
+
+def _damaged(kernel: Kernel) -> Path | None:
+    """The file that is not as it was built; of vmlinux, hundreds of megabytes, only the size."""
+    try:
+        if digest(kernel.image) != kernel.manifest.get("image_sha256"):
+            return kernel.image
+    except OSError:
+        return kernel.image
+    expected = kernel.manifest.get("vmlinux_bytes")
+    there = kernel.vmlinux.stat().st_size if kernel.vmlinux.is_file() else None
+    return kernel.vmlinux if expected is not None and there != expected else None
 
 
 def _words(manifest: dict[str, Any]) -> str:
