@@ -2,7 +2,7 @@
 """A toy kernel tree that configures with the real kconfig and fails on demand.
 
 It defines every symbol that Kadence's rules ask for, so that the command runs unmodified, and
-"compiles" in well under a second. What its `linux` goal does is a shell script, BEHAVIOUR.
+"compiles" in well under a second. What making its image does is a shell script, BEHAVIOUR.
 """
 
 import re
@@ -13,24 +13,33 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from kadence.kconfig import rules
+from kadence.kconfig import rules, targets
 
 MAKEFILE = """\
 VERSION = 6
 PATCHLEVEL = 12
 SUBLEVEL = 0
 export KCONFIG_CONFIG = $(O)/.config
+export CC
 CONF = scripts/kconfig/conf
+VMLINUX = $(O)/vmlinux
 allnoconfig olddefconfig:
 \t@echo "  CONF $@"; $(CONF) --$@ Kconfig
 defconfig:
 \t$(CONF) --defconfig=toy_defconfig Kconfig
-linux:
+kvm_guest.config:
+\t@echo "  MERGE $@"
+linux: vmlinux
+\tcp $(VMLINUX) $(O)/linux
+bzImage: vmlinux
+\tmkdir -p $(O)/arch/x86/boot
+\tgzip -n < $(VMLINUX) > $(O)/arch/x86/boot/bzImage
+vmlinux:
 \t@echo "  CC      toy.o"
 \tsh ./BEHAVIOUR $(O)
 \tmkdir -p $(O)/include/config && echo 6.12.0-toy > $(O)/include/config/kernel.release
 \tprintf 'int main(void) { return %d; }' $$(cksum < $(O)/.config | cut -c1-2) | \\
-\t\tgcc-12 -x c - -o $(O)/linux
+\t\tgcc-12 -x c - -o $(VMLINUX)
 """
 
 DRIVER_KCONFIG = """\
@@ -43,11 +52,21 @@ config KADAPT_QUANTUM_MAX_MS
 \tdefault 100
 """
 
+# What the recorded patches for tailored kernels change; unchanged, for nothing compiles them.
+PATCHED = ("kernel/sys_ni.c", "net/socket.c", "arch/x86/kernel/vmlinux.lds.S")
+
 FAILURES = {
     "error": "echo 'toy.c:1:1: error: toys break'; exit 1",
     "space": "echo 'cc1: fatal error: write: No space left on device'; exit 1",
     "hang": "exec sleep 300",
 }
+
+# What the kernel's scripts/Kconfig.include does to refuse a compiler, by the same script.
+WANTS_A_NEWER_COMPILER = """\
+comma := ,
+cc-info := $(shell,scripts/cc-version.sh $(CC))
+$(error-if,$(shell,test -z "$(cc-info)" && echo y),Sorry$(comma) this C compiler is not supported.)
+"""
 
 
 @dataclass(frozen=True)
@@ -67,6 +86,14 @@ class Toy:
         (self.tree / "Kconfig.more").write_text(text)
         given = set(re.findall(r"^(?:menu)?config (\w+)", text, re.MULTILINE))
         (self.tree / "Kconfig").write_text(_kconfig(given))
+
+    def want_newer_compiler(self, pristine: Path) -> None:
+        """Refuse the compiler as a kernel of the year 2040 would."""
+        shutil.copy2(pristine / "scripts/cc-version.sh", self.tree / "scripts")
+        least = self.tree / "scripts/min-tool-version.sh"
+        least.write_text("#!/bin/sh\necho 99.1.0\n")
+        least.chmod(0o755)
+        self.define(WANTS_A_NEWER_COMPILER)
 
     def times_built(self) -> int:
         return len(self.built.read_text().splitlines()) if self.built.exists() else 0
@@ -98,6 +125,9 @@ def make_toy(place: Path, conf: Path, merge: Path) -> Toy:
     scripts.mkdir(parents=True)
     shutil.copy2(conf, scripts / "conf")
     shutil.copy2(merge, scripts / "merge_config.sh")
+    for name in PATCHED:
+        (toy.tree / name).parent.mkdir(parents=True)
+        shutil.copy2(merge.parents[2] / name, toy.tree / name)
     (toy.tree / "drivers/misc").mkdir(parents=True)
     (toy.tree / "drivers/misc/Kconfig").write_text('menu "Misc devices"\nendmenu\n')
     (toy.tree / "drivers/misc/Makefile").write_text("")
@@ -116,7 +146,8 @@ def _make_home(home: Path) -> None:
     (home / "kadapt/driver/Kbuild").write_text("")
     (home / "kadapt/uapi/kadapt.h").write_text("")
     needs = 'HOSTFS = { value = "y", reason = "the root file system" }\n'
-    (home / "boot/needs-um.toml").write_text(f"[symbols]\n{needs}")
+    for target in targets.known():
+        (home / f"boot/needs-{target}.toml").write_text(f"[symbols]\n{needs}")
 
 
 def _rule_symbols() -> Iterator[tuple[str, str]]:
