@@ -72,13 +72,12 @@ def report(reference: Sheet, measured: Sheet, chosen: list[str]) -> list[str]:
         operations.boot_row(reference, measured),
         *operations.rows(reference, measured, chosen),
     ]
-    names = (reference.guest.name, measured.guest.name)
     return [
-        *rows.table(names, found),
+        *rows.table(("Debian", "measured"), found),
         "",
         "Instructions of one operation, median of the rounds, unless the line says otherwise.",
-        f"{names[0]}: {reference.setting()}.",
-        f"{names[1]}: {measured.setting()}.",
+        f"Debian: {reference.guest.name}, {reference.setting()}.",
+        f"measured: {measured.guest.name}, {measured.setting()}.",
         rows.summary(found),
     ]
 

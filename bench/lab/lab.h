@@ -7,7 +7,7 @@
  * Every operation is done in batches; a round is one batch, the first round of each is dropped, and
  * the reading of the clock is taken off. One JSON line an operation:
  *
- *	{"operation": "getppid", "unit": "ns", "median": 337.28, "low": 337.00, "high": 338.29,
+ *	{"operation": "getppid", "unit": "ns", "median": 325.28, "low": 325.00, "high": 327.12,
  *	 "rounds": 11, "batch": 10000, "crossings": 1}
  *	{"operation": "phase", "unit": "ns", "error": "ENOENT", "errno": 2}
  *

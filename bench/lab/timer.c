@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* How often the timer interrupts a task that does nothing but compute. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +9,13 @@
 
 #define SECOND 1e9
 
-/* Interrupts of the local timer so far, on all processors. */
+/* The processor's own timer, or the machine's, which has the first interrupt line. */
+static bool is_timer(const char *row)
+{
+	return strncmp(row, "LOC:", 4) == 0 || strncmp(row, "0:", 2) == 0;
+}
+
+/* Interrupts of the timers so far, on all processors. */
 static int timer_interrupts(double *count)
 {
 	FILE *file = fopen("/proc/interrupts", "r");
@@ -17,15 +24,16 @@ static int timer_interrupts(double *count)
 
 	if (!file)
 		return -errno;
-	while (error && fgets(line, sizeof(line), file)) {
+	*count = 0;
+	while (fgets(line, sizeof(line), file)) {
 		char *row = line + strspn(line, " ");
 		unsigned long each;
 		int length;
 
-		if (strncmp(row, "LOC:", 4) != 0)
+		if (!is_timer(row))
 			continue;
-		*count = 0;
-		for (row += 4; sscanf(row, "%lu%n", &each, &length) == 1; row += length)
+		for (row = strchr(row, ':') + 1; sscanf(row, "%lu%n", &each, &length) == 1;
+		     row += length)
 			*count += each;
 		error = 0;
 	}
