@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Rules: what a program needs gives exactly the symbols that the rules say."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from kadence import resources
 from kadence.errors import BuildError, UsageError
-from kadence.kconfig import fragment, rules
+from kadence.kconfig import fragment, rules, series
 from kadence.kconfig.request import BuildRequest, Needs, read_needs
 
 GENERIC = BuildRequest(kind="generic")
@@ -126,6 +128,11 @@ def test_an_unknown_key_of_a_rule_is_refused(one_rule: Path) -> None:
         ('any_call = ["a", "b"]', Needs(system_calls=frozenset({"c"})), False),
         ('any_call = ["a"]\nthreads = true', Needs(system_calls=frozenset({"a"})), False),
         ('wants = ["hz"]', Needs(), False),
+        ('wants_not = ["hz"]', Needs(), True),
+        ('wants = ["generic"]', Needs(), True),
+        ('wants_not = ["generic", "hz"]', Needs(), False),
+        ('kinds = ["generic", "traced"]', Needs(), True),
+        ('kinds = ["tailored"]', Needs(), False),
     ],
 )
 def test_a_rule_applies_when_all_its_conditions_hold(
@@ -135,6 +142,67 @@ def test_a_rule_applies_when_all_its_conditions_hold(
         f'precedence = 1\n[[rule]]\n{condition}\nsymbols = {{ X = "y" }}\nreason = "because"\n'
     )
     assert ("X" in symbols(GENERIC, needs)) == applies
+
+
+@pytest.mark.parametrize(
+    ("condition", "applies"),
+    [
+        ('any_call = ["nobody_makes_it"]', True),
+        ("memory_above = 1000000000000", True),
+        ("socket_family = 38\nthreads = true", True),
+        ('target = "um"', False),
+        ('kinds = ["tailored"]', False),
+        ('wants = ["mitigations"]', False),
+    ],
+)
+def test_a_traced_kernel_has_what_any_program_could_need(
+    one_rule: Path, condition: str, applies: bool
+) -> None:
+    (one_rule / "a.toml").write_text(
+        f'precedence = 1\n[[rule]]\n{condition}\nsymbols = {{ X = "y" }}\nreason = "because"\n'
+    )
+    traced = BuildRequest(kind="traced", target="x86_64")
+    (resources.home() / "boot/needs-x86_64.toml").write_text("[symbols]\n")
+    assert ("X" in symbols(traced, Needs())) == applies
+
+
+def test_kinds_at_the_head_of_a_file_hold_for_all_of_its_rules(one_rule: Path) -> None:
+    rule = '[[rule]]\nsymbols = { X = "y" }\nreason = "because"\n'
+    (one_rule / "a.toml").write_text('precedence = 1\nkinds = ["tailored"]\n' + rule)
+    assert "X" not in symbols(GENERIC, Needs())
+    assert symbols(TAILORED, Needs())["X"] == "y"
+
+
+def test_mitigations_are_off_unless_asked_for() -> None:
+    bare = BuildRequest(kind="tailored", plan=Path("p"), target="x86_64")
+    assert symbols(bare, Needs())["CPU_MITIGATIONS"] == "n"
+    assert "CPU_MITIGATIONS" not in symbols(replace(bare, mitigations=True), Needs())
+
+
+def test_much_memory_gets_huge_pages() -> None:
+    request = BuildRequest(kind="tailored", plan=Path("p"), target="x86_64")
+    assert "TRANSPARENT_HUGEPAGE" not in symbols(request, Needs(memory_bytes=1 << 20))
+    assert symbols(request, Needs(memory_bytes=1 << 23))["TRANSPARENT_HUGEPAGE_ALWAYS"] == "y"
+
+
+@pytest.mark.parametrize(("hz", "symbol"), [(None, "HZ_100"), (250, "HZ_250"), (1000, "HZ_1000")])
+def test_the_tick_rate_of_x86_64_is_a_choice(hz: int | None, symbol: str) -> None:
+    request = BuildRequest(kind="tailored", plan=Path("p"), target="x86_64", hz=hz)
+    rates = {name for name in symbols(request, Needs()) if name.startswith("HZ_")}
+    assert rates == {symbol}
+
+
+def test_patches_are_for_their_series_target_and_word() -> None:
+    words = frozenset({"tailored"})
+    files = {
+        (name, target): {patch.file for patch in series.patches_for(name, target, words)}
+        for name in ("6.12", "6.1", "7.0")
+        for target in ("um", "x86_64")
+    }
+    assert files["6.12", "um"] == {"6.12/missing-call.patch"}
+    assert files["6.12", "x86_64"] == files["6.12", "um"] | {"6.12/x86-entry-alignment.patch"}
+    assert all(files[key] == set() for key in files if key[0] != "6.12")
+    assert series.patches_for("6.12", "um", frozenset({"generic"})) == ()
 
 
 def test_a_socket_family_without_a_rule_is_refused() -> None:
@@ -151,6 +219,8 @@ def test_a_socket_family_without_a_rule_is_refused() -> None:
         BuildRequest(series="2.4"),
         BuildRequest(hz=0),
         BuildRequest(hz=10**9),
+        BuildRequest(kind="traced", plan=Path("p")),
+        BuildRequest(kind="generic", trace=Path("t")),
     ],
 )
 def test_requests_that_make_no_sense_are_refused(request_: BuildRequest) -> None:
