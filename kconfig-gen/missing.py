@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a tailored kernel was asked for and lacks, and which symbols would give it.
+
+The kernel log tells (patches/6.12/missing-call.patch); the symbols are in missing.toml.
+Known inaccuracy: the kernel says each call once, so of two programs only the first is named.
+"""
+
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+TABLE = Path(__file__).resolve().parent / "missing.toml"
+LINE = re.compile(
+    r"kadence: (?P<who>.*) (?:made system call (?P<call>\d+)|asked for socket family "
+    r"(?P<family>\d+)), which this kernel lacks$",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True)
+class Missing:
+    """One thing that a program asked for."""
+
+    who: str
+    what: str  # `io_uring_setup`, or `a socket of family 17`
+    symbol: str | None  # that would give it; None where no table says
+
+
+def in_log(log: str) -> list[Missing]:
+    """All that the kernel lacked, in the order of its log, but for what libraries only try."""
+    found = [_missing(match) for match in LINE.finditer(log.replace("\r", ""))]
+    return [missing for missing in found if missing.what not in _table()["tried"]]
+
+
+def symbols(missing: Sequence[Missing]) -> list[str]:
+    """The symbols that would give it all, without repetition."""
+    return list(dict.fromkeys(one.symbol for one in missing if one.symbol is not None))
+
+
+def calls_of(symbol: str) -> set[str]:
+    """Names of the system calls that a symbol gives."""
+    return set(_table()["calls"].get(symbol, ()))
+
+
+def sentence(missing: Sequence[Missing]) -> str:
+    """`p made mq_open, which this kernel lacks; CONFIG_POSIX_MQUEUE would give it`."""
+    whats = list(dict.fromkeys(one.what for one in missing))
+    asked = f"{missing[0].who} asked for {_joined(whats)}, which this kernel lacks"
+    givers = [f"CONFIG_{symbol}" for symbol in symbols(missing)]
+    if not givers:
+        return f"{asked}; no symbol is known that would give it"
+    return f"{asked}; {_joined(givers)} would give it"
+
+
+def _joined(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def _missing(match: "re.Match[str]") -> Missing:
+    if match["family"] is not None:
+        symbol = _table()["families"].get(match["family"])
+        return Missing(match["who"], f"a socket of family {match['family']}", symbol)
+    name, symbol = _calls().get(int(match["call"]), (f"system call {match['call']}", None))
+    return Missing(match["who"], name, symbol)
+
+
+@cache
+def _table() -> dict[str, Any]:
+    return tomllib.loads(TABLE.read_text(encoding="utf-8"))
+
+
+@cache
+def _calls() -> dict[int, tuple[str, str | None]]:
+    """Number -> name and symbol."""
+    return {
+        number: (name, symbol)
+        for symbol, calls in _table()["calls"].items()
+        for name, number in calls.items()
+    }
