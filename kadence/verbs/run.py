@@ -5,7 +5,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from kadence import boot
+from kadence import boot, fallback
 from kadence.boot.memory import parse_size
 from kadence.boot.session import TARGETS, run
 from kadence.errors import UsageError
@@ -28,6 +28,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plan", type=Path, metavar="P.plan.json", help="what tailored refers to")
     parser.add_argument(
         "--mem", metavar="SIZE", help="memory of the guest, such as 2G (default: what is free)"
+    )
+    parser.add_argument(
+        "--fallback",
+        action="store_true",
+        help="where the kernel fails the command, run it again on the generic one",
     )
     parser.add_argument("--timeout", type=float, metavar="S", help="seconds the command may take")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD", help="the command")
@@ -52,10 +57,33 @@ def execute(options: argparse.Namespace) -> int:
         memory_bytes=parse_size(options.mem) if options.mem else None,
         timeout_seconds=options.timeout,
     )
-    result = run(request, stand_in=True)
+    result = _run(request, options)
     if "Out of memory: Killed process" in result.log:
         print("kadence: the guest ran out of memory; give it more with --mem", file=sys.stderr)
     return result.status
+
+
+def _run(request: boot.Request, options: argparse.Namespace) -> boot.Result:
+    if options.fallback:
+        return fallback.run_or_fall_back(request, _generic_image(options))
+    result = run(request, stand_in=True)
+    fault = fallback.lacking(result)
+    if fault is not None:
+        print(
+            f"kadence: {fault}: tailor with such an input, or run with --fallback", file=sys.stderr
+        )
+    return result
+
+
+def _generic_image(options: argparse.Namespace) -> Path:
+    from kadence.kconfig import store
+
+    if options.kernel == "generic":
+        raise UsageError(
+            "--fallback falls back on the generic kernel, which is the first choice here; name "
+            "another with --kernel, or leave --fallback out"
+        )
+    return store.find("generic", target=options.target).image
 
 
 def _image(options: argparse.Namespace) -> Path:
