@@ -30,6 +30,13 @@ def reason(
     return f"something defined near {own[0].place} excludes it, such as another choice"
 
 
+def unmet_dependencies(own: Sequence[Definition], values: Mapping[str, str]) -> list[str]:
+    """What keeps a symbol off, each part with its value; of several definitions the nearest."""
+    return list(
+        _explained(min((_unmet(each, values) for each in own), key=len, default=[]), values)
+    )
+
+
 def _unmet(definition: Definition, values: Mapping[str, str]) -> list[str]:
     parts = [part for text in definition.conditions for part in unmet_parts(text, values)]
     if definition.prompt_condition:

@@ -29,6 +29,7 @@ class Definition:
     prompt_condition: str = ""
     ranges: list[str] = field(default_factory=list)
     selects: list[tuple[str, str]] = field(default_factory=list)  # symbol, condition
+    choice: bool = False  # one of several of which exactly one is on
 
 
 @dataclass
@@ -104,6 +105,7 @@ class _Reader:
         if self.entry is not None:
             outer = [c for block in self.blocks for c in block.conditions]
             self.entry.conditions = outer + self.entry.conditions
+            self.entry.choice = any(block.end == "endchoice" for block in self.blocks)
             self.definitions.append(self.entry)
             self.entry = None
 
