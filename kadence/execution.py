@@ -45,6 +45,7 @@ class Ending:
 
     sample: Sample
     status: int
+    log: str = ""  # of the guest's kernel
 
 
 def environment() -> dict[str, str]:
@@ -63,6 +64,7 @@ def run(
     image: Path | None,
     scratch: Path,
     environment: Mapping[str, str],
+    target: str = boot.Request.target,
     standard_input: str = "",
     timeout_seconds: float | None = None,
 ) -> Ending:
@@ -78,6 +80,7 @@ def run(
         request = boot.Request(
             image=image or Path(),
             argv=list(argv),
+            target=target,
             directory=folder,
             environment=dict(environment),
             timeout_seconds=timeout_seconds,
@@ -106,7 +109,7 @@ def _in_guest(request: boot.Request) -> Ending:
         minor_faults=result.minor_faults,
         major_faults=result.major_faults,
     )
-    return Ending(sample, result.status)
+    return Ending(sample, result.status, result.log)
 
 
 def _on_machine(request: boot.Request) -> Ending:

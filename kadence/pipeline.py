@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """From a program's folder to what can be measured: two builds, and kernels to run them on."""
 
+import hashlib
 import os
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from kadence import builds, phases, profiler, resources
-from kadence.errors import BuildError, ToolError, UsageError
+from kadence.errors import ToolError, UsageError
+from kadence.kconfig import targets
 from kadence.kconfig.build import BuildRequest
 from kadence.kconfig.build import build as build_kernel
 from kadence.kconfig.store import Kernel
@@ -15,7 +17,10 @@ from kadence.measure import ADAPTED, GENERIC, PLAIN, TAILORED
 from kadence.phases import analysis, planning
 from kadence.profiler import runner
 from kadence.program import Program
+from kadence.proof import Proof
+from kadence.proving import Subject
 from kadence.stages import Stages, fingerprint, tell
+from kadence.tailoring import DEFAULT_BUDGET, Tailoring
 
 
 @dataclass(frozen=True)
@@ -48,21 +53,32 @@ class Prepared:
 
     program: Program
     places: Places
-    kernels: dict[str, Kernel]  # GENERIC, TAILORED
-    notes: list[str]
+    kernels: dict[str, Kernel]  # GENERIC, and TAILORED where one was proven
+    proof: Proof
     key: str  # changes when anything that could change a measurement does
 
 
-def prepare(described: Program, places: Places, stages: Stages) -> Prepared:
+@dataclass(frozen=True)
+class Wish:
+    """What kernel is wanted for the program."""
+
+    target: str = targets.DEFAULT
+    trace: Path | None = None
+    budget: int = DEFAULT_BUDGET
+    mitigations: bool = False
+
+
+def prepare(described: Program, places: Places, stages: Stages, wish: Wish) -> Prepared:
     """Do every stage before measuring, or find it done."""
     line = Line(described, places, stages)
     source_key = line.copied()
     plain_key = line.built(PLAIN, source_key, None)
     plan_key = line.planned(line.phased(line.profiled(plain_key)))
     adapted_key = line.built(ADAPTED, source_key, places.artefact("plan.json"), plan_key)
-    kernels, notes = _kernels(places.artefact("plan.json"))
-    key = " ".join([plain_key, adapted_key, *(kernel.id for kernel in kernels.values()), *notes])
-    return Prepared(described, places, kernels, notes, key)
+    kernels, proof = _kernels(described, places, wish, f"{plain_key} {adapted_key}")
+    ids = [kernel.id for kernel in kernels.values()]
+    key = " ".join([plain_key, adapted_key, *ids, repr(proof)])
+    return Prepared(described, places, kernels, proof, key)
 
 
 def claim(output: Path, folder: Path) -> None:
@@ -188,12 +204,39 @@ class Line:
 COMPILER_PARTS = ("bin", "gccplugin", "kadapt/libkadapt.a")
 
 
-def _kernels(plan: Path) -> tuple[dict[str, Kernel], list[str]]:
-    """The generic and the tailored kernel; without the latter the generic one serves alone."""
+def _kernels(
+    described: Program, places: Places, wish: Wish, builds_key: str
+) -> tuple[dict[str, Kernel], Proof]:
+    """The generic kernel, and the tailored one where it serves the program."""
     tell("kernels …")
-    kernels = {GENERIC: build_kernel(BuildRequest(kind=GENERIC))}
-    try:
-        kernels[TAILORED] = build_kernel(BuildRequest(kind=TAILORED, plan=plan))
-    except BuildError as error:
-        return kernels, [f"There is no tailored kernel, the generic one serves instead: {error}"]
-    return kernels, []
+    generic = build_kernel(BuildRequest(kind=GENERIC, target=wish.target))
+    command = ["kadence", "kernel", "tailor", str(described.folder), "--target", wish.target]
+    tailored = Tailoring(
+        request=BuildRequest(
+            kind=TAILORED,
+            plan=places.artefact("plan.json"),
+            target=wish.target,
+            trace=wish.trace,
+            mitigations=wish.mitigations,
+        ),
+        generic=generic,
+        subject=Subject(
+            program=described,
+            folders={mode: places.build(mode) for mode in (PLAIN, ADAPTED)},
+            scratch=places.output / "proof",
+            key=_proof_key(described, generic, builds_key),
+        ),
+        budget=wish.budget,
+        command=command,
+    ).tailor()
+    kernels = {GENERIC: generic}
+    if tailored.kernel is not None:
+        kernels[TAILORED] = tailored.kernel
+    return kernels, tailored.proof
+
+
+def _proof_key(described: Program, generic: Kernel, builds_key: str) -> str:
+    """Of all that a proof rests on but the kernel itself."""
+    judged = (described.check, described.run, described.standard_input, described.outputs)
+    parts = [builds_key, generic.id, repr(judged), fingerprint(resources.built("boot"))]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -4,7 +4,7 @@
 import os
 import platform
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +24,19 @@ from kadence import (
     resources,
     statistics,
 )
-from kadence.errors import GuestError, UsageError
-from kadence.execution import ExecutionError, first_line
-from kadence.measure import ADAPTED, PLAIN, TAILORED, Bench, Cell
+from kadence.errors import UsageError
+from kadence.kconfig.store import Kernel
+from kadence.measure import ADAPTED, PLAIN, TAILORED, Bench
 from kadence.neighbours import Neighbours
-from kadence.pipeline import Places, Prepared
-from kadence.stages import Stages, alone_in, fingerprint, tell
+from kadence.pipeline import Places, Prepared, Wish
+from kadence.proof import FAILED, REPAIRED, Proof
+from kadence.stages import Stages, alone_in, fingerprint
 
 FEWEST_ROUNDS = 7
 STRIP_WIDTH = 600  # pieces of time that the page shows
 
 
-def specialize(folder: Path, output: Path, rounds: int, again: bool) -> dict[str, Any]:
+def specialize(folder: Path, output: Path, rounds: int, again: bool, wish: Wish) -> dict[str, Any]:
     """Do all that is not done yet; returns the report's document."""
     if rounds < FEWEST_ROUNDS:
         raise UsageError(
@@ -48,7 +49,7 @@ def specialize(folder: Path, output: Path, rounds: int, again: bool) -> dict[str
     command = ["kadence", "specialize", str(folder), "-o", str(output), "--rounds", str(rounds)]
     with alone_in(places.output):
         stages = Stages(places.output, again)
-        prepared = pipeline.prepare(described, places, stages)
+        prepared = pipeline.prepare(described, places, stages, wish)
         stages.run(
             "measure",
             [prepared.key, rounds, platform.release(), described, *_measuring_code()],
@@ -84,56 +85,40 @@ def _measure(prepared: Prepared, rounds: int, command: list[str]) -> None:
         images={kind: kernel.image for kind, kernel in prepared.kernels.items()},
         scratch=scratch,
     )
-    notes = list(prepared.notes)
-    refusal = check(bench)
-    if refusal:
-        notes.append(refusal)
-        images = {kind: image for kind, image in bench.images.items() if kind != TAILORED}
-        bench = replace(bench, images=images)
     around = Neighbours()
     found = measure.measure(bench, rounds)
     others = around.share()
     phases = artefact.read(prepared.places.artefact("phases.json"), artefact.PHASES)
     plan = artefact.read(prepared.places.artefact("plan.json"), artefact.PLAN)
-    body = _known(prepared, phases, plan) | report.body(found, rounds, notes, others)
+    body = _known(prepared, phases, plan) | report.body(
+        found, rounds, notes(prepared.proof), others
+    )
+    body["tailoring"] = asdict(prepared.proof)
+    body["left_out"] = left_out(prepared.kernels.get(TAILORED))
     body["kernels"] = [_kernel(prepared, kind, body["cells"]) for kind in prepared.kernels]
     target = prepared.places.output / "report.json"
     artefact.write(target, artefact.REPORT, phases["build_id"], command, body)
 
 
-def check(bench: Bench) -> str | None:
-    """The program's own check: here first, then on the tailored kernel; why that is refused."""
-    tell("check …")
-    if _fails(bench, Cell(measure.MACHINE, PLAIN)):
-        raise ExecutionError(
-            f"the check of {bench.program.name} does not pass on this machine's own kernel, so "
-            f"it can judge no other; what it said is in {bench.scratch / 'stderr'}"
-        )
-    if TAILORED not in bench.images:
-        return None
-    for mode in (PLAIN, ADAPTED):
-        reason = _fails(bench, Cell(TAILORED, mode))
-        if reason:
-            return f"The tailored kernel is not used, the generic one serves instead: {reason}"
-    return None
+def notes(proved: Proof) -> list[str]:
+    """What a reader has to know of the tailored kernel."""
+    if proved.outcome == FAILED:
+        return [f"The tailored kernel is not used, the generic one serves instead: {proved.reason}"]
+    if proved.outcome == REPAIRED:
+        symbols = ", ".join(repair.symbol for repair in proved.repairs)
+        return [f"The tailored kernel had to be given back {symbols}: {proved.reason}"]
+    return []
 
 
-def _fails(bench: Bench, cell: Cell) -> str | None:
-    """Why the check does not pass, or None."""
-    try:
-        ending = execution.run(
-            bench.program.check,
-            bench.folders[cell.program],
-            image=bench.images.get(cell.kernel),
-            scratch=bench.scratch,
-            environment=execution.environment(),
-            timeout_seconds=bench.program.timeout_seconds,
-        )
-    except GuestError as error:
-        return first_line(error)
-    if ending.status:
-        return f"the program's check ended with status {ending.status} as the {cell}."
-    return None
+def left_out(kernel: Kernel | None) -> list[dict[str, Any]]:
+    """What rules keep out of a kernel, by their reasons: the trade that its user makes."""
+    if kernel is None:
+        return []
+    by_reason: dict[str, list[str]] = {}
+    for symbol, value in kernel.manifest["requested"].items():
+        if value == "n":
+            by_reason.setdefault(kernel.manifest["reasons"][symbol], []).append(symbol)
+    return [{"reason": reason, "symbols": symbols} for reason, symbols in by_reason.items()]
 
 
 def _known(

@@ -5,7 +5,9 @@ import argparse
 from pathlib import Path
 
 from kadence import program, report
+from kadence.pipeline import Wish
 from kadence.specialize import FEWEST_ROUNDS, specialize
+from kadence.tailoring import DEFAULT_BUDGET
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -19,6 +21,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"how often each combination is measured ({FEWEST_ROUNDS})",
     )
     parser.add_argument(
+        "--trace", type=Path, metavar="P.ktrace.json", help="what the program ran in the kernel"
+    )
+    parser.add_argument(
+        "--budget",
+        type=int,
+        default=DEFAULT_BUDGET,
+        help="builds that a tailored kernel's repair may take (%(default)s)",
+    )
+    parser.add_argument(
         "--again", action="store_true", help="do everything anew, even if nothing has changed"
     )
 
@@ -26,7 +37,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Status 1 where the output was not the same everywhere."""
     output = options.output or Path(f"{program.read(options.folder).name}.kadence")
-    document = specialize(options.folder, output, options.rounds, options.again)
+    wish = Wish(trace=options.trace, budget=options.budget)
+    document = specialize(options.folder, output, options.rounds, options.again, wish)
     print(report.table(document))
     print(f"\n{output / 'report.html'}")
     return 1 if document["failures"] else 0

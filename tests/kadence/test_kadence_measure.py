@@ -39,7 +39,9 @@ class Guests:
             check=False,
         )
         log = "BUG: something" if kind == "complains" else ""
-        return boot.Result(completed.returncode, None, 0.1, 0.5, 0.4, 0.1, 1, 2, 3, 0, 4096, log)
+        seconds = {"boot_seconds": 0.1, "wall_seconds": 0.5, "user_seconds": 0.4}
+        unused = dict.fromkeys(boot.Result.__dataclass_fields__, 0) | seconds
+        return boot.Result(**(unused | {"status": completed.returncode, "log": log}))  # type: ignore[arg-type]
 
 
 @pytest.fixture

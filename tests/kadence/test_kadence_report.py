@@ -98,6 +98,14 @@ def document(found: Measurements, notes: tuple[str, ...] = ()) -> dict[str, Any]
             {"name": "write", "descriptor": "file", "count": 7, "bytes": 70},
             {"name": "brk", "descriptor": "", "count": 3, "bytes": 0},
         ],
+        "tailoring": {
+            "outcome": "repaired",
+            "reason": "the check failed",
+            "check": ["./p", "check"],
+            "builds": 3,
+            "repairs": [{"symbol": "FUTEX", "value": "y", "reason": "it hung", "rule": ""}],
+        },
+        "left_out": [{"reason": "no time-sharing", "symbols": ["CGROUPS", "NAMESPACES"]}],
         "kernels": [
             {
                 "kind": kind,
@@ -280,6 +288,17 @@ def test_the_page_is_whole_and_holds_all_it_shows() -> None:
     text = visible_text(source)
     for shown in ("diffuse<&>", "checkpoint", "5.0 MiB", "Threads spin.", "It computes.", "90.0 %"):
         assert shown in text, shown
+
+
+def test_the_page_tells_how_the_kernel_was_proven() -> None:
+    shown = document(measurements({WINNER: 0.8}))
+    text = visible_text(page.render(shown, b""))
+    for words in ("./p check passes on it", "CONFIG_FUTEX=y", "it hung", "CGROUPS NAMESPACES"):
+        assert words in text
+    shown["tailoring"] |= {"outcome": "failed", "repairs": []}
+    text = visible_text(page.render(shown | {"left_out": []}, b""))
+    assert "the generic one serves instead: the check failed." in text
+    assert "passes on it" not in text
 
 
 def test_what_was_refused_for_the_same_reason_is_said_once() -> None:

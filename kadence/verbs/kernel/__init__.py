@@ -9,6 +9,9 @@ ACTIONS = {
     "build": "build a kernel into the store",
     "list": "the kernels in the store",
     "trace": "learn which kernel code a program runs, and what configures it",
+    "tailor": "make a kernel for one program and prove it on that",
+    "explain": "why a symbol is on or off",
+    "diff": "what two kernels differ in",
     "show": "what is in a kernel, and why",
     "gc": "remove what is superseded, damaged or left over",
 }

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Does a kernel serve a program? Its own check and its outputs tell, and the kernel's log.
+
+A kernel serves if it boots, the program's check passes on it for every build of the program,
+each build's outputs are, byte for byte, those of the plain program on the generic kernel of the
+same target, and the kernel logs no complaint.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kadence import execution, stages
+from kadence.errors import GuestError
+from kadence.execution import Ending, ExecutionError, first_line
+from kadence.kconfig import missing
+from kadence.kconfig.store import Kernel
+from kadence.measure import KERNEL_NAMES, PLAIN, STANDARD_OUTPUT
+from kadence.program import Program
+
+Outputs = dict[str, str]  # file -> SHA-256
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The program that a kernel is proven on."""
+
+    program: Program
+    folders: Mapping[str, Path]  # build ("plain", "adapted") -> its folder
+    scratch: Path
+    key: str  # changes whenever anything does that could change a proof
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a proof brought."""
+
+    reason: str | None = None  # why the kernel does not serve; None: it does
+    named: tuple[str, ...] = ()  # symbols that the kernel's own log asks for
+    outputs: tuple[tuple[str, str], ...] = ()
+    hopeless: bool = False  # no other kernel could pass
+
+    @property
+    def passed(self) -> bool:
+        return self.reason is None
+
+
+class NotServedError(execution.ExecutionError):
+    """A command failed on a kernel."""
+
+    def __init__(self, reason: str, log: str) -> None:
+        super().__init__(reason)
+        self.named = tuple(missing.symbols(missing.in_log(log)))
+
+
+def require_judge(subject: Subject) -> None:
+    """A check that does not even pass on the machine's own kernel can judge no other."""
+    ending = _run(subject, PLAIN, None, check=True)
+    if ending.status:
+        raise ExecutionError(
+            f"the check of {subject.program.name} does not pass on this machine's own kernel, so "
+            f"it can judge no other; what it said is in {subject.scratch / 'stderr'}"
+        )
+
+
+def outputs_on(subject: Subject, mode: str, kernel: Kernel) -> Outputs:
+    """What the program writes on a kernel."""
+    for name in subject.program.outputs:
+        (subject.folders[mode] / name).unlink(missing_ok=True)
+    ending = _run(subject, mode, kernel)
+    if ending.status:
+        raise NotServedError(
+            f"{subject.program.run[0]} ended with status {ending.status} as the "
+            f"{_where(mode, kernel)}{_asked(ending.log)}",
+            ending.log,
+        )
+    files = {name: subject.folders[mode] / name for name in subject.program.outputs}
+    files[STANDARD_OUTPUT] = subject.scratch / "stdout"
+    absent = [name for name, path in files.items() if not path.is_file()]
+    if absent:
+        raise NotServedError(f"the {_where(mode, kernel)} wrote no {absent[0]}", ending.log)
+    return {name: stages.file_hash(path).decode() for name, path in files.items()}
+
+
+def prove(subject: Subject, kernel: Kernel, generic: Kernel, expected: Outputs) -> Finding:
+    """Check and run every build of the program on the kernel."""
+    try:
+        for mode in subject.folders:
+            _require_check(subject, mode, kernel)
+            different = _different(outputs_on(subject, mode, kernel), expected)
+            if different:
+                return _difference(subject, mode, kernel, generic, expected, different)
+    except NotServedError as error:
+        return Finding(str(error), error.named)
+    except GuestError as error:
+        return Finding(first_line(error), tuple(missing.symbols(missing.in_log(str(error)))))
+    return Finding(outputs=tuple(sorted(expected.items())))
+
+
+def _require_check(subject: Subject, mode: str, kernel: Kernel) -> None:
+    ending = _run(subject, mode, kernel, check=True)
+    if ending.status:
+        raise NotServedError(
+            f"the program's check ended with status {ending.status} as the "
+            f"{_where(mode, kernel)}{_asked(ending.log)}",
+            ending.log,
+        )
+
+
+def _different(found: Outputs, expected: Outputs) -> list[str]:
+    return [name for name in expected if found.get(name) != expected[name]]
+
+
+def _difference(
+    subject: Subject,
+    mode: str,
+    kernel: Kernel,
+    generic: Kernel,
+    expected: Outputs,
+    different: list[str],
+) -> Finding:
+    """Outputs that the generic kernel does not repeat either can prove nothing."""
+    again = _different(outputs_on(subject, PLAIN, generic), expected)
+    if again:
+        reason = (
+            f"{again[0]} differs from run to run on the generic kernel too, so nothing can be "
+            "proven by it"
+        )
+        return Finding(reason, hopeless=True)
+    where = _where(mode, kernel)
+    return Finding(f"{different[0]} of the {where} differs from that on the generic kernel")
+
+
+def _where(mode: str, kernel: Kernel) -> str:
+    return f"{mode} program on {KERNEL_NAMES[kernel.kind]}"
+
+
+def _asked(log: str) -> str:
+    found = missing.in_log(log)
+    return f" ({missing.sentence(found)})" if found else ""
+
+
+def _run(subject: Subject, mode: str, kernel: Kernel | None, *, check: bool = False) -> Ending:
+    program = subject.program
+    subject.scratch.mkdir(parents=True, exist_ok=True)
+    return execution.run(
+        program.check if check else program.run,
+        subject.folders[mode],
+        image=None if kernel is None else kernel.image,
+        target="um" if kernel is None else kernel.target,
+        scratch=subject.scratch,
+        environment=execution.environment(),
+        standard_input="" if check else program.standard_input,
+        timeout_seconds=program.timeout_seconds,
+    )

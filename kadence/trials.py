@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kernels with something put back, built within a budget and proven: the oracle of a repair."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from kadence.errors import BuildError
+from kadence.execution import first_line
+from kadence.kconfig import identity, store
+from kadence.kconfig.build import BuildRequest, build
+from kadence.kconfig.candidates import Dropped
+from kadence.kconfig.configure import LostSymbolsError
+from kadence.kconfig.store import Kernel
+from kadence.proving import Finding
+from kadence.repair import BudgetSpent
+from kadence.stages import tell
+
+# Each attempt mends at least one symbol; a configuration that needs more is beyond repair.
+CONFIGURATION_ATTEMPTS = 8
+SYMBOLS_SHOWN = 4
+
+
+@dataclass
+class Configured:
+    """A kernel, and what had to change before Kbuild accepted its configuration."""
+
+    kernel: Kernel
+    overrides: dict[str, str]
+    reasons: dict[str, str]  # symbol -> Kbuild's complaint
+
+
+@dataclass
+class Builder:
+    """Builds kernels, and counts those that were not there yet."""
+
+    budget: int | None = None  # None: no limit
+    builds: int = 0
+    made: list[Kernel] = field(default_factory=list)
+
+    def build(self, request: BuildRequest) -> Kernel:
+        identifier = identity.gather(request).id
+        if store.is_whole(identifier):
+            return store.load(identifier)
+        if self.budget is not None and self.builds >= self.budget:
+            raise BudgetSpent
+        try:
+            kernel = build(request)
+        except LostSymbolsError:
+            # Nothing was compiled.
+            raise
+        except BuildError:
+            self.builds += 1
+            raise
+        self.builds += 1
+        self.made.append(kernel)
+        return kernel
+
+    def configured(
+        self, request: BuildRequest, put_back: Mapping[str, str], dropped: Callable[[], Dropped]
+    ) -> Configured:
+        """Build with something put back; what Kbuild does not accept is changed first."""
+        chosen = dict(put_back)
+        reasons: dict[str, str] = {}
+        for _ in range(CONFIGURATION_ATTEMPTS):
+            overrides = dict(request.overrides) | chosen
+            wanted = replace(request, overrides=tuple(sorted(overrides.items())))
+            try:
+                return Configured(self.build(wanted), overrides, reasons)
+            except LostSymbolsError as error:
+                better = dropped().settled(chosen, error.symbols)
+                if better == chosen:
+                    raise
+                reasons |= {s: first_line(error) for s in better if s not in chosen}
+                chosen = better
+        raise BuildError(
+            f"no configuration was found in {CONFIGURATION_ATTEMPTS} attempts that has all that "
+            "is asked for; use the generic kernel"
+        )
+
+
+@dataclass
+class Trials:
+    """Whether the program is served with a set of symbols put back."""
+
+    request: BuildRequest
+    dropped: Dropped
+    prove: Callable[[Kernel], Finding]
+    builder: Builder
+    kernels: dict[frozenset[str], Kernel] = field(default_factory=dict)
+    findings: dict[frozenset[str], Finding] = field(default_factory=dict)
+
+    def __call__(self, put_back: frozenset[str]) -> bool:
+        tell(f"trying with {_named(put_back)} put back")
+        needed = self.dropped.with_dependencies(sorted(put_back))
+        try:
+            found = self.builder.configured(
+                self.request, dict.fromkeys(needed, "y"), lambda: self.dropped
+            )
+        except BuildError as error:
+            finding = Finding(first_line(error))
+        else:
+            self.kernels[put_back] = found.kernel
+            finding = self.prove(found.kernel)
+        self.findings[put_back] = finding
+        tell(finding.reason or "it passes")
+        return finding.passed
+
+    def reason_without(self, symbol: str, kept: frozenset[str], otherwise: str) -> str:
+        """What failed when all but this one were put back, as far as that was tried."""
+        finding = self.findings.get(kept - {symbol})
+        return finding.reason if finding is not None and finding.reason else otherwise
+
+
+def _named(symbols: frozenset[str]) -> str:
+    shown = sorted(symbols)[:SYMBOLS_SHOWN]
+    more = len(symbols) - len(shown)
+    return ", ".join(shown) + (f" and {more} more options" if more else "")

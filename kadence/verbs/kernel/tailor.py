@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`kadence kernel tailor`: a kernel for one program, proven on it."""
+
+import argparse
+from pathlib import Path
+
+from kadence import pipeline, program
+from kadence.kconfig import targets
+from kadence.pipeline import Places, Prepared, Wish
+from kadence.proof import FAILED, REPAIRED, Proof
+from kadence.stages import Stages, alone_in
+from kadence.tailoring import DEFAULT_BUDGET
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The program, and what it is known to run."""
+    parser.add_argument("folder", metavar="DIR", type=Path, help="folder with a kadence.toml")
+    parser.add_argument("-o", "--output", type=Path, help="where to work (NAME.kadence)")
+    parser.add_argument("--target", default=targets.DEFAULT, help="what it is to run on")
+    parser.add_argument("--trace", type=Path, metavar="P.ktrace.json", help="what the program ran")
+    parser.add_argument(
+        "--budget",
+        type=int,
+        default=DEFAULT_BUDGET,
+        help="builds that a repair may take (%(default)s)",
+    )
+    parser.add_argument(
+        "--mitigations",
+        action="store_true",
+        help="keep the defences against other users of the machine",
+    )
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Status 1 where no tailored kernel serves the program."""
+    described = program.read(options.folder)
+    output = (options.output or Path(f"{described.name}.kadence")).resolve()
+    places = Places(output, described.name)
+    pipeline.claim(places.output, described.folder)
+    wish = Wish(options.target, options.trace, options.budget, options.mitigations)
+    with alone_in(places.output):
+        prepared = pipeline.prepare(described, places, Stages(places.output), wish)
+    _say(prepared)
+    return 1 if prepared.proof.outcome == FAILED else 0
+
+
+def _say(prepared: Prepared) -> None:
+    proof = prepared.proof
+    if proof.outcome == FAILED:
+        print(f"the generic kernel serves {proof.name}: {proof.reason}")
+        return
+    kernel = prepared.kernels["tailored"]
+    print(f"{kernel.id}  {kernel.image}")
+    print(f"proven on {proof.name}: its check passes and its outputs are the generic kernel's")
+    if proof.outcome == REPAIRED:
+        _say_repairs(proof)
+
+
+def _say_repairs(proof: Proof) -> None:
+    print(f"repaired in {proof.builds} builds; {proof.reason}")
+    for repair in proof.repairs:
+        print(f"  CONFIG_{repair.symbol}={repair.value}: {repair.reason}")
+    if not proof.minimal:
+        print("  (the budget ended before it was known whether all of them are needed)")
+    print("\nrules that would have asked for them:\n")
+    print("\n\n".join(repair.rule for repair in proof.repairs))

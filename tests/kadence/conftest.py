@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Toy kernels that need no booting: a program on one sees what is configured."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kadence import boot, execution
+from kadence.kconfig import source
+from kadence.kconfig.build import BuildRequest, build
+from kadence.measure import ADAPTED, PLAIN
+from kadence.program import Program
+from kadence.proving import Subject
+from kadence.tailoring import Tailored, Tailoring
+
+TOY_TREE = Path(__file__).resolve().parent.parent / "kconfig-gen/toy_tree.py"
+
+
+def _toy_tree() -> Any:
+    """A module of another folder's tests; a folder's name is no package's."""
+    spec = importlib.util.spec_from_file_location("kadence_toy_tree", TOY_TREE)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+toy_tree = _toy_tree()
+
+
+@pytest.fixture(scope="session")
+def kernel_source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The kernel source of the default series, as Debian has it."""
+    log = tmp_path_factory.mktemp("pristine") / "log"
+    return source.pristine(source.origin(BuildRequest()), log)
+
+
+@pytest.fixture(scope="session")
+def conf(kernel_source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The kernel's own configuration program."""
+    place = tmp_path_factory.mktemp("conf")
+    return Path(toy_tree.build_conf(kernel_source / "scripts/kconfig", place))
+
+
+@dataclass
+class ToyGuests:
+    """Runs commands here; $CONFIG is the kernel's, and what goes to $LOG is in its log."""
+
+    place: Path
+    runs: list[Path] = field(default_factory=list)
+
+    def run(self, request: boot.Request) -> boot.Result:
+        self.runs.append(request.image)
+        log = self.place / "log"
+        log.write_text("")
+        told = {"CONFIG": str(request.image.parent / "config"), "LOG": str(log)}
+        completed = subprocess.run(
+            request.argv,
+            cwd=request.directory,
+            env=dict(request.environment or {}) | told,
+            stdin=request.stdin,
+            stdout=request.stdout,
+            stderr=request.stderr,
+            check=False,
+        )
+        used = dict.fromkeys(boot.Result.__dataclass_fields__, 0)
+        how = {"status": completed.returncode, "signal": None, "accelerator": "native"}
+        return boot.Result(**(used | how | {"log": log.read_text()}))  # type: ignore[arg-type]
+
+
+@dataclass
+class Workshop:
+    """A toy tree, and a program to tailor its kernels for."""
+
+    toy: Any
+    place: Path
+    guests: ToyGuests
+
+    def tailoring(self, check: str, run: str = "echo same", **needs: Any) -> Tailoring:
+        """Of a program whose check and run are shell scripts."""
+        budget = needs.pop("budget", 12)
+        overrides = needs.pop("overrides", ())
+        folders = {mode: self.place / mode for mode in (PLAIN, ADAPTED)}
+        for folder in folders.values():
+            folder.mkdir(exist_ok=True)
+            (folder / "check").write_text(f'[ -z "$CONFIG" ] && exit 0\n{check}\n')
+            (folder / "run").write_text(f"{run}\n")
+        program = Program(self.place, "p", "", ("sh", "run"), (), ("sh", "check"))
+        request = BuildRequest(
+            kind="tailored", plan=self.plan(**needs), source=self.toy.tree, overrides=overrides
+        )
+        return Tailoring(
+            request=request,
+            generic=build(BuildRequest(source=self.toy.tree)),
+            subject=Subject(program, folders, self.place / "scratch", key="key"),
+            budget=budget,
+            command=["kadence"],
+        )
+
+    def tailored(self, check: str, run: str = "echo same", **options: Any) -> Tailored:
+        return self.tailoring(check, run, **options).tailor()
+
+    def plan(self, **needs: Any) -> Path:
+        nothing = {"system_calls": [], "socket_families": [], "threads": False}
+        nothing |= {"processes": False, "shared_memory": False, "memory_bytes": 0}
+        envelope = {"schema": "kadence.plan", "version": 1, "kadence": "0", "build_id": None}
+        path = self.place / "p.plan.json"
+        body = {"command": [], "program": ["x"], "needs": nothing | needs}
+        path.write_text(json.dumps(envelope | body))
+        return path
+
+
+@pytest.fixture
+def workshop(
+    conf: Path, kernel_source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Workshop:
+    """With KADENCE_HOME and KADENCE_CACHE of its own."""
+    merge = kernel_source / "scripts/kconfig/merge_config.sh"
+    toy = toy_tree.make_toy(tmp_path, conf, merge)
+    monkeypatch.setenv("KADENCE_HOME", str(toy.home))
+    monkeypatch.setenv("KADENCE_CACHE", str(tmp_path / "cache"))
+    guests = ToyGuests(tmp_path)
+    monkeypatch.setattr(execution.boot, "run", guests.run)
+    return Workshop(toy, tmp_path, guests)
+
+
+@pytest.fixture
+def options() -> Callable[..., str]:
+    """Kconfig text of options that are on in the generic kernel and off in the smallest."""
+
+    def text(*names: str) -> str:
+        return "".join(f'config {name}\n\tbool "{name}"\n\tdefault y\n' for name in names)
+
+    return text
