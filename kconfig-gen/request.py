@@ -61,6 +61,11 @@ class BuildRequest:
             raise UsageError("a tailored kernel needs a plan, and no other takes one")
         if self.trace is not None and self.kind != TAILORED:
             raise UsageError("only a tailored kernel is made from a trace")
+        if self.kind == TRACED and not target.traceable:
+            raise UsageError(
+                f"programs can't be traced on {self.target}; a trace made on x86_64 serves it too: "
+                "use --target x86_64"
+            )
         if self.source is None:
             series.get(self.series)
         if self.hz is not None and not LOWEST_HZ <= self.hz <= HIGHEST_HZ:

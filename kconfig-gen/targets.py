@@ -25,6 +25,7 @@ class Target:
     image_goal: str
     image: str  # below the build folder
     executable: bool  # the image is an ELF executable, to be stripped
+    traceable: bool  # programs can be traced on its kernels
     default_hz: int  # 0: each kind of kernel has its own
     boot_needs: str  # below Kadence's home
     build_bytes: int  # disk space a build takes at most

@@ -220,7 +220,8 @@ def test_a_socket_family_without_a_rule_is_refused() -> None:
         BuildRequest(series="2.4"),
         BuildRequest(hz=0),
         BuildRequest(hz=10**9),
-        BuildRequest(kind="traced", plan=Path("p")),
+        BuildRequest(kind="traced"),
+        BuildRequest(kind="traced", target="x86_64", plan=Path("p")),
         BuildRequest(kind="generic", trace=Path("t")),
     ],
 )
