@@ -55,11 +55,11 @@ def main() -> int:
     parser.add_argument("--kernel", help="as for `kadence lab` (default: tailored to the program)")
     parser.add_argument("--only", default="", help="operations whose name this expression matches")
     options = parser.parse_args()
-    guest = find(options.kernel) if options.kernel else tailored()
-    reference, measured = take(stock()), take(guest)
-    chosen = [name for name in reference.figures if re.search(options.only, name)]
+    chosen = [name for name in operations.names() if re.search(options.only, name)]
     if not chosen:
         parser.error(f"no operation matches {options.only!r}")
+    guest = find(options.kernel) if options.kernel else tailored()
+    reference, measured = take(stock(), chosen), take(guest, chosen)
     lines = report(reference, measured, chosen)
     print("\n".join(lines))
     keep(lines, [reference, measured])

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The operations of bench/lab, what tables call them, and what is to be reached."""
 
+import subprocess
 from collections.abc import Iterable, Iterator
 
 from rows import NO_GOAL, Goal, Row
 
+from kadence import resources
 from kadence.lab.figures import Sheet
 
 # Of sending over TCP, 4,507 instructions were to become 2,500. That was read off a run in which
@@ -47,6 +49,12 @@ FAMILIES = {
     "tcp_send": "TCP send of {} B, one by one",
     "tcp_burst": "TCP send of {} B, gathering",
 }
+
+
+def names() -> list[str]:
+    """All operations, as the program lists them."""
+    command = [str(resources.built("bench/lab/lab")), "-l"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 
 
 def label(operation: str) -> str:

@@ -3,6 +3,7 @@
  * lab: what single operations of a kernel cost, by the guest's own clock.
  *
  *	lab [-m BYTES] [-s DIRECTORY] [-r ROUNDS] [OPERATION...]
+ *	lab -l		(lists the operations)
  *
  * Every operation is done in batches; a round is one batch, the first round of each is dropped, and
  * the reading of the clock is taken off. One JSON line an operation:

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <stdnoreturn.h>
 #include <string.h>
 #include <sys/personality.h>
 #include <unistd.h>
@@ -42,8 +43,16 @@ static int known(const char *name)
 
 static int usage(void)
 {
-	fputs("usage: lab [-m BYTES] [-s DIRECTORY] [-r ROUNDS] [OPERATION...]\n", stderr);
+	fputs("usage: lab [-l] [-m BYTES] [-s DIRECTORY] [-r ROUNDS] [OPERATION...]\n", stderr);
 	return 2;
+}
+
+static noreturn void list(void)
+{
+	for (size_t i = 0; i < GROUPS; i++)
+		for (const struct operation *each = groups[i]; each->name; each++)
+			puts(each->name);
+	exit(EXIT_SUCCESS);
 }
 
 /* A number above 0, or 0 for what is none. */
@@ -59,8 +68,10 @@ static int read_options(int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "m:s:r:")) != -1) {
-		if (option == 's')
+	while ((option = getopt(argc, argv, "lm:s:r:")) != -1) {
+		if (option == 'l')
+			list();
+		else if (option == 's')
 			setting.sink = optarg;
 		else if (option == 'm' && number(optarg))
 			setting.guest_bytes = number(optarg);

@@ -30,6 +30,12 @@ def test_every_operation_gives_a_figure_or_a_reason(lab_program: Path) -> None:
         assert figure.median is None or figure.low <= figure.median <= figure.high  # type: ignore[operator]
 
 
+def test_what_is_listed_is_measured(lab_program: Path) -> None:
+    listed = run(lab_program, "-l").stdout.split()
+    assert len(set(listed)) == len(listed)
+    assert list(figures.read(run(lab_program, "-r", "1", *listed[:6]).stdout)[1]) == listed[:6]
+
+
 def test_only_what_is_named_is_measured(lab_program: Path) -> None:
     done = run(lab_program, "-r", "1", "getppid", "write_16")
     assert list(figures.read(done.stdout)[1]) == ["getppid", "write_16"]
