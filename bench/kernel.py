@@ -14,14 +14,13 @@ from collections.abc import Iterator
 import operations
 import programs
 import um
-from rows import Goal, Row, summary, table
+from rows import MISSED, Goal, Row, summary, table
 from stock import Stock, count, facts, smallest
 
 from kadence import resources
 from kadence.boot import debian
 from kadence.errors import KadenceError
 from kadence.kconfig.build import BuildRequest, build
-from kadence.kconfig.request import TAILORED
 from kadence.kconfig.store import Kernel
 from kadence.lab import Guest, Sheet, stock, take
 from kadence.lab.guest import STOCK_SERIES, X86_64
@@ -50,8 +49,8 @@ def booted(reference: Sheet, measured: Sheet) -> Iterator[Row]:
     yield from operations.rows(reference, measured, OPERATIONS)
 
 
-def program(name: str, stock: Stock, reference: Sheet, generic: Kernel) -> Iterator[str]:
-    """One program's tables."""
+def of_x86_64(name: str, stock: Stock, reference: Sheet) -> Iterator[str]:
+    """One program's table for the full kernel."""
     kernel = programs.kernel(name, X86_64)
     measured = take(Guest(f"{name} {kernel.id}", kernel.image), OPERATIONS)
     lines = [*still(stock, kernel), *booted(reference, measured)]
@@ -59,10 +58,32 @@ def program(name: str, stock: Stock, reference: Sheet, generic: Kernel) -> Itera
     yield from table((f"Debian {stock.release}", "tailored"), lines)
     yield summary(lines)
     yield ""
-    small = programs.kernel(name, UM)
-    lines = list(um.rows(generic, small))
-    yield f"{name}: User-Mode Linux kernel {small.id}"
+
+
+def of_um(name: str, generic: Kernel) -> Iterator[str]:
+    """One program's table for User-Mode Linux."""
+    kernel = programs.kernel(name, UM)
+    lines = list(um.rows(generic, kernel))
+    yield f"{name}: User-Mode Linux kernel {kernel.id}"
     yield from table((f"generic {generic.id}", "tailored"), lines)
+    yield summary(lines)
+    yield ""
+
+
+def served(lines: Iterator[str]) -> Iterator[str]:
+    """A table, or why there is none."""
+    try:
+        yield from lines
+    except programs.UnservedError as error:
+        yield f"{MISSED}: {error}"
+        yield ""
+
+
+def built(request: BuildRequest) -> Iterator[str]:
+    """What building it takes."""
+    lines = list(um.build_rows(request))
+    yield "building a User-Mode Linux kernel again"
+    yield from table(("", "tailored"), lines)
     yield summary(lines)
     yield ""
 
@@ -103,14 +124,10 @@ def everything(chosen: list[str], builds: bool) -> Iterator[str]:
     reference = take(stock(), OPERATIONS)
     generic = build(BuildRequest())
     for name in chosen:
-        yield from program(name, packaged, reference, generic)
+        yield from served(of_x86_64(name, packaged, reference))
+        yield from served(of_um(name, generic))
     if builds:
-        request = BuildRequest(kind=TAILORED, plan=programs.plan(chosen[0]), target=UM)
-        lines = list(um.build_rows(request))
-        yield f"{chosen[0]}: building its User-Mode Linux kernel"
-        yield from table(("", "tailored"), lines)
-        yield summary(lines)
-        yield ""
+        yield from served(built(programs.request(chosen[0], UM)))
     yield from notes(packaged, reference)
 
 

@@ -1,34 +1,76 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The programs that kernels are tailored to here, and those kernels."""
+"""The programs that kernels are tailored to here: traced, tailored and proven as for anybody."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 from kadence import pipeline, program, resources
-from kadence.kconfig.build import BuildRequest, build
-from kadence.kconfig.request import TAILORED
+from kadence.errors import ToolError
+from kadence.kconfig.build import BuildRequest
 from kadence.kconfig.store import Kernel
-from kadence.measure import PLAIN
-from kadence.stages import Stages, alone_in
+from kadence.measure import PLAIN, TAILORED
+from kadence.pipeline import Line, Places, Wish
+from kadence.program import Program
+from kadence.stages import Stages, alone_in, fingerprint
 
 NAMES = ("heat", "lu", "ring", "minimap2")
 
 
-def folder(name: str) -> Path:
-    """Where a program's artefacts are made."""
-    return resources.home() / "build" / "bench" / "kernel" / name
-
-
-def plan(name: str) -> Path:
-    """The program's plan, made as `kadence specialize` makes it."""
-    output = folder(name)
-    with alone_in(output):
-        described = program.read(resources.home() / "examples" / name)
-        places = pipeline.Places(output, described.name)
-        line = pipeline.Line(described, places, Stages(output))
-        line.planned(line.phased(line.profiled(line.built(PLAIN, line.copied(), None))))
-        return places.artefact("plan.json")
+class UnservedError(ToolError):
+    """No tailored kernel was proven for a program."""
 
 
 def kernel(name: str, target: str) -> Kernel:
-    """The kernel tailored to the program, built if need be."""
-    return build(BuildRequest(kind=TAILORED, plan=plan(name), target=target))
+    """The kernel tailored to the program and proven on it."""
+    output = _output(name)
+    described = program.read(resources.home() / "examples" / name)
+    places = Places(output, described.name)
+    with alone_in(output):
+        stages = Stages(output)
+        wish = Wish(target=target, trace=_trace(described, places, stages))
+        prepared = pipeline.prepare(described, places, stages, wish)
+    if TAILORED not in prepared.kernels:
+        raise UnservedError(f"no tailored {target} kernel serves {name}: {prepared.proof.reason}")
+    return prepared.kernels[TAILORED]
+
+
+def request(name: str, target: str) -> BuildRequest:
+    """What is asked for, before any repair."""
+    places = Places(_output(name), name)
+    plan, trace = places.artefact("plan.json"), places.artefact("ktrace.json")
+    return BuildRequest(kind=TAILORED, plan=plan, target=target, trace=trace)
+
+
+def _output(name: str) -> Path:
+    return resources.home() / "build" / "bench" / "kernel" / name
+
+
+def _trace(described: Program, places: Places, stages: Stages) -> Path:
+    """What the program runs in the kernel, from the run that is profiled; for both targets."""
+    line = Line(described, places, stages)
+    built = line.built(PLAIN, line.copied(), None)
+    output = places.artefact("ktrace.json")
+    code = fingerprint(resources.home() / "kconfig-gen" / "trace")
+    stages.run(
+        "trace",
+        [built, described.profile, code],
+        [output],
+        lambda: _run_traced(described, places, output),
+    )
+    return output
+
+
+def _run_traced(described: Program, places: Places, output: Path) -> None:
+    command = [sys.executable, "-m", "kadence.cli", "kernel", "trace", "-o", str(output), "--"]
+    folder = places.build(PLAIN)
+    with (folder / (described.standard_input or "/dev/null")).open("rb") as stdin:
+        done = subprocess.run(
+            [*command, *described.profile],
+            cwd=folder,
+            stdin=stdin,
+            stdout=subprocess.DEVNULL,
+            check=False,
+        )
+    if done.returncode:
+        raise ToolError(f"{described.name} could not be traced (status {done.returncode})")

@@ -4,6 +4,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 
 def test_no_command(kadence: Callable[..., Any], refused: Callable[..., str]) -> None:
     assert "no command" in refused(kadence("lab"))
@@ -17,6 +19,7 @@ def test_no_time(kadence: Callable[..., Any], refused: Callable[..., str]) -> No
     assert "0 seconds" in refused(kadence("lab", "--timeout", "0", "--", "ls"))
 
 
+@pytest.mark.kernel
 def test_a_kernel_of_another_target(
     kadence: Callable[..., Any], refused: Callable[..., str], generic_kernel: Any
 ) -> None:
