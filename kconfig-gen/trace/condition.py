@@ -5,7 +5,7 @@ One question is asked of them: given that this condition came out so, which symb
 """
 
 import re
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 
 # Spellings of "CONFIG_X is on" (include/linux/kconfig.h); a module counts as on.
@@ -14,25 +14,26 @@ PREPROCESSOR = re.compile(
     r"|defined\s*\(\s*CONFIG_(\w+)\s*\)|defined\s+CONFIG_(\w+)|\bCONFIG_(\w+)\b"
 )
 TOKEN = re.compile(r"\s*(&&|\|\||!(?!=)|\(|\)|[^\s&|()!]+|.)")
-OPAQUE = "?"
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A node: `and`, `or`, `not`, `symbol` (with its name), or `opaque` (taken for true)."""
+    """A node: `and`, `or`, `not`, `symbol` (with its name), or `opaque` (could be either)."""
 
     kind: str
     parts: tuple["Condition", ...] = ()
     symbol: str = ""
 
-    def holds(self, on: Set[str]) -> bool:
-        """Whether it is true where these symbols are on."""
+    def holds(self, on: Set[str], outcome: bool = True) -> bool:
+        """Whether it can come out so where these symbols are on."""
+        if self.kind == "opaque":
+            return True
         if self.kind == "symbol":
-            return self.symbol in on
-        values = [part.holds(on) for part in self.parts]
+            return (self.symbol in on) == outcome
         if self.kind == "not":
-            return not values[0]
-        return any(values) if self.kind == "or" else all(values)
+            return self.parts[0].holds(on, not outcome)
+        values = [part.holds(on, outcome) for part in self.parts]
+        return all(values) if (self.kind == "and") == outcome else any(values)
 
     def needs(self, on: Set[str], outcome: bool = True) -> frozenset[str]:
         """Symbols that have to stay on for it to come out so; empty if it does not so now."""
@@ -43,11 +44,31 @@ class Condition:
         # A conjunction is true by all of its parts and false by any; a disjunction reversed.
         if (self.kind == "and") == outcome:
             return frozenset().union(*(part.needs(on, outcome) for part in self.parts))
-        deciding = [part.needs(on, outcome) for part in self.parts if part.holds(on) == outcome]
+        deciding = [part.needs(on, outcome) for part in self.parts if part.holds(on, outcome)]
         return min(deciding, key=lambda needed: (len(needed), sorted(needed)), default=frozenset())
 
 
 TRUE = Condition("opaque")
+
+
+def negation(condition: Condition) -> Condition:
+    """The opposite; what can't be read stays so."""
+    return condition if condition == TRUE else Condition("not", (condition,))
+
+
+def both(first: Condition, second: Condition) -> Condition:
+    """Conjunction, without trivial parts."""
+    parts = tuple(part for part in (first, second) if part != TRUE)
+    if not parts:
+        return TRUE
+    return parts[0] if len(parts) == 1 else Condition("and", parts)
+
+
+def either(conditions: Sequence[Condition]) -> Condition:
+    """Disjunction; what stands once without a condition has none."""
+    if not conditions or TRUE in conditions:
+        return TRUE
+    return conditions[0] if len(conditions) == 1 else Condition("or", tuple(conditions))
 
 
 def of_preprocessor(text: str) -> Condition:
@@ -93,9 +114,7 @@ class _Parser:
     def _negation(self) -> Condition:
         if self.rest and self.rest[0] == "!":
             self.rest.pop(0)
-            negated = self._negation()
-            # What can't be read is taken for true either way.
-            return negated if negated == TRUE else Condition("not", (negated,))
+            return negation(self._negation())
         return self._operand()
 
     def _operand(self) -> Condition:

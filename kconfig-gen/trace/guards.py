@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which #if, #ifdef, #elif and #else blocks a source line stands in.
+"""What a source line stands in: #if, #ifdef, #elif and #else blocks, and branches of the code."""
 
-Known inaccuracy: `if (IS_ENABLED(CONFIG_X))` in code guards, too, but only #if is read here.
-"""
-
+import bisect
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from pathlib import Path
 
-from kadence.kconfig.trace.condition import TRUE, Condition, of_preprocessor
+from kadence.kconfig.trace import branches
+from kadence.kconfig.trace.condition import TRUE, Condition, both, negation, of_preprocessor
 
 DIRECTIVE = re.compile(r"\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b(.*)")
 COMMENT = re.compile(r"/\*.*?\*/|//.*")
@@ -24,9 +24,18 @@ class _Block:
 
     def holds(self) -> Condition:
         """This branch and none of those before it."""
-        refused = [Condition("not", (branch,)) for branch in self.passed if branch != TRUE]
-        parts = [*refused, self.current]
-        return parts[0] if len(parts) == 1 else Condition("and", tuple(parts))
+        return reduce(both, map(negation, self.passed), self.current)
+
+
+@dataclass
+class _File:
+    changes: list[tuple[int, Condition]]
+    branches: list[branches.Branch]
+
+    def around(self, line: int) -> Condition:
+        latest = bisect.bisect_right(self.changes, line, key=lambda change: change[0])
+        preprocessed = self.changes[latest - 1][1] if latest else TRUE
+        return both(preprocessed, branches.around(self.branches, line))
 
 
 class Guards:
@@ -34,25 +43,20 @@ class Guards:
 
     def __init__(self, tree: Path) -> None:
         self.tree = tree
-        self._files: dict[str, list[tuple[int, Condition]]] = {}
+        self._files: dict[str, _File] = {}
 
     def around(self, file: str, line: int) -> Condition:
         """What had to hold for this line to be compiled; TRUE where the file can't be read."""
         if file not in self._files:
             self._files[file] = self._read(file)
-        latest = TRUE
-        for start, condition in self._files[file]:
-            if start > line:
-                break
-            latest = condition
-        return latest
+        return self._files[file].around(line)
 
-    def _read(self, file: str) -> list[tuple[int, Condition]]:
+    def _read(self, file: str) -> _File:
         try:
             text = (self.tree / file).read_text(encoding="utf-8", errors="replace")
         except OSError:
-            return []
-        return list(changes(text.splitlines()))
+            text = ""
+        return _File(list(changes(text.splitlines())), branches.branches(text))
 
 
 def changes(lines: Sequence[str]) -> Iterator[tuple[int, Condition]]:
@@ -63,7 +67,7 @@ def changes(lines: Sequence[str]) -> Iterator[tuple[int, Condition]]:
         if match is None:
             continue
         _enter(open_blocks, match[1], COMMENT.sub(" ", match[2]))
-        yield after, _together(open_blocks)
+        yield after, reduce(both, (block.holds() for block in open_blocks), TRUE)
 
 
 def _statements(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -93,13 +97,4 @@ def _condition(word: str, rest: str) -> Condition:
     if word == "if":
         return of_preprocessor(rest)
     defined = of_preprocessor(f"defined({rest.strip()})")
-    if word == "ifndef" and defined != TRUE:
-        return Condition("not", (defined,))
-    return defined
-
-
-def _together(blocks: Sequence[_Block]) -> Condition:
-    parts = tuple(held for block in blocks if (held := block.holds()) != TRUE)
-    if not parts:
-        return TRUE
-    return parts[0] if len(parts) == 1 else Condition("and", parts)
+    return negation(defined) if word == "ifndef" else defined

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path, PurePosixPath
 
-from kadence.kconfig.trace.condition import TRUE, Condition
+from kadence.kconfig.trace.condition import TRUE, Condition, both, either, negation
 
 ASSIGNMENT = re.compile(r"\s*([\w.-]+(?:\$\([^=]*\))?[\w.-]*)\s*[:+?]?=\s*(.*)")
 CONFIG = re.compile(r"CONFIG_(\w+)")
@@ -28,21 +28,6 @@ class Entry:
     owner: str
     item: str
     condition: Condition
-
-
-def both(first: Condition, second: Condition) -> Condition:
-    """Conjunction, without trivial parts."""
-    parts = tuple(part for part in (first, second) if part != TRUE)
-    if not parts:
-        return TRUE
-    return parts[0] if len(parts) == 1 else Condition("and", parts)
-
-
-def either(conditions: list[Condition]) -> Condition:
-    """Disjunction; what stands once without a condition has none."""
-    if not conditions or TRUE in conditions:
-        return TRUE
-    return conditions[0] if len(conditions) == 1 else Condition("or", tuple(conditions))
 
 
 class Kbuild:
@@ -139,7 +124,7 @@ def _enter(blocks: list[Condition], word: str, rest: str) -> None:
             blocks.pop()
     elif word == "else":
         if blocks:
-            blocks[-1] = Condition("not", (blocks[-1],)) if blocks[-1] != TRUE else TRUE
+            blocks[-1] = negation(blocks[-1])
     else:
         blocks.append(_of_test(word, rest))
 
@@ -152,4 +137,4 @@ def _of_test(word: str, rest: str) -> Condition:
     condition = Condition("symbol", symbol=names[0])
     empty = re.search(r",\s*\)\s*$|''\s*$", rest) is not None or re.search(r",\s*n\s*\)", rest)
     negative = word == "ifndef" or (word == "ifeq") == bool(empty) and word != "ifdef"
-    return Condition("not", (condition,)) if negative else condition
+    return negation(condition) if negative else condition
