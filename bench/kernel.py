@@ -7,6 +7,7 @@ cold and a warm build of the first program's User-Mode Linux kernel; that takes 
 """
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -23,10 +24,11 @@ from kadence.errors import KadenceError
 from kadence.kconfig.build import BuildRequest, build
 from kadence.kconfig.store import Kernel
 from kadence.lab import Guest, Sheet, stock, take
-from kadence.lab.guest import STOCK_SERIES, X86_64
+from kadence.lab.guest import MEMORY_BYTES, STOCK_SERIES, X86_64
 
 UM = "um"
-MEGABYTE = 1e6
+MEGABYTE, MEBIBYTE = 1e6, 1 << 20
+PAGE_BYTES, PAGE_RECORD_BYTES = 4096, 64  # struct page
 OPERATIONS = (
     *("getppid", "write_16", "tcp_send_256", "tcp_burst_256", "page", "page_small"),
     *("context_switch", "fork_exit", "timer_interrupts", "memory_used", "memory_not_free"),
@@ -54,8 +56,8 @@ def of_x86_64(name: str, stock: Stock, reference: Sheet) -> Iterator[str]:
     kernel = programs.kernel(name, X86_64)
     measured = take(Guest(f"{name} {kernel.id}", kernel.image), OPERATIONS)
     lines = [*still(stock, kernel), *booted(reference, measured)]
-    yield f"{name}: x86_64 kernel {kernel.id}"
-    yield from table((f"Debian {stock.release}", "tailored"), lines)
+    yield f"{name}: x86_64 kernel {kernel.id}; Debian's is {stock.release}"
+    yield from table(("Debian", "tailored"), lines)
     yield summary(lines)
     yield ""
 
@@ -64,8 +66,8 @@ def of_um(name: str, generic: Kernel) -> Iterator[str]:
     """One program's table for User-Mode Linux."""
     kernel = programs.kernel(name, UM)
     lines = list(um.rows(generic, kernel))
-    yield f"{name}: User-Mode Linux kernel {kernel.id}"
-    yield from table((f"generic {generic.id}", "tailored"), lines)
+    yield f"{name}: User-Mode Linux kernel {kernel.id}; the generic one is {generic.id}"
+    yield from table(("generic", "tailored"), lines)
     yield summary(lines)
     yield ""
 
@@ -82,7 +84,7 @@ def served(lines: Iterator[str]) -> Iterator[str]:
 def built(request: BuildRequest) -> Iterator[str]:
     """What building it takes."""
     lines = list(um.build_rows(request))
-    yield "building a User-Mode Linux kernel again"
+    yield f"building a User-Mode Linux kernel again, on {len(os.sched_getaffinity(0))} processors"
     yield from table(("", "tailored"), lines)
     yield summary(lines)
     yield ""
@@ -92,6 +94,10 @@ def notes(stock: Stock, reference: Sheet) -> Iterator[str]:
     """What the figures are, and what can't be had."""
     yield f"The lab: {reference.setting()}."
     yield "Operations are in instructions, median of the rounds, unless the line says otherwise."
+    yield (
+        f"Memory: {MEMORY_BYTES // PAGE_BYTES * PAGE_RECORD_BYTES / MEBIBYTE:.0f} MiB of what is "
+        f"not free are the kernel's records of the guest's pages, on every kernel."
+    )
     yield "n/a: the program does not need it, and its kernel has it not."
     yield (
         f"Symbols: the smallest x86_64 configuration of the series that Kbuild makes has "
