@@ -23,6 +23,12 @@ static int by_size(const void *left, const void *right)
 	return (difference > 0) - (difference < 0);
 }
 
+double median(double *values, int count)
+{
+	qsort(values, count, sizeof(*values), by_size);
+	return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
 /* What two readings with nothing between them are apart. */
 double clock_cost(void)
 {
@@ -33,8 +39,7 @@ double clock_cost(void)
 
 		costs[i] = now() - start;
 	}
-	qsort(costs, READINGS, sizeof(*costs), by_size);
-	return costs[READINGS / 2];
+	return median(costs, READINGS);
 }
 
 /* Two instructions a turn. */

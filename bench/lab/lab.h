@@ -66,6 +66,7 @@ extern struct setting setting;
 /* clock.c */
 double now(void);
 double clock_cost(void);
+double median(double *values, int count); /* leaves them in order */
 void compute(double nanoseconds);
 void compute_exactly(long instructions);
 

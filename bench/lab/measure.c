@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Rounds of one operation, and the line that reports them. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lab.h"
-
-static int by_size(const void *left, const void *right)
-{
-	double difference = *(const double *)left - *(const double *)right;
-
-	return (difference > 0) - (difference < 0);
-}
 
 /* What one operation of a round cost. */
 static int one_round(const struct operation *operation, double overhead, double *cost)
@@ -50,10 +42,8 @@ static void report_error(const struct operation *operation, int error)
 
 static void report(const struct operation *operation, double *costs, int rounds)
 {
-	double middle;
+	double middle = median(costs, rounds);
 
-	qsort(costs, rounds, sizeof(*costs), by_size);
-	middle = (costs[(rounds - 1) / 2] + costs[rounds / 2]) / 2;
 	printf("{\"operation\": \"%s\", \"unit\": \"%s\", \"median\": %.2f, \"low\": %.2f, "
 	       "\"high\": %.2f, \"rounds\": %d, \"batch\": %ld, \"crossings\": %d}\n",
 	       operation->name, operation->unit, middle, costs[0], costs[rounds - 1], rounds,
