@@ -2,6 +2,7 @@
 """Real kernels: they hold what was asked for, and ordinary programs run on the small one."""
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from kadence import boot
 from kadence.kconfig import configure, store
+from kadence.kconfig.build import BuildRequest, build
 
 pytestmark = pytest.mark.kernel
 
@@ -73,3 +75,21 @@ def test_the_device_is_there(generic_kernel: Any, sockets_kernel: Any, tmp_path:
     for kernel in (generic_kernel, sockets_kernel):
         script = "test -c /dev/kadapt && cat /sys/module/kadapt/parameters/quantum_max_ns"
         assert output_of(kernel, ["sh", "-c", script], tmp_path) == "10000000000\n"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("kind", ["generic", "tailored"])
+def test_the_older_series_runs_programs_with_the_device(
+    kind: str, write_plan: Callable[..., Path], tmp_path: Path
+) -> None:
+    plan = write_plan(socket_families=[1, 2], threads=True) if kind == "tailored" else None
+    kernel = build(BuildRequest(kind=kind, plan=plan, series="6.1"))
+    program = tmp_path / "program"
+    subprocess.run(
+        ["gcc-12", "-O2", "-pthread", "-o", program, PROGRAMS / "threads_tcp.c"], check=True
+    )
+    script = f"uname -r && test -c /dev/kadapt && {program}"
+    printed = output_of(kernel, ["sh", "-c", script], tmp_path).split()
+    assert printed == [kernel.manifest["release"], "500500"]
+    assert printed[0].startswith("6.1.")
+    assert store.find(kernel.id[:8]).manifest["series"] == "6.1"
