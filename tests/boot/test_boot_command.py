@@ -120,7 +120,8 @@ def test_umask_limits_and_ignored_signals_are_the_callers(guest: Any, tmp_path: 
 def copied_command(root: Path, own: Path) -> list[str]:
     """The command at a place that everybody can reach, wherever the checkout is."""
     shutil.copytree(root / "kadence", own / "site/kadence")
-    shutil.copytree(root / "boot", own / "site/kadence/boot")
+    for stage, package in (("boot", "boot"), ("kconfig-gen", "kconfig")):
+        shutil.copytree(root / stage, own / "site/kadence" / package)
     shutil.copytree(root / "build/boot", own / "build/boot")
     settings = [f"PYTHONPATH={own}/site", f"KADENCE_HOME={own}"]
     return ["env", *settings, "/usr/bin/python3", "-m", "kadence.cli"]
