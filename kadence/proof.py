@@ -8,6 +8,7 @@ repaired one, and with that.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from kadence import artefact
@@ -51,7 +52,7 @@ def record(kernel: Kernel, proof: Proof, command: Sequence[str]) -> None:
     """Keep a proof beside a kernel, in place of an older one for the same."""
     others = [other for other in _proofs(kernel) if other.key != proof.key]
     body = {"id": kernel.id, "proofs": [asdict(each) for each in (*others, proof)]}
-    artefact.write(kernel.path / FILE, artefact.PROOF, None, command, body)
+    artefact.write(path_of(kernel), artefact.PROOF, None, command, body)
 
 
 def recall(kernel: Kernel, key: str, budget: int) -> Proof | None:
@@ -74,7 +75,7 @@ def last(kernel: Kernel) -> Proof | None:
 
 
 def _proofs(kernel: Kernel) -> list[Proof]:
-    path = kernel.path / FILE
+    path = path_of(kernel)
     if not path.exists():
         return []
     try:
@@ -89,6 +90,11 @@ def _proof(row: dict[str, Any]) -> Proof:
     lists = {"run": tuple(row["run"]), "check": tuple(row["check"])}
     repairs = tuple(RepairRecord(**repair) for repair in row["repairs"])
     return Proof(**(row | lists | {"repairs": repairs}))
+
+
+def path_of(kernel: Kernel) -> Path:
+    """Where the proofs of a kernel are."""
+    return kernel.path / FILE
 
 
 def repairs_in(kernel: Kernel) -> list[RepairRecord]:

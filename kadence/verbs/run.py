@@ -4,18 +4,25 @@
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kadence import boot, fallback
 from kadence.boot.memory import parse_size
 from kadence.boot.session import TARGETS, run
 from kadence.errors import UsageError
 
+if TYPE_CHECKING:
+    # The store is imported where it is used: a run of an image named by its path needs none.
+    from kadence.kconfig.store import Kernel
+
+GENERIC, TAILORED = "generic", "tailored"
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The kernel, its memory, and the command."""
     parser.add_argument(
         "--kernel",
-        default="generic",
+        default=GENERIC,
         help="generic, tailored, traced, the ID of a kernel in the store, or an image's path "
         "(default: generic)",
     )
@@ -45,6 +52,11 @@ def execute(options: argparse.Namespace) -> int:
         raise UsageError("no command to run; name it after --, as in `kadence run -- ls`")
     if options.timeout is not None and not options.timeout > 0:
         raise UsageError(f"{options.timeout:g} seconds are no time; give --timeout more than 0")
+    if options.fallback and options.kernel == GENERIC:
+        raise UsageError(
+            "--fallback falls back on the generic kernel, which is the first choice here; name "
+            "another with --kernel, or leave --fallback out"
+        )
     if options.plan is not None:
         # Imported here because most runs need no plan, and NumPy takes longer than a boot.
         from kadence.matching import require_same_program
@@ -78,12 +90,7 @@ def _run(request: boot.Request, options: argparse.Namespace) -> boot.Result:
 def _generic_image(options: argparse.Namespace) -> Path:
     from kadence.kconfig import store
 
-    if options.kernel == "generic":
-        raise UsageError(
-            "--fallback falls back on the generic kernel, which is the first choice here; name "
-            "another with --kernel, or leave --fallback out"
-        )
-    return store.find("generic", target=options.target).image
+    return store.find(GENERIC, target=options.target).image
 
 
 def _image(options: argparse.Namespace) -> Path:
@@ -97,4 +104,20 @@ def _image(options: argparse.Namespace) -> Path:
         raise UsageError(
             f"kernel {kernel.id} is for {kernel.target}; run it with --target {kernel.target}"
         )
-    return kernel.image
+    return kernel.image if options.kernel != TAILORED else _serving(kernel).image
+
+
+def _serving(kernel: "Kernel") -> "Kernel":
+    """The kernel that a proof sends to, where this one was proven."""
+    from kadence import proof
+    from kadence.kconfig import store
+
+    served = proof.serving(kernel)
+    if served is not None:
+        return served
+    print(
+        f"kadence: kernel {kernel.id} was not proven ({proof.path_of(kernel)} says why); the "
+        "generic one serves instead",
+        file=sys.stderr,
+    )
+    return store.find(GENERIC, target=kernel.target)
