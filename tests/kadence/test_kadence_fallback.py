@@ -134,7 +134,7 @@ def test_falling_back_from_the_generic_kernel_is_refused(kadence: Any, refused: 
 OPEN_QUEUE = """
 import ctypes, sys
 libc = ctypes.CDLL(None, use_errno=True)
-used = libc.syscall(240, b"/kadence-test", 0o102, 0o600, None)
+used = libc.syscall(240, b"kadence-test", 0o102, 0o600, None)
 print("queue" if used >= 0 else "none", sys.stdin.read())
 sys.exit(used < 0)
 """
