@@ -134,13 +134,15 @@ int main(int argc, char **argv)
 }
 """
     folder = written(tmp_path / "p", source)
-    completed = kadence("specialize", folder, "-o", tmp_path / "out", timeout=3000)
+    # A kernel that is repaired in vain would be one more to build.
+    completed = kadence("specialize", folder, "-o", tmp_path / "out", "--budget", 0, timeout=3000)
     assert completed.returncode == 1
     assert "Traceback" not in completed.stderr
     assert completed.stdout.startswith("standard output of the ")
     document = report(tmp_path / "out")
     assert document["verdict"]["outcome"] == "failed"
-    assert len(document["failures"]) == 4
+    # Not those on the tailored kernel: it failed its proof, so it does not serve.
+    assert len(document["failures"]) == 2
     page = (tmp_path / "out/report.html").read_text()
     assert page.index("The output is not the same everywhere") < page.index("<h1>")
 
@@ -150,7 +152,7 @@ def test_a_tailored_kernel_that_fails_the_check_does_not_serve(
 ) -> None:
     check = """["sh", "-c", "! grep -q 'User Mode Linux' /proc/cpuinfo"]"""
     folder = written(tmp_path / "p", "int main(void) { return 0; }\n", check)
-    completed = kadence("specialize", folder, "-o", tmp_path / "out", timeout=3000)
+    completed = kadence("specialize", folder, "-o", tmp_path / "out", "--budget", 0, timeout=3000)
     assert completed.returncode == 0, completed.stderr
     document = report(tmp_path / "out")
     assert {cell["kernel"] for cell in document["cells"]} == {"machine", "generic"}
