@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -18,6 +19,8 @@ from kadence import artefact, resources
 
 KVM, TCG = "kvm", "tcg"
 DEVICE = Path("/dev/kvm")
+PROCESSORS = Path("/proc/cpuinfo")
+QEMU = "qemu-system-x86_64"
 PROBE_SECONDS = 8.0
 # What init, called with PROBE, writes to the kernel log before it ends the machine.
 PROBE, ANSWER = "kadence_probe", b"kadence: probe"
@@ -39,7 +42,7 @@ def chosen(machine: Sequence[str], arguments: Sequence[str]) -> str:
     memory = _memory()
     key = _machine()
     known = _read(memory)
-    if key not in known:
+    if known.get(key) not in (KVM, TCG):
         refusal = _refusal(machine, arguments)
         known[key] = TCG if refusal else KVM
         memory.parent.mkdir(parents=True, exist_ok=True)
@@ -70,8 +73,22 @@ def _read(memory: Path) -> dict[str, str]:
 def _machine() -> str:
     """What the answer depends on; a device that appears or opens later is asked again."""
     usable = os.access(DEVICE, os.R_OK | os.W_OK)
-    parts = [platform.release(), platform.version(), platform.node(), usable]
+    parts = [platform.release(), platform.version(), _processor(), _qemu(), usable]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+def _processor() -> str:
+    """Model and abilities of the first processor, as the kernel tells them."""
+    text = PROCESSORS.read_text(encoding="utf-8", errors="replace").partition("\n\n")[0]
+    told = [line for line in text.splitlines() if line.startswith(("model name", "flags"))]
+    return "\n".join(told)
+
+
+def _qemu() -> list[object]:
+    """Tells one version from another without starting it."""
+    program = shutil.which(QEMU)
+    status = Path(program).stat() if program else None
+    return [program, status and status.st_size, status and status.st_mtime_ns]
 
 
 def _refusal(machine: Sequence[str], arguments: Sequence[str]) -> str | None:

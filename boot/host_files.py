@@ -26,7 +26,10 @@ class HostFiles:
 
 
 def carrier(image: Path, memory_bytes: int) -> HostFiles:
-    """By what this kernel has, as the configuration beside its image says; without one, 9p."""
+    """By what this kernel has, as the configuration beside its image says; without one, 9p.
+
+    It is `config` beside `image` in the store, and `config-RELEASE` beside Debian's.
+    """
     on = _built_in(image)
     if on is None or "9P_FS" in on:
         return HostFiles((), _by_9p())
@@ -39,8 +42,11 @@ def carrier(image: Path, memory_bytes: int) -> HostFiles:
 
 
 def _built_in(image: Path) -> set[str] | None:
-    """Symbols with the value y in `config` beside an image, `config-RELEASE` beside Debian's."""
-    config = image.parent / image.name.replace("vmlinuz", "config").replace("image", "config")
+    """Symbols with the value y; None where no configuration is beside the image."""
+    real = image.resolve()
+    config = real.with_name(real.name.replace("vmlinuz", "config").replace("image", "config"))
+    if config == real:
+        return None
     try:
         lines = config.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

@@ -15,7 +15,7 @@ from kadence.boot.memory import MIB, Memory
 from kadence.boot.request import Request
 from kadence.errors import ToolError, UsageError
 
-QEMU = "qemu-system-x86_64"
+QEMU = acceleration.QEMU
 # One instruction takes one nanosecond of the guest's clock, which jumps over idle time. String
 # instructions of the byte-wise fast kind are left out: icount charges an instruction a byte.
 ICOUNT = "icount"
