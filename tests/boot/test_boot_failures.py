@@ -65,7 +65,7 @@ def test_ordinary_end_leaves_nothing(started: Any, own_image: Path) -> None:
 def test_panic_is_told_with_the_end_of_the_log(started: Any, own_image: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root may make the guest's kernel panic")
-    process = started("sh", "-c", "echo before; echo c > /proc/sysrq-trigger; exit 3")
+    process = started("sh", "-c", "echo before; sleep 0.1; echo c > /proc/sysrq-trigger; exit 3")
     output, complaint = process.communicate()
     assert process.returncode == GUEST_FAILED
     assert output == b"before\n"
