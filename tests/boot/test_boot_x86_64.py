@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The contract of a run, under x86_64 kernels: Debian's stock one and Kadence's own."""
+
+import hashlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kadence import boot
+from kadence.boot import debian
+from kadence.errors import GuestError, KadenceError
+from kadence.kconfig import store
+
+from .conftest import Ran, processes_of, wait_until
+
+pytestmark = pytest.mark.kernel
+
+TARGET = "x86_64"
+MEMORY_BYTES = 512 << 20
+BOOT_TIMEOUT_SECONDS = 300.0
+HUNDRED_MEGABYTES = 100_000_000
+GUEST_FAILED = 125
+
+
+def _stock() -> Path:
+    if os.geteuid() != 0:
+        pytest.skip("Debian's kernel reaches the host by virtiofs, whose server needs root")
+    try:
+        return debian.kernel_image(debian.newest_release("6.12"))
+    except KadenceError as error:
+        pytest.skip(f"no stock kernel: {error}")
+
+
+def _own() -> Path:
+    try:
+        return store.find("tailored", target=TARGET).image
+    except KadenceError as error:
+        pytest.skip(f"no kernel with 9p: {error}")
+
+
+@pytest.fixture(scope="module", params=[_stock, _own], ids=["virtiofs", "9p"])
+def machine(request: pytest.FixtureRequest) -> Path:
+    """The kernel, named after how it reaches the host's files."""
+    image: Path = request.param()
+    return image
+
+
+@pytest.fixture
+def run(machine: Path) -> Callable[..., Ran]:
+    """Run a command through the Python face; the kernel log must be clean."""
+
+    def run_in_guest(*argv: str, **fields: Any) -> Ran:
+        with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+            settings: dict[str, Any] = {
+                "target": TARGET,
+                "memory_bytes": MEMORY_BYTES,
+                "stdout": output.fileno(),
+                "stderr": errors.fileno(),
+                "boot_timeout_seconds": BOOT_TIMEOUT_SECONDS,
+            }
+            result = boot.run(boot.Request(machine, argv, **(settings | fields)))
+            assert boot.complaints(result.log) == []
+            output.seek(0)
+            errors.seek(0)
+            return Ran(result, output.read(), errors.read())
+
+    return run_in_guest
+
+
+@pytest.fixture
+def words(machine: Path, tmp_path: Path) -> list[str]:
+    """The words of `kadence run` up to the command; the image has a path of this test alone."""
+    image = tmp_path / machine.name
+    image.symlink_to(machine)
+    program = Path(sys.executable).parent / "kadence"
+    options = ["--target", TARGET, "--kernel", str(image), "--mem", f"{MEMORY_BYTES >> 20}M"]
+    return [str(program), "run", *options, "--"]
+
+
+def test_command_runs_as_the_caller_would_have_run_it(
+    run: Callable[..., Ran], tmp_path: Path
+) -> None:
+    directory = tmp_path / "with space"
+    directory.mkdir()
+    script = 'pwd -P; id -u; umask; echo "$ODD"; test -t 1; echo $?; echo err >&2; exit 3'
+    environment = {"ODD": "a  b", "PATH": os.environ["PATH"]}
+    umask = os.umask(0o027)
+    try:
+        ran = run("sh", "-c", script, directory=directory, environment=environment)
+    finally:
+        os.umask(umask)
+    expected = [str(directory), str(os.geteuid()), "0027", "a  b", "1"]
+    assert ran.stdout.decode().splitlines() == expected
+    assert (ran.stderr, ran.result.status, ran.result.signal) == (b"err\n", 3, None)
+    assert ran.result.boot_virtual_seconds > 0
+
+
+def test_files_are_the_hosts_when_the_command_ends(run: Callable[..., Ran], tmp_path: Path) -> None:
+    """Written, appended to, mapped, locked, renamed: what the guest did is there."""
+    program = (
+        "import fcntl, mmap, os; f = open('mapped', 'w+b'); f.truncate(8192); "
+        "fcntl.lockf(f, fcntl.LOCK_EX); m = mmap.mmap(f.fileno(), 8192); m[4096:4100] = b'here'; "
+        "a = os.open('appended', os.O_WRONLY | os.O_APPEND); os.write(a, b'two'); "
+        "open('new', 'w').write('x'); os.rename('new', 'renamed')"
+    )
+    (tmp_path / "appended").write_text("one")
+    ran = run(sys.executable, "-c", program, directory=tmp_path)
+    assert ran.result.status == 0, ran.stderr
+    assert (tmp_path / "mapped").read_bytes() == bytes(4096) + b"here" + bytes(4092)
+    assert (tmp_path / "appended").read_text() == "onetwo"
+    assert (tmp_path / "renamed").read_text() == "x"
+    assert not (tmp_path / "new").exists()
+
+
+def test_hundred_megabytes_each_way(words: list[str]) -> None:
+    sent = random.Random(1).randbytes(HUNDRED_MEGABYTES)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([*words, "cat"], **pipes) as process:  # type: ignore[call-overload]
+        feeding = threading.Thread(
+            target=lambda: (process.stdin.write(sent), process.stdin.close())
+        )
+        feeding.start()
+        received = process.stdout.read()
+        feeding.join()
+    assert process.returncode == 0
+    assert hashlib.sha256(received).digest() == hashlib.sha256(sent).digest()
+
+
+def test_signal_is_forwarded_and_nothing_is_left(words: list[str], tmp_path: Path) -> None:
+    script = "trap 'echo caught; exit 7' TERM; echo ready; while :; do sleep 0.1; done"
+    with subprocess.Popen([*words, "sh", "-c", script], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        process.terminate()
+        assert process.stdout.read() == b"caught\n"
+    assert process.returncode == 7
+    assert wait_until(lambda: not processes_of(tmp_path))
+
+
+def test_killing_kadence_leaves_nothing(words: list[str], tmp_path: Path) -> None:
+    with subprocess.Popen([*words, "sh", "-c", "echo ready; sleep 1000"], stdout=-1) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        process.kill()
+    assert wait_until(lambda: not processes_of(tmp_path))
+
+
+def test_hang_is_told(machine: Path, tmp_path: Path) -> None:
+    """QEMU is stopped from outside once the command has given a sign that it runs."""
+    image = tmp_path / machine.name
+    image.symlink_to(machine)
+    sign = tmp_path / "sign"
+
+    def stop() -> None:
+        if wait_until(sign.exists):
+            for pid in processes_of(image):
+                if Path(f"/proc/{pid}/comm").read_text().startswith("qemu"):
+                    os.kill(pid, signal.SIGSTOP)
+
+    stopper = threading.Thread(target=stop)
+    stopper.start()
+    command = ["sh", "-c", f"touch {sign}; sleep 1000"]
+    request = boot.Request(
+        image, command, target=TARGET, memory_bytes=MEMORY_BYTES, hang_timeout_seconds=4
+    )
+    with pytest.raises(GuestError, match="no sign of life for 4 s"):
+        boot.run(request)
+    stopper.join()
+    assert processes_of(image) == []
+
+
+def test_panic_is_told(machine: Path) -> None:
+    """An init that is not there is the one thing that every kernel panics over."""
+    request = boot.Request(
+        machine,
+        ["true"],
+        target=TARGET,
+        memory_bytes=MEMORY_BYTES,
+        kernel_arguments=["rdinit=/none", "init=/none", "root=/dev/none"],
+        boot_timeout_seconds=BOOT_TIMEOUT_SECONDS,
+    )
+    with pytest.raises(GuestError, match="panicked: not syncing"):
+        boot.run(request)
+
+
+def test_lab_is_told_apart(run: Callable[..., Ran]) -> None:
+    result = run("true", lab=True).result
+    assert result.accelerator == "icount"
+    assert 0 < result.boot_virtual_seconds < 10
+
+
+def test_trace_tells_boot_from_program(run: Callable[..., Ran], tmp_path: Path) -> None:
+    run("true", trace=tmp_path)
+    logs = {name: (tmp_path / name).read_bytes() for name in ("boot.log", "program.log")}
+    assert all(b"IN:" in log for log in logs.values())
