@@ -2,6 +2,7 @@
 """Fixtures that more than one folder's tests need."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,6 +12,12 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# What starts the tests may ignore some of these (nohup, a shell's background job), its children
+# inherit that, and a shell cannot trap what it was started ignoring.
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 
 Completed = subprocess.CompletedProcess[str]
 
