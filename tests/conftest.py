@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Fixtures that more than one folder's tests need."""
 
+import json
 import os
 import signal
 import subprocess
@@ -61,6 +62,48 @@ def generic_kernel() -> Any:
     from kadence.kconfig.build import BuildRequest, build
 
     return build(BuildRequest(kind="generic"))
+
+
+@pytest.fixture(scope="session")
+def make_plan() -> Callable[..., Path]:
+    """Write a plan as `kadence plan` does, as far as kernels go; keywords say what is needed."""
+
+    def make(path: Path, **needs: Any) -> Path:
+        nothing = {"system_calls": [], "socket_families": [], "threads": False}
+        nothing |= {"processes": False, "shared_memory": False, "memory_bytes": 0}
+        envelope = {"schema": "kadence.plan", "version": 1, "kadence": "0", "build_id": None}
+        body = {"command": [], "program": ["x"], "needs": nothing | needs}
+        path.write_text(json.dumps(envelope | body))
+        return path
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def sockets_plan(make_plan: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The plan of a program with threads and TCP."""
+    return make_plan(
+        tmp_path_factory.mktemp("plan") / "sockets.plan.json",
+        system_calls=["read", "write", "socket", "futex"],
+        socket_families=[1, 2],
+        threads=True,
+    )
+
+
+@pytest.fixture(scope="session")
+def sockets_kernel(sockets_plan: Path) -> Any:
+    """A User-Mode Linux kernel tailored to a program with threads and TCP, in the real store."""
+    from kadence.kconfig.build import BuildRequest, build
+
+    return build(BuildRequest(kind="tailored", plan=sockets_plan))
+
+
+@pytest.fixture(scope="session")
+def sockets_kernel_x86_64(sockets_plan: Path) -> Any:
+    """The same for x86_64; takes minutes to build, so only for tests that are marked full."""
+    from kadence.kconfig.build import BuildRequest, build
+
+    return build(BuildRequest(kind="tailored", plan=sockets_plan, target="x86_64"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,6 +2,7 @@
 """Running commands in guests, and looking for what they may leave behind."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,7 @@ import pytest
 
 from kadence import boot
 
-MEMORY_BYTES = 256 << 20
+MEMORY_BYTES = {"um": 256 << 20, "x86_64": 512 << 20}
 PATIENCE_SECONDS = 60
 
 
@@ -29,14 +30,31 @@ class Ran:
     stderr: bytes
 
 
-@pytest.fixture(scope="session")
-def image(generic_kernel: Any) -> Path:
-    """The kernel that all guests here run."""
-    return Path(generic_kernel.image)
+@dataclass(frozen=True)
+class Machine:
+    """A kernel, and what it runs on."""
+
+    image: Path
+    target: str
+    memory_bytes: int
+
+
+@pytest.fixture(scope="session", params=["um", pytest.param("x86_64", marks=pytest.mark.full)])
+def machine(request: pytest.FixtureRequest) -> Machine:
+    """The machine that all guests here are: each target keeps the same contract."""
+    name = {"um": "generic_kernel", "x86_64": "sockets_kernel_x86_64"}[request.param]
+    image = Path(request.getfixturevalue(name).image)
+    return Machine(image, request.param, MEMORY_BYTES[request.param])
 
 
 @pytest.fixture
-def guest(image: Path) -> Callable[..., Ran]:
+def image(machine: Machine) -> Path:
+    """The kernel that all guests here run."""
+    return machine.image
+
+
+@pytest.fixture
+def guest(machine: Machine) -> Callable[..., Ran]:
     """Run a command through the Python face; its kernel log must be clean."""
 
     def run(*argv: str, stdin: bytes = b"", **fields: Any) -> Ran:
@@ -47,10 +65,11 @@ def guest(image: Path) -> Callable[..., Ran]:
         ):
             source.write(stdin)
             source.seek(0)
-            fields = {"memory_bytes": MEMORY_BYTES} | fields
+            fields = {"memory_bytes": machine.memory_bytes} | fields
             request = boot.Request(
-                image,
+                machine.image,
                 argv,
+                target=machine.target,
                 stdin=source.fileno(),
                 stdout=output.fileno(),
                 stderr=errors.fileno(),
@@ -74,11 +93,11 @@ def own_image(image: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def command(own_image: Path) -> list[str]:
+def command(own_image: Path, machine: Machine) -> list[str]:
     """The words of `kadence run` up to the command to be run."""
     program = Path(sys.executable).parent / "kadence"
-    memory = f"{MEMORY_BYTES >> 20}M"
-    return [str(program), "run", "--kernel", str(own_image), "--mem", memory, "--"]
+    options = ["--target", machine.target, "--mem", f"{machine.memory_bytes >> 20}M"]
+    return [str(program), "run", "--kernel", str(own_image), *options, "--"]
 
 
 @pytest.fixture
@@ -119,7 +138,8 @@ def processes_of(image: Path) -> list[int]:
 
 def kernel_of(image: Path) -> int:
     """The process that is the kernel itself: the leader of the session of all that run it."""
-    running = (pid for pid in processes_of(image) if _arguments(pid)[:1] == [os.fsencode(image)])
+    programs = (os.fsencode(image), os.fsencode(shutil.which("qemu-system-x86_64") or ""))
+    running = (pid for pid in processes_of(image) if _arguments(pid)[0] in programs)
     return os.getsid(next(running))
 
 

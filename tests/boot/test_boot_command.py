@@ -58,7 +58,7 @@ def test_usage_is_that_of_the_command_and_its_children(guest: Any) -> None:
 def test_log_is_that_of_the_whole_guest(guest: Any) -> None:
     log = guest("true").result.log
     assert "Linux version" in log
-    assert "Power down" in log
+    assert "reboot: " in log  # power down, or a restart that QEMU takes for the end
 
 
 def test_arguments_and_environment_pass_unchanged(guest: Any) -> None:
@@ -123,7 +123,7 @@ def copied_command(root: Path, own: Path) -> list[str]:
     for stage, package in (("boot", "boot"), ("kconfig-gen", "kconfig")):
         shutil.copytree(root / stage, own / "site/kadence" / package)
     shutil.copytree(root / "build/boot", own / "build/boot")
-    settings = [f"PYTHONPATH={own}/site", f"KADENCE_HOME={own}"]
+    settings = [f"PYTHONPATH={own}/site", f"KADENCE_HOME={own}", f"KADENCE_CACHE={own}/cache"]
     return ["env", *settings, "/usr/bin/python3", "-m", "kadence.cli"]
 
 
@@ -146,7 +146,7 @@ def test_needs_no_privilege(root: Path, command: list[str], image: Path) -> None
             [*drop, *copied_command(root, own), *arguments, "sh", "-c", script],
             cwd=own,
             capture_output=True,
-            timeout=60,
+            timeout=300,
         )
         assert ran.stdout.split() == [b"65534"] * 3, ran.stderr
         assert b"Permission denied" in ran.stderr

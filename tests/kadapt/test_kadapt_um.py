@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from kadence import boot
+from kadence.kconfig.build import BuildRequest, build
 
 pytestmark = pytest.mark.kernel
 
@@ -18,6 +19,8 @@ NOT_HERE = {
     "error_eacces",  # the guest belongs to one user
     "error_enomem",  # no fault injection in an ordinary kernel
 }
+# Errors about the quantum that a kernel without it does not look for.
+ABOUT_QUANTUM = {"error_define_erange", "error_enter_eopnotsupp", "error_limit"}
 
 
 def run_in_guest(kernel: Any, program: Path, *words: str) -> str:
@@ -43,6 +46,18 @@ def test_driver_keeps_the_promises_of_its_header(
     report = tap(text)
     assert report.failed == set(), text
     assert report.skipped == NOT_HERE, text
+
+
+@pytest.mark.full
+def test_older_series_keeps_them_without_the_quantum(
+    selftest: Path, tap: Callable[[str], Any]
+) -> None:
+    text = run_in_guest(build(BuildRequest(series="6.1")), selftest)
+    report = tap(text)
+    assert report.failed == set(), text
+    assert "error_quantum_eopnotsupp" not in report.skipped, text
+    others = {name for name in report.skipped if not name.startswith(("slice_", "latency_"))}
+    assert others == ABOUT_QUANTUM | NOT_HERE - {"error_quantum_eopnotsupp"}, text
 
 
 def test_library_enters_phases(

@@ -2,7 +2,6 @@
 """Toy kernel trees, a store of their own, and plans."""
 
 import importlib.util
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 from kadence.kconfig import source
-from kadence.kconfig.build import BuildRequest, build
+from kadence.kconfig.build import BuildRequest
 
 HERE = Path(__file__).resolve().parent
 
@@ -58,32 +57,10 @@ def toy_failures() -> dict[str, str]:
 
 
 @pytest.fixture
-def write_plan(tmp_path: Path) -> Callable[..., Path]:
+def write_plan(tmp_path: Path, make_plan: Callable[..., Path]) -> Callable[..., Path]:
     """Write a plan whose program needs what the keywords say."""
 
     def write(path: Path | None = None, **needs: Any) -> Path:
         return make_plan(path or tmp_path / "p.plan.json", **needs)
 
     return write
-
-
-def make_plan(path: Path, **needs: Any) -> Path:
-    """A plan as `kadence plan` writes it, as far as kernels go."""
-    nothing = {"system_calls": [], "socket_families": [], "threads": False}
-    nothing |= {"processes": False, "shared_memory": False, "memory_bytes": 0}
-    envelope = {"schema": "kadence.plan", "version": 1, "kadence": "0", "build_id": None}
-    body = {"command": [], "program": ["x"], "needs": nothing | needs}
-    path.write_text(json.dumps(envelope | body))
-    return path
-
-
-@pytest.fixture(scope="session")
-def sockets_kernel(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A kernel tailored to a program with threads and TCP, in the real store."""
-    plan = make_plan(
-        tmp_path_factory.mktemp("plan") / "sockets.plan.json",
-        system_calls=["read", "write", "socket", "futex"],
-        socket_families=[1, 2],
-        threads=True,
-    )
-    return build(BuildRequest(kind="tailored", plan=plan))

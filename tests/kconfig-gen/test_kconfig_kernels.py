@@ -103,10 +103,9 @@ def test_the_older_series_runs_programs_with_the_device(
 
 @pytest.mark.full
 def test_an_x86_64_kernel_is_small_and_runs_the_same_programs(
-    write_plan: Callable[..., Path], tmp_path: Path
+    sockets_kernel_x86_64: Any, tmp_path: Path
 ) -> None:
-    plan = write_plan(socket_families=[1, 2], threads=True)
-    kernel = build(BuildRequest(kind="tailored", plan=plan, target="x86_64"))
+    kernel = sockets_kernel_x86_64
     assert kernel.manifest["text_bytes"] < 5_000_000
     assert "MODULES" not in configure.values(kernel.config)
     program = tmp_path / "program"
