@@ -53,10 +53,12 @@ def booted(reference: Sheet, measured: Sheet) -> Iterator[Row]:
 
 def of_x86_64(name: str, stock: Stock, reference: Sheet) -> Iterator[str]:
     """One program's table for the full kernel."""
-    kernel = programs.kernel(name, X86_64)
+    served = programs.served(name, X86_64)
+    kernel = served.kernel
     measured = take(Guest(f"{name} {kernel.id}", kernel.image), OPERATIONS)
     lines = [*still(stock, kernel), *booted(reference, measured)]
     yield f"{name}: x86_64 kernel {kernel.id}; Debian's is {stock.release}"
+    yield served.told()
     yield from table(("Debian", "tailored"), lines)
     yield summary(lines)
     yield ""
@@ -64,15 +66,17 @@ def of_x86_64(name: str, stock: Stock, reference: Sheet) -> Iterator[str]:
 
 def of_um(name: str, generic: Kernel) -> Iterator[str]:
     """One program's table for User-Mode Linux."""
-    kernel = programs.kernel(name, UM)
+    served = programs.served(name, UM)
+    kernel = served.kernel
     lines = list(um.rows(generic, kernel))
     yield f"{name}: User-Mode Linux kernel {kernel.id}; the generic one is {generic.id}"
+    yield served.told()
     yield from table(("generic", "tailored"), lines)
     yield summary(lines)
     yield ""
 
 
-def served(lines: Iterator[str]) -> Iterator[str]:
+def or_why_not(lines: Iterator[str]) -> Iterator[str]:
     """A table, or why there is none."""
     try:
         yield from lines
@@ -130,10 +134,10 @@ def everything(chosen: list[str], builds: bool) -> Iterator[str]:
     reference = take(stock(), OPERATIONS)
     generic = build(BuildRequest())
     for name in chosen:
-        yield from served(of_x86_64(name, packaged, reference))
-        yield from served(of_um(name, generic))
+        yield from or_why_not(of_x86_64(name, packaged, reference))
+        yield from or_why_not(of_um(name, generic))
     if builds:
-        yield from served(built(programs.request(chosen[0], UM)))
+        yield from or_why_not(built(programs.request(chosen[0], UM)))
     yield from notes(packaged, reference)
 
 

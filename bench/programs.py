@@ -3,6 +3,7 @@
 
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from kadence import pipeline, program, resources
@@ -12,6 +13,7 @@ from kadence.kconfig.store import Kernel
 from kadence.measure import PLAIN, TAILORED
 from kadence.pipeline import Line, Places, Wish
 from kadence.program import Program
+from kadence.proof import Proof
 from kadence.stages import Stages, alone_in, fingerprint
 
 NAMES = ("heat", "lu", "ring", "minimap2")
@@ -21,7 +23,25 @@ class UnservedError(ToolError):
     """No tailored kernel was proven for a program."""
 
 
-def kernel(name: str, target: str) -> Kernel:
+@dataclass(frozen=True)
+class Served:
+    """A kernel tailored to a program, and what proves that it serves."""
+
+    kernel: Kernel
+    proof: Proof
+
+    def told(self) -> str:
+        """How it was proven, in one sentence."""
+        files = ", ".join(sorted(self.proof.outputs))
+        text = (
+            f"Proof {self.proof.outcome}: check passes, and {files} of the plain and the adapted "
+            "program are byte for byte those on the generic kernel"
+        )
+        mended = " ".join(f"{one.symbol}={one.value}" for one in self.proof.repairs)
+        return f"{text}; put back: {mended}." if mended else f"{text}."
+
+
+def served(name: str, target: str) -> Served:
     """The kernel tailored to the program and proven on it."""
     output = _output(name)
     described = program.read(resources.home() / "examples" / name)
@@ -32,7 +52,7 @@ def kernel(name: str, target: str) -> Kernel:
         prepared = pipeline.prepare(described, places, stages, wish)
     if TAILORED not in prepared.kernels:
         raise UnservedError(f"no tailored {target} kernel serves {name}: {prepared.proof.reason}")
-    return prepared.kernels[TAILORED]
+    return Served(prepared.kernels[TAILORED], prepared.proof)
 
 
 def request(name: str, target: str) -> BuildRequest:

@@ -47,7 +47,7 @@ def command(request: Request, memory: Memory, init: Path, shared_bytes: int) -> 
     if shutil.which(QEMU) is None:
         raise ToolError(f"{QEMU} is missing; install it with: apt-get install qemu-system-x86")
     machine = _machine(request, memory, init)
-    chosen = ICOUNT if request.lab else acceleration.chosen(machine, ARGUMENTS)
+    chosen = _accelerator(request, machine)
     files = host_files.carrier(request.image, memory.size_bytes)
     return [
         *files.server,
@@ -63,7 +63,17 @@ def command(request: Request, memory: Memory, init: Path, shared_bytes: int) -> 
 
 def accelerator(request: Request) -> str:
     """What ran a machine that was started before."""
+    if request.trace is not None:
+        return acceleration.TCG
     return ICOUNT if request.lab else acceleration.remembered()
+
+
+def _accelerator(request: Request, machine: list[str]) -> str:
+    if request.lab:
+        return ICOUNT
+    if request.trace is not None:
+        return acceleration.TCG  # only what translates can write down what it translates
+    return acceleration.chosen(machine, ARGUMENTS)
 
 
 def _arguments(accelerated_by: str) -> tuple[str, ...]:

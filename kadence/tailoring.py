@@ -19,7 +19,7 @@ from kadence.kconfig.kconfig_files import Definition, definitions
 from kadence.kconfig.request import read_needs
 from kadence.kconfig.store import Kernel
 from kadence.kconfig.trace import artefact as trace
-from kadence.kconfig.trace.symbols import BOOT, Symbol
+from kadence.kconfig.trace.symbols import ANY, Symbol
 from kadence.measure import PLAIN
 from kadence.proof import FAILED, PASSED, REPAIRED, Proof, RepairRecord
 from kadence.proving import Finding, Outputs, Subject
@@ -114,7 +114,7 @@ class Tailoring:
         return made
 
     def _batches(self, base: Kernel, dropped: Dropped, first: Finding) -> list[list[str]]:
-        ran = sorted(self._ran(), key=lambda symbol: symbol.ran == BOOT)
+        ran = sorted(self._ran(), key=lambda symbol: symbol.ran == ANY)
         refused = [s for s, value in base.manifest["requested"].items() if value == "n"]
         return dropped.batches(first.named, [symbol.symbol for symbol in ran], refused)
 

@@ -4,12 +4,13 @@
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from kadence import boot
 from kadence.boot import x86_64
 from kadence.errors import GuestError
-from kadence.kconfig import configure, identity, source, targets
+from kadence.kconfig import configure, identity, rules, source, targets
 from kadence.kconfig.build import BuildRequest, build
 from kadence.kconfig.request import TRACED
 from kadence.kconfig.store import Kernel
@@ -17,9 +18,12 @@ from kadence.kconfig.trace import artefact, asmlog
 from kadence.kconfig.trace.artefact import Extent, Trace
 from kadence.kconfig.trace.lines import Functions, lines
 from kadence.kconfig.trace.observed import observe
-from kadence.kconfig.trace.symbols import Tree, symbols
+from kadence.kconfig.trace.own import own
+from kadence.kconfig.trace.symbols import ANY, PROGRAM, Tree, symbols
 
 TARGET = "x86_64"
+# What every program runs: the start and end of a process, init's work around it, the ticks.
+IDLE = ("true",)
 BOOT_TIMEOUT_SECONDS = 300.0  # every block is written down as it is translated
 
 
@@ -27,36 +31,53 @@ def trace(argv: Sequence[str], *, folder: Path | None = None, stand_in: bool = F
     """Run the command on the traced kernel, building that if need be."""
     request = BuildRequest(kind=TRACED, target=TARGET)
     kernel = build(request)
-    with tempfile.TemporaryDirectory(prefix="kadence-trace-") as logs:
-        _run(kernel, argv, folder, Path(logs), stand_in)
-        program = asmlog.addresses(Path(logs) / x86_64.PROGRAM_LOG)
-        booted = asmlog.addresses(Path(logs) / x86_64.BOOT_LOG)
+    idle = _run(kernel, IDLE, folder, stand_in=False)
+    ran = _run(kernel, argv, folder, stand_in=stand_in)
     functions = Functions(kernel.vmlinux)
-    ran = functions.containing(program)
-    program_lines = lines(kernel.vmlinux, program)
-    found = symbols(_tree(request, kernel), program_lines, lines(kernel.vmlinux, booted))
+    used = functions.containing(ran.program)
+    found = symbols(
+        _tree(request, kernel),
+        lines(kernel.vmlinux, ran.program - idle.program),
+        lines(kernel.vmlinux, ran.boot | idle.program),
+    )
+    observed = observe(used, {file for file, _ in lines(kernel.vmlinux, ran.program)})
     return Trace(
         argv=list(argv),
         kernel=kernel.id,
-        program=Extent(len(program), len(ran)),
-        boot=Extent(len(booted), len(functions.containing(booted))),
-        symbols=found,
-        observed=observe(ran, {file for file, _ in program_lines}),
+        program=Extent(len(ran.program), len(used)),
+        boot=Extent(len(ran.boot), len(functions.containing(ran.boot))),
+        symbols=own(found, observed, rules.boot_needs(TARGET)),
+        observed=observed,
     )
 
 
-def _run(
-    kernel: Kernel, argv: Sequence[str], folder: Path | None, logs: Path, stand_in: bool
-) -> None:
-    request = boot.Request(
-        image=kernel.image,
-        argv=argv,
-        target=TARGET,
-        directory=folder,
-        trace=logs,
-        boot_timeout_seconds=BOOT_TIMEOUT_SECONDS,
-    )
-    result = boot.run(request, stand_in=stand_in)
+@dataclass(frozen=True)
+class _Ran:
+    """Addresses of the kernel's instructions."""
+
+    boot: set[int]
+    program: set[int]  # from the command's start to the machine's end
+
+
+def _run(kernel: Kernel, argv: Sequence[str], folder: Path | None, *, stand_in: bool) -> _Ran:
+    with tempfile.TemporaryDirectory(prefix="kadence-trace-") as name:
+        logs = Path(name)
+        request = boot.Request(
+            image=kernel.image,
+            argv=argv,
+            target=TARGET,
+            directory=folder,
+            trace=logs,
+            boot_timeout_seconds=BOOT_TIMEOUT_SECONDS,
+        )
+        _require_success(argv, boot.run(request, stand_in=stand_in))
+        return _Ran(
+            boot=asmlog.addresses(logs / x86_64.BOOT_LOG),
+            program=asmlog.addresses(logs / x86_64.PROGRAM_LOG),
+        )
+
+
+def _require_success(argv: Sequence[str], result: boot.Result) -> None:
     if complaints := boot.complaints(result.log):
         raise GuestError(f"the traced kernel complained: {complaints[0]}")
     if result.status:
@@ -74,14 +95,13 @@ def _tree(request: BuildRequest, kernel: Kernel) -> Tree:
 
 def summary(found: Trace) -> str:
     """What `kadence kernel trace` says."""
-    rows = [("program", found.program), ("boot", found.boot)]
-    text = []
-    for name, extent in rows:
-        count = sum(symbol.ran == name for symbol in found.symbols)
-        text.append(
-            f"{name:<8} {extent.instructions:>8,} instructions of {extent.functions:>6,} "
-            f"functions, {count:>4} symbols"
-        )
+    text = [
+        f"{name:<8} {extent.instructions:>8,} instructions of {extent.functions:>6,} functions"
+        for name, extent in (("program", found.program), ("boot", found.boot))
+    ]
+    needed = [symbol.symbol for symbol in found.symbols if symbol.ran == PROGRAM]
+    others = sum(symbol.ran == ANY for symbol in found.symbols)
+    text.append(f"symbols: {' '.join(needed) or 'none of its own'}; {others} that any program runs")
     seen = found.observed
     text.append(f"system calls: {' '.join(seen.system_calls)}")
     text.append(f"file systems: {' '.join(seen.file_systems)}")

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from kadence.kconfig import commands, rules, series, source
-from kadence.kconfig.request import GENERIC, BuildRequest, read_needs
+from kadence.kconfig.request import GENERIC, BuildRequest, needs_of
 from kadence.kconfig.rules import Requested
 from kadence.kconfig.series import Patch
 from kadence.kconfig.source import Origin
@@ -54,7 +54,7 @@ class Inputs:
 def gather(request: BuildRequest) -> Inputs:
     """Read and check everything a build needs, before anything is built."""
     target = request.checked()
-    requested = rules.requested(request, read_needs(request.plan))
+    requested = rules.requested(request, needs_of(request))
     found = source.origin(request)
     return Inputs(
         request=request,

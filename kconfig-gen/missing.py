@@ -46,6 +46,11 @@ def calls_of(symbol: str) -> set[str]:
     return set(_table()["calls"].get(symbol, ()))
 
 
+def families_of(symbol: str) -> set[int]:
+    """Numbers of the socket families that a symbol gives."""
+    return {int(family) for family, giver in _table()["families"].items() if giver == symbol}
+
+
 def sentence(missing: Sequence[Missing]) -> str:
     """`p made mq_open, which this kernel lacks; CONFIG_POSIX_MQUEUE would give it`."""
     whats = list(dict.fromkeys(one.what for one in missing))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a kernel is asked for: kind, target, series, tick rate, and what the program needs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ from kadence import artefact
 from kadence.errors import ArtefactError, UsageError
 from kadence.kconfig import series, targets
 from kadence.kconfig.targets import Target
+from kadence.kconfig.trace import artefact as trace
 
 GENERIC = "generic"
 TAILORED = "tailored"
@@ -101,6 +102,19 @@ def read_needs(plan: Path | None) -> Needs:
         raise ArtefactError(
             f"{plan} does not say what the program needs ({error!r}); make it anew"
         ) from error
+
+
+def needs_of(request: BuildRequest) -> Needs:
+    """What the plan says, and what else the traced run asked for."""
+    needs = read_needs(request.plan)
+    if request.trace is None:
+        return needs
+    seen = trace.read(request.trace).observed
+    return replace(
+        needs,
+        system_calls=needs.system_calls.union(seen.system_calls),
+        socket_families=needs.socket_families.union(seen.socket_families),
+    )
 
 
 def _needs(needs: Any) -> Needs:

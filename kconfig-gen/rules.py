@@ -15,10 +15,12 @@ from typing import Any
 
 import jinja2
 
-from kadence import artefact, resources
+from kadence import resources
 from kadence.errors import BuildError
 from kadence.kconfig import targets
 from kadence.kconfig.request import TRACED, BuildRequest, Needs
+from kadence.kconfig.trace import artefact as trace
+from kadence.kconfig.trace.symbols import PROGRAM
 
 FOLDER = Path(__file__).resolve().parent / "rules"
 BOOT_PRECEDENCE = 100
@@ -69,7 +71,7 @@ def requested(request: BuildRequest, needs: Needs) -> tuple[Requested, ...]:
             families |= {rule["socket_family"]} if "socket_family" in rule else set()
             if _applies(rule, request, needs):
                 _merge(chosen, _symbols(rule, path.name, request))
-    _merge(chosen, _boot_needs(request))
+    _merge(chosen, _boot_needs(request.target))
     _merge(chosen, _ran(request))
     _merge(chosen, _overrides(request))
     if request.plan is not None:
@@ -129,9 +131,9 @@ def _symbols(rule: dict[str, Any], origin: str, request: BuildRequest) -> Iterat
         yield Requested(symbol, value, rule["reason"], origin, rule["precedence"])
 
 
-def _boot_needs(request: BuildRequest) -> Iterator[Requested]:
+def _boot_needs(target: str) -> Iterator[Requested]:
     """What the kernel must hold so that boot/ can start it and speak with it."""
-    relative = targets.get(request.target).boot_needs
+    relative = targets.get(target).boot_needs
     path = resources.home() / relative
     try:
         symbols = tomllib.loads(path.read_text(encoding="utf-8"))["symbols"]
@@ -143,15 +145,20 @@ def _boot_needs(request: BuildRequest) -> Iterator[Requested]:
         ) from error
 
 
+def boot_needs(target: str) -> frozenset[str]:
+    """The symbols without which a target's kernel can't be booted."""
+    return frozenset(wanted.symbol for wanted in _boot_needs(target))
+
+
 def _ran(request: BuildRequest) -> Iterator[Requested]:
     """What guards kernel code that the program ran, as its trace says."""
     if request.trace is None:
         return
-    for ran in artefact.read(request.trace, artefact.TRACE)["symbols"]:
-        if ran["ran"] == "program":
-            reason = f"the program ran what it guards, {ran['evidence']} for one"
+    for found in trace.read(request.trace).symbols:
+        if found.ran == PROGRAM:
+            reason = f"the program ran what it guards, {found.evidence} for one"
             yield Requested(
-                ran["symbol"], "y", reason, request.trace.name, TRACE_PRECEDENCE, soft=True
+                found.symbol, "y", reason, request.trace.name, TRACE_PRECEDENCE, soft=True
             )
 
 

@@ -8,6 +8,7 @@
     lift        from what guards to what somebody can choose
     observed    system calls, socket families and files that the functions tell of
     symbols     all of it together
+    own         which of them the program asked for
 
 Pure: logs, vmlinux and source tree in, symbols out. Booting is kadence/tracing.py.
 """

@@ -11,7 +11,8 @@ from kadence.kconfig.trace.kbuild import Kbuild
 from kadence.kconfig.trace.lift import Lift
 from kadence.kconfig.trace.lines import Line
 
-PROGRAM, BOOT = "program", "boot"
+# What the program ran beyond the rest; what booting, or a program that does nothing, runs too.
+PROGRAM, ANY = "program", "any"
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Symbol:
     """A symbol that can be asked for, and why."""
 
     symbol: str
-    ran: str  # PROGRAM or BOOT
+    ran: str  # PROGRAM or ANY
     evidence: str  # file:line of code that ran; of the guard that this symbol is there for
     instructions: int
 
@@ -54,11 +55,11 @@ def guarding(tree: Tree, lines: Counter[Line]) -> dict[str, _Guard]:
     return found
 
 
-def symbols(tree: Tree, program: Counter[Line], boot: Counter[Line]) -> list[Symbol]:
-    """Symbols to ask for, the program's first; what both need is the program's."""
+def symbols(tree: Tree, program: Counter[Line], rest: Counter[Line]) -> list[Symbol]:
+    """Symbols to ask for, the program's first; what both ran is the program's."""
     lift = Lift(tree.path, tree.variables, tree.values)
     chosen: dict[str, Symbol] = {}
-    for ran, lines in ((PROGRAM, program), (BOOT, boot)):
+    for ran, lines in ((PROGRAM, program), (ANY, rest)):
         direct = guarding(tree, lines)
         for symbol, guard in lift.choices(direct).items():
             why = direct[guard]

@@ -15,6 +15,9 @@ from kadence.kconfig import build as building
 from kadence.kconfig import collect, series, store, targets
 from kadence.kconfig.build import BuildRequest, build
 from kadence.kconfig.series import Patch
+from kadence.kconfig.trace import artefact as trace_artefact
+from kadence.kconfig.trace.observed import Observed
+from kadence.kconfig.trace.symbols import Symbol
 
 COMMAND = Path(sys.executable).parent / "kadence"
 # Each target, and kinds of kernels of which it keeps different files.
@@ -170,7 +173,7 @@ def test_what_a_trace_asks_for_may_be_missing_and_is_recorded(
     toy: Any, write_plan: Callable[..., Path], tmp_path: Path
 ) -> None:
     toy.define('config NEEDS_MORE\n\tbool "more"\n\tdepends on ABSENT\nconfig RAN\n\tbool "ran"\n')
-    trace = write_trace(tmp_path, program=["RAN", "NEEDS_MORE", "UNKNOWN"], boot=["EARLY"])
+    trace = write_trace(tmp_path, program=["RAN", "NEEDS_MORE", "UNKNOWN"], others=["EARLY"])
     request = BuildRequest(kind="tailored", plan=write_plan(), trace=trace, source=toy.tree)
     kernel = build(request)
     assert "CONFIG_RAN=y" in kernel.config.read_text().splitlines()
@@ -200,13 +203,14 @@ def test_an_override_stands_above_everything_and_changes_the_id(
     assert kernels[1].manifest["command"][-2:] == ["--set", "AUDIT=y"]
 
 
-def write_trace(folder: Path, program: list[str], boot: list[str] | None = None) -> Path:
+def write_trace(folder: Path, program: list[str], others: list[str] | None = None) -> Path:
     """A trace as `kadence kernel trace` writes it, as far as kernels go."""
-    ran = [(symbol, "program") for symbol in program] + [(symbol, "boot") for symbol in boot or []]
-    symbols = [
-        {"symbol": symbol, "ran": when, "evidence": "fs/toy.c:7", "instructions": 3}
-        for symbol, when in ran
-    ]
+    ran = [(symbol, "program") for symbol in program]
+    ran += [(symbol, "any") for symbol in others or []]
+    symbols = [Symbol(symbol, when, "fs/toy.c:7", 3) for symbol, when in ran]
+    extent = trace_artefact.Extent(instructions=3, functions=1)
+    seen = Observed(system_calls=[], socket_families=[], file_systems=[], paths=[])
     path = folder / "p.ktrace.json"
-    building.artefact.write(path, building.artefact.TRACE, None, [], {"symbols": symbols})
+    found = trace_artefact.Trace(["./p"], "0123456789abcdef", extent, extent, symbols, seen)
+    trace_artefact.write(path, found, ["kadence", "kernel", "trace"])
     return path
