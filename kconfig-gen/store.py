@@ -124,31 +124,34 @@ def remove(identifier: str) -> None:
         shutil.rmtree(doomed)
 
 
-def find(reference: str, plan: Path | None = None, target: str = targets.DEFAULT) -> Kernel:
+def find(
+    reference: str,
+    plan: Path | None = None,
+    target: str = targets.DEFAULT,
+    trace: Path | None = None,
+) -> Kernel:
     """The kernel that a reference means: `generic`, `traced`, `tailored`, an ID or its start.
 
-    `tailored` is the kernel for that plan; without a plan the tailored one built last.
+    `tailored` is the kernel for that plan and trace; without a plan the tailored one built last.
     """
     if reference in {GENERIC, TRACED}:
-        return _of_request(reference, None, target)
+        return _of_request(BuildRequest(kind=reference, target=target))
     if reference == TAILORED and plan is not None:
-        return _of_request(TAILORED, plan, target)
+        return _of_request(BuildRequest(kind=TAILORED, plan=plan, trace=trace, target=target))
     if reference == TAILORED:
         return _newest_tailored(target)
     return _by_prefix(reference)
 
 
-def _of_request(kind: str, plan: Path | None, target: str) -> Kernel:
+def _of_request(request: BuildRequest) -> Kernel:
     # Here, because only these references need the rules, the source and the compiler.
     from kadence.kconfig import identity
 
-    request = BuildRequest(kind=kind, plan=plan, target=target)
     identifier = identity.gather(request).id
     if not path_of(identifier).exists():
-        whose = f" for {plan}" if plan else ""
-        raise BuildError(
-            f"the {kind} kernel{whose} is not built; build it with: {' '.join(request.command())}"
-        )
+        whose = f" for {request.plan}" if request.plan else ""
+        command = " ".join(request.command())
+        raise BuildError(f"the {request.kind} kernel{whose} is not built; build it with: {command}")
     return load(identifier)
 
 

@@ -35,7 +35,12 @@ def stock(series: str = STOCK_SERIES, memory_bytes: int = MEMORY_BYTES) -> Guest
     return Guest(f"Debian {release}", debian.kernel_image(release), memory_bytes)
 
 
-def find(reference: str, plan: Path | None = None, memory_bytes: int = MEMORY_BYTES) -> Guest:
+def find(
+    reference: str,
+    plan: Path | None = None,
+    trace: Path | None = None,
+    memory_bytes: int = MEMORY_BYTES,
+) -> Guest:
     """What `--kernel` means: debian, a path, or a kernel of the store."""
     if reference == STOCK:
         return stock(memory_bytes=memory_bytes)
@@ -44,7 +49,7 @@ def find(reference: str, plan: Path | None = None, memory_bytes: int = MEMORY_BY
     # Here, because the others need no kernel store.
     from kadence.kconfig import store
 
-    kernel = store.find(reference, plan, target=X86_64)
+    kernel = store.find(reference, plan, X86_64, trace)
     if kernel.target != X86_64:
         raise UsageError(
             f"kernel {kernel.id} is for {kernel.target}, and the lab runs {X86_64}; "

@@ -22,6 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "store, or the path of a bzImage (default: generic)",
     )
     parser.add_argument("--plan", type=Path, metavar="P.plan.json", help="what tailored refers to")
+    parser.add_argument("--trace", type=Path, metavar="P.ktrace.json", help="and its trace")
     parser.add_argument("--mem", metavar="SIZE", help="memory of the guest (default: 1G)")
     parser.add_argument("--timeout", type=float, metavar="S", help="host's seconds it may take")
     parser.add_argument("-o", "--output", type=Path, metavar="R.lab.json", help="keep the figures")
@@ -36,7 +37,7 @@ def execute(options: argparse.Namespace) -> int:
     if options.timeout is not None and not options.timeout > 0:
         raise UsageError(f"{options.timeout:g} seconds are no time; give --timeout more than 0")
     memory = parse_size(options.mem) if options.mem else MEMORY_BYTES
-    guest = find(options.kernel, options.plan, memory)
+    guest = find(options.kernel, options.plan, options.trace, memory)
     reading = run(guest, command, timeout_seconds=options.timeout, stand_in=True)
     print("\n".join(report.lines(reading)), file=sys.stderr)
     if options.output:

@@ -33,6 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="um: User-Mode Linux; x86_64: a whole machine in QEMU (default: %(default)s)",
     )
     parser.add_argument("--plan", type=Path, metavar="P.plan.json", help="what tailored refers to")
+    parser.add_argument("--trace", type=Path, metavar="P.ktrace.json", help="and its trace")
     parser.add_argument(
         "--mem", metavar="SIZE", help="memory of the guest, such as 2G (default: what is free)"
     )
@@ -99,7 +100,7 @@ def _image(options: argparse.Namespace) -> Path:
         return Path(options.kernel)
     from kadence.kconfig import store
 
-    kernel = store.find(options.kernel, options.plan, options.target)
+    kernel = store.find(options.kernel, options.plan, options.target, options.trace)
     if kernel.target != options.target:
         raise UsageError(
             f"kernel {kernel.id} is for {kernel.target}; run it with --target {kernel.target}"

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -214,3 +215,16 @@ def write_trace(folder: Path, program: list[str], others: list[str] | None = Non
     found = trace_artefact.Trace(["./p"], "0123456789abcdef", extent, extent, symbols, seen)
     trace_artefact.write(path, found, ["kadence", "kernel", "trace"])
     return path
+
+
+def test_a_kernel_made_from_a_trace_is_found_with_it(
+    toy: Any, write_plan: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toy.define('config RAN\n\tbool "ran"\n')
+    plan, trace = write_plan(), write_trace(tmp_path, program=["RAN"])
+    request = partial(BuildRequest, source=toy.tree)
+    monkeypatch.setattr(store, "BuildRequest", request)
+    kernel = build(request(kind="tailored", plan=plan, trace=trace))
+    assert store.find("tailored", plan, trace=trace).id == kernel.id
+    with pytest.raises(BuildError, match="is not built"):
+        store.find("tailored", plan)
