@@ -66,6 +66,7 @@ class Wish:
     trace: Path | None = None
     budget: int = DEFAULT_BUDGET
     mitigations: bool = False
+    overrides: tuple[tuple[str, str], ...] = ()  # above all rules, unless a repair needs otherwise
 
 
 def prepare(described: Program, places: Places, stages: Stages, wish: Wish) -> Prepared:
@@ -210,15 +211,16 @@ def _kernels(
     """The generic kernel, and the tailored one where it serves the program."""
     tell("kernels …")
     generic = build_kernel(BuildRequest(kind=GENERIC, target=wish.target))
-    command = ["kadence", "kernel", "tailor", str(described.folder), "--target", wish.target]
+    request = BuildRequest(
+        kind=TAILORED,
+        plan=places.artefact("plan.json"),
+        target=wish.target,
+        trace=wish.trace,
+        mitigations=wish.mitigations,
+        overrides=wish.overrides,
+    )
     tailored = Tailoring(
-        request=BuildRequest(
-            kind=TAILORED,
-            plan=places.artefact("plan.json"),
-            target=wish.target,
-            trace=wish.trace,
-            mitigations=wish.mitigations,
-        ),
+        request=request,
         generic=generic,
         subject=Subject(
             program=described,
@@ -227,7 +229,7 @@ def _kernels(
             key=_proof_key(described, generic, builds_key),
         ),
         budget=wish.budget,
-        command=command,
+        command=["kadence", "kernel", "tailor", str(described.folder), *request.options()],
     ).tailor()
     kernels = {GENERIC: generic}
     if tailored.kernel is not None:

@@ -62,6 +62,16 @@ class BuildRequest:
             raise UsageError("a tailored kernel needs a plan, and no other takes one")
         if self.trace is not None and self.kind != TAILORED:
             raise UsageError("only a tailored kernel is made from a trace")
+        if self.mitigations and not target.mitigations:
+            raise UsageError(
+                f"--mitigations has no effect on {self.target}, which the machine's own kernel "
+                "defends; leave it out"
+            )
+        if self.mitigations and self.kind != TAILORED:
+            raise UsageError(
+                f"--mitigations has no effect on a {self.kind} kernel, which has its target's "
+                "usual ones; leave it out"
+            )
         if self.kind == TRACED and not target.traceable:
             raise UsageError(
                 f"programs can't be traced on {self.target}; a trace made on x86_64 serves it too: "
@@ -80,11 +90,16 @@ class BuildRequest:
         """The command that builds this kernel again."""
         words = ["kadence", "kernel", "build"]
         words += [f"--{self.kind}"] if self.plan is None else ["--plan", str(self.plan)]
-        words += ["--trace", str(self.trace)] if self.trace is not None else []
-        words += ["--target", self.target]
+        words += self.options()
         words += ["--series", self.series] if self.source is None else []
         words += ["--source", str(self.source)] if self.source is not None else []
         words += ["--hz", str(self.hz)] if self.hz is not None else []
+        return words
+
+    def options(self) -> list[str]:
+        """Those of its words that `kadence kernel tailor` has too."""
+        words = ["--target", self.target]
+        words += ["--trace", str(self.trace)] if self.trace is not None else []
         words += ["--mitigations"] if self.mitigations else []
         for symbol, value in self.overrides:
             words += ["--set", f"{symbol}={value}"]

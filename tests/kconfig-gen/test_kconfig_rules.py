@@ -223,6 +223,8 @@ def test_a_socket_family_without_a_rule_is_refused() -> None:
         BuildRequest(kind="traced"),
         BuildRequest(kind="traced", target="x86_64", plan=Path("p")),
         BuildRequest(kind="generic", trace=Path("t")),
+        BuildRequest(kind="generic", target="x86_64", mitigations=True),
+        BuildRequest(kind="tailored", plan=Path("p"), mitigations=True),
     ],
 )
 def test_requests_that_make_no_sense_are_refused(request_: BuildRequest) -> None:

@@ -5,30 +5,24 @@ import argparse
 from pathlib import Path
 
 from kadence import pipeline, program
-from kadence.kconfig import targets
 from kadence.pipeline import Places, Prepared, Wish
 from kadence.proof import FAILED, REPAIRED, Proof
 from kadence.stages import Stages, alone_in
 from kadence.tailoring import DEFAULT_BUDGET
+from kadence.verbs.kernel import wishes
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The program, and what it is known to run."""
     parser.add_argument("folder", metavar="DIR", type=Path, help="folder with a kadence.toml")
     parser.add_argument("-o", "--output", type=Path, help="where to work (NAME.kadence)")
-    parser.add_argument("--target", default=targets.DEFAULT, help="what it is to run on")
-    parser.add_argument("--trace", type=Path, metavar="P.ktrace.json", help="what the program ran")
     parser.add_argument(
         "--budget",
         type=int,
         default=DEFAULT_BUDGET,
         help="builds that a repair may take (%(default)s)",
     )
-    parser.add_argument(
-        "--mitigations",
-        action="store_true",
-        help="keep the defences against other users of the machine",
-    )
+    wishes.add(parser)
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -37,7 +31,13 @@ def execute(options: argparse.Namespace) -> int:
     output = (options.output or Path(f"{described.name}.kadence")).resolve()
     places = Places(output, described.name)
     pipeline.claim(places.output, described.folder)
-    wish = Wish(options.target, options.trace, options.budget, options.mitigations)
+    wish = Wish(
+        target=options.target,
+        trace=options.trace,
+        budget=options.budget,
+        mitigations=options.mitigations,
+        overrides=tuple(sorted(options.overrides)),
+    )
     with alone_in(places.output):
         prepared = pipeline.prepare(described, places, Stages(places.output), wish)
     _say(prepared)
@@ -57,7 +57,8 @@ def _say(prepared: Prepared) -> None:
 
 
 def _say_repairs(proof: Proof) -> None:
-    print(f"repaired in {proof.builds} builds; {proof.reason}")
+    builds = "1 build" if proof.builds == 1 else f"{proof.builds} builds"
+    print(f"repaired in {builds}; {proof.reason}")
     for repair in proof.repairs:
         print(f"  CONFIG_{repair.symbol}={repair.value}: {repair.reason}")
     if not proof.minimal:
