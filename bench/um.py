@@ -2,7 +2,6 @@
 """What a User-Mode Linux kernel takes: its image, its boot, its memory, its build."""
 
 import os
-import statistics
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,17 +9,13 @@ from pathlib import Path
 
 from rows import Goal, Row
 
-from kadence import boot, resources
-from kadence.errors import GuestError
+from kadence import resources
 from kadence.kconfig import store
 from kadence.kconfig.build import BuildRequest, build
 from kadence.kconfig.store import Kernel
-from kadence.lab import figures
+from kadence.kernel_figures import MEMORY, boot_seconds, memory
 
-BOOTS = 5
-MEMORY_BYTES = 1 << 30
 MEGABYTE, MEBIBYTE = 1e6, 1 << 20
-MEMORY = ("memory_used", "memory_not_free")
 
 
 def rows(generic: Kernel, tailored: Kernel) -> Iterator[Row]:
@@ -32,7 +27,8 @@ def rows(generic: Kernel, tailored: Kernel) -> Iterator[Row]:
     used, used_after = memory(generic), memory(tailored)
     for name, label in zip(MEMORY, ("not available", "not free"), strict=True):
         goal = Goal(share=1 / 2)
-        yield Row(f"UML memory {label}, MiB", used[name], used_after[name], goal, digits=1)
+        before, after = used[name] / MEBIBYTE, used_after[name] / MEBIBYTE
+        yield Row(f"UML memory {label}, MiB", before, after, goal, digits=1)
 
 
 def build_rows(request: BuildRequest) -> Iterator[Row]:
@@ -65,33 +61,3 @@ def _empty_cache() -> Iterator[None]:
 def image_megabytes(kernel: Kernel) -> float:
     """Of the stored image, which is stripped."""
     return kernel.image.stat().st_size / MEGABYTE
-
-
-def boot_seconds(kernel: Kernel) -> float:
-    """Median of some boots, by the host's clock."""
-    return statistics.median(_run(kernel, ["true"])[0].boot_seconds for _ in range(BOOTS))
-
-
-def memory(kernel: Kernel) -> dict[str, float]:
-    """Mebibytes in use when the first program starts."""
-    program = str(resources.built("bench/lab/lab"))
-    _, text = _run(kernel, [program, "-m", str(MEMORY_BYTES), *MEMORY])
-    _, found = figures.read(text)
-    return {name: (figure.median or 0.0) / MEBIBYTE for name, figure in found.items()}
-
-
-def _run(kernel: Kernel, argv: list[str]) -> tuple[boot.Result, str]:
-    with tempfile.TemporaryFile() as output, Path(os.devnull).open("rb") as nothing:
-        result = boot.run(
-            boot.Request(
-                image=kernel.image,
-                argv=argv,
-                memory_bytes=MEMORY_BYTES,
-                stdin=nothing.fileno(),
-                stdout=output.fileno(),
-            )
-        )
-        if result.status:
-            raise GuestError(f"{argv[0]} ended with status {result.status} on kernel {kernel.id}")
-        output.seek(0)
-        return result, output.read().decode(errors="replace")

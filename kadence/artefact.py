@@ -23,8 +23,9 @@ KERNEL = "kadence.kernel"
 TRACE = "kadence.trace"
 PROOF = "kadence.proof"
 LAB = "kadence.lab"
+FIGURES = "kadence.figures"
 
-VERSIONS = {PHASES: 1, PLAN: 1, REPORT: 1, KERNEL: 1, TRACE: 1, PROOF: 1, LAB: 1}
+VERSIONS = {PHASES: 1, PLAN: 1, REPORT: 1, KERNEL: 1, TRACE: 1, PROOF: 1, LAB: 1, FIGURES: 1}
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kadence import kernel_figures
 from kadence.kconfig.build import BuildRequest, build
 
 KCONFIG = """\
@@ -100,6 +101,19 @@ def test_two_kernels_are_compared(workshop: Any, kernel: Any, kadence: Any) -> N
     assert "PARENT: n -> y" in changed
     assert not [line for line in changed if line.startswith("BY_ITSELF")]
     assert f"{len(changed)} symbols differ:" in said
+
+
+def test_what_was_measured_of_kernels_is_compared(
+    workshop: Any, kernel: Any, kadence: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    generic = build(BuildRequest(source=workshop.toy.tree))
+    assert "boot" not in kadence("kernel", "diff", kernel.id, generic.id).stdout
+    found = kernel_figures.KernelFigures("a toy", {"boot_seconds": 0.25, "getppid": 181.0})
+    monkeypatch.setattr(kernel_figures, "_here", lambda _: found)
+    kernel_figures.measure(kernel)
+    said = kadence("kernel", "diff", kernel.id, generic.id).stdout
+    assert re.search(r"^boot_seconds +0.250 +-$", said, re.MULTILINE)
+    assert re.search(r"^getppid +181 +-$", said, re.MULTILINE)
 
 
 def test_a_kernel_does_not_differ_from_itself(kernel: Any, kadence: Any) -> None:

@@ -4,6 +4,7 @@
 import argparse
 from collections.abc import Iterator
 
+from kadence import kernel_figures
 from kadence.kconfig import configure as configuration
 from kadence.kconfig import origins, store
 from kadence.kconfig.store import Kernel
@@ -22,13 +23,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The two kernels."""
     for name in ("first", "second"):
         parser.add_argument(name, metavar="ID", help="an ID, the start of one, or a kind")
+    parser.add_argument(
+        "--measure",
+        action="store_true",
+        help="boot both, x86_64 in the lab (a minute each); what was measured is kept",
+    )
 
 
 def execute(options: argparse.Namespace) -> int:
     """Figures side by side, then every symbol that is not the same."""
     first, second = store.find(options.first), store.find(options.second)
-    for what, old, new in figures(first, second):
-        print(f"{what:<24} {old:>18} {new:>18}")
+    for what, old, new in (*figures(first, second), *measured(first, second, options.measure)):
+        print(f"{what:<22} {old:>26} {new:>26}")
     values = [configuration.values(kernel.config) for kernel in (first, second)]
     changed = origins.difference(*values)
     print(f"{len(changed)} symbols differ:")
@@ -48,5 +54,19 @@ def figures(first: Kernel, second: Kernel) -> Iterator[tuple[str, str, str]]:
             yield what, _text(old), _text(new)
 
 
-def _text(figure: object) -> str:
-    return "not recorded" if figure is None else f"{figure:,}"
+def measured(first: Kernel, second: Kernel, anew: bool) -> Iterator[tuple[str, str, str]]:
+    """Boot time and kernel paths, as far as they were measured of either."""
+    old, new = (_measured(kernel, anew) for kernel in (first, second))
+    for name in dict.fromkeys([*old, *new]):
+        yield name, _text(old.get(name), "-"), _text(new.get(name), "-")
+
+
+def _measured(kernel: Kernel, anew: bool) -> dict[str, float]:
+    found = kernel_figures.measure(kernel) if anew else kernel_figures.recall(kernel)
+    return {} if found is None else found.values
+
+
+def _text(figure: object, none: str = "not recorded") -> str:
+    if figure is None:
+        return none
+    return f"{figure:,.3f}" if isinstance(figure, float) and figure < 100 else f"{figure:,.0f}"
