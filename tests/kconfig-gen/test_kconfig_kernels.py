@@ -47,7 +47,7 @@ def test_a_kernel_holds_what_was_asked_for(which: str, request: pytest.FixtureRe
 def test_the_tailored_kernel_is_much_smaller(generic_kernel: Any, sockets_kernel: Any) -> None:
     small, usual = sockets_kernel.manifest, generic_kernel.manifest
     assert small["text_bytes"] < 0.8 * usual["text_bytes"]
-    assert small["image_bytes"] < 4_000_000
+    assert small["image_bytes"] < 3_000_000
 
 
 def test_uname_says_which_kernel_runs(
