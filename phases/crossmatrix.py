@@ -16,7 +16,7 @@ from scipy import sparse
 from kadence.phases import vectors
 from kadence.phases.matrix import LARGEST_SIDE, SAMPLES, WHITE, Picture
 
-GAP = 4  # white pixels between inputs
+GAP = 16  # white pixels between inputs
 STRIP = 256  # cells compared at a time
 
 Cells = npt.NDArray[np.int64]

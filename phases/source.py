@@ -47,10 +47,12 @@ class Source:
         self._counts = sparse.csc_matrix(profile.counts, dtype=np.float64)
         self.totals = np.asarray(self._counts.sum(axis=0)).ravel()
         self.by_function: dict[str, list[int]] = defaultdict(list)
+        self.by_symbol: dict[str, list[int]] = defaultdict(list)
         by_file: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for number in np.flatnonzero(self.totals > 0).tolist():
             block = self.blocks[number]
             self.by_function[base_name(block.function)].append(number)
+            self.by_symbol[block.function].append(number)
             if block.file:
                 by_file[PurePosixPath(block.file).name].append((block.line, number))
         self._by_file = {name: sorted(lines) for name, lines in by_file.items()}
