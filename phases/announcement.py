@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How well a plan's markers announce the boundaries: where they were chosen, and elsewhere.
 
-The figures of an input count every marker that was chosen, also one that is refused because of
-what it does on that input: what they say of markers must not be picked with hindsight.
+The figures of an input count every marker that was chosen, also one that is withdrawn because of
+what it does on that input: picked with hindsight, they would say nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,9 +21,7 @@ DIGITS = 4
 Body = dict[str, Any]
 
 
-def of_plan(
-    document: Document, chosen: Mapping[int, Marker], others: Sequence[OtherInput]
-) -> Body:
+def of_plan(document: Document, chosen: Mapping[int, Marker], others: Sequence[OtherInput]) -> Body:
     """The figures on the input the markers were chosen on, and on each other one."""
     markers = [chosen[phase] for phase in sorted(chosen)]
     own = [
@@ -40,6 +38,9 @@ def of_plan(
         "announced_at_least": ANNOUNCED_AT_LEAST,
         "false_at_most": FALSE_AT_MOST,
         "firings_per_second_at_most": FIRINGS_PER_SECOND,
+        "withdrawn": [
+            marker.phase for marker in markers if any(fails(other.of(marker)) for other in others)
+        ],
         "chosen_on": _figures(document.program, _boundaries(document), own),
         "validated_on": [
             _figures(other.program, other.boundaries, [other.of(marker) for marker in markers])
@@ -51,11 +52,7 @@ def of_plan(
 def fails(judged: Judged) -> bool:
     """Whether a marker does on an input what it was chosen not to do."""
     missed = judged.boundaries > 0 and judged.announced < ANNOUNCED_AT_LEAST
-    return (
-        missed
-        or judged.false > FALSE_AT_MOST
-        or judged.firings_per_second > FIRINGS_PER_SECOND
-    )
+    return missed or judged.false > FALSE_AT_MOST or judged.firings_per_second > FIRINGS_PER_SECOND
 
 
 def why_failed(marker: Marker, judged: Judged, other: OtherInput) -> str:

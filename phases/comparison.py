@@ -97,8 +97,7 @@ def align(runs: Sequence[Run]) -> Aligned:
     """Bring the runs' blocks and phases together."""
     rows = correspondence.common_vectors([run.profile for run in runs])
     representatives = [
-        own[list(run.segmentation.representatives)]
-        for own, run in zip(rows, runs, strict=True)
+        own[list(run.segmentation.representatives)] for own, run in zip(rows, runs, strict=True)
     ]
     distances = {
         (of, against): vectors.pairwise(representatives[of], representatives[against])

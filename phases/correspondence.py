@@ -66,9 +66,7 @@ def _as_first_loaded(blocks: Sequence[Block], seen: Sequence[Block]) -> list[Blo
     counterparts = _counterparts({block.object for block in blocks}, seen)
     named = [replace(block, object=counterparts[block.object]) for block in blocks]
     shifts = _shifts(named, seen)
-    return [
-        replace(block, address=block.address - shifts.get(block.object, 0)) for block in named
-    ]
+    return [replace(block, address=block.address - shifts.get(block.object, 0)) for block in named]
 
 
 def _counterparts(objects: set[str], seen: Sequence[Block]) -> dict[str, str]:

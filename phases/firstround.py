@@ -32,16 +32,26 @@ def entries(
 
     `own` are those on lines of this loop alone, `region` those of the loops inside it, too.
     """
-    # A block on these lines can also be the top of a loop around this one, which runs less often.
-    for top in sorted(own, key=lambda block: (-source.totals[block], block)):
+    for top in _possible_tops(source, own, region):
         before = _running_into(source, top, symbol)
         if before and min(before) < top:
-            first = _proven(source, top, before, region) or _alone(
-                source, top, before, region, symbol
-            )
+            first = _proven(source, top, before, region)
+            if not first and own:
+                first = _alone(source, top, before, region, symbol)
             if first:
                 return source.fires(first)
     return None
+
+
+def _possible_tops(source: Source, own: Sequence[int], region: Sequence[int]) -> list[int]:
+    """The likeliest first.
+
+    A block on the loop's own lines can also be the top of a loop around it, which runs less
+    often. Where no block begins there, the loop's top comes before those of the loops inside.
+    """
+    if own:
+        return sorted(own, key=lambda number: (-source.totals[number], number))
+    return sorted(region, key=lambda number: source.blocks[number].address)
 
 
 def _running_into(source: Source, top: int, symbol: Sequence[int]) -> list[int]:

@@ -51,7 +51,9 @@ def verdict(comparisons: Sequence[Comparison]) -> str:
     return STABLE if largest <= UNKNOWN_AT_MOST else DEPENDENT
 
 
-def compare(inputs: Sequence[Input], distances: dict[tuple[int, int], Distances]) -> list[Comparison]:
+def compare(
+    inputs: Sequence[Input], distances: dict[tuple[int, int], Distances]
+) -> list[Comparison]:
     """Every input against every other; `distances[of, against]` are those of their phases."""
     return [
         Comparison(

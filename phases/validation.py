@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kadence.phases import marking, markers
+from kadence.phases import markers, marking
 from kadence.phases.alignment import Families
 from kadence.phases.candidates import Candidate, candidates
 from kadence.phases.markers import PhaseJudge
@@ -21,9 +21,7 @@ PLACE = ("kind", "function", "file", "line", "loop")
 def partners(of: Families, on: Families) -> dict[int, int]:
     """Of the phases of one input those of another in the same family."""
     where = {int(family): phase for phase, family in enumerate(on)}
-    return {
-        phase: where[int(family)] for phase, family in enumerate(of) if int(family) in where
-    }
+    return {phase: where[int(family)] for phase, family in enumerate(of) if int(family) in where}
 
 
 def boundaries_into(segmentation: Segmentation, phase: int) -> npt.NDArray[np.int64]:

@@ -60,6 +60,8 @@ def execute(options: argparse.Namespace) -> int:
     print(f"markers, chosen on {_announced(found['chosen_on'])}")
     for figures in found["validated_on"]:
         print(f"markers, validated on {_announced(figures)}")
+    for phase in found["withdrawn"]:
+        print(f"phase {phase}: its marker is counted above, but not used")
     return 0
 
 
