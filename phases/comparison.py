@@ -184,7 +184,10 @@ def _draw(
             for run, families in zip(runs, aligned.families, strict=True)
         ]
         shown = crossmatrix.interval_of_pixel([len(rows) for rows in of_row])
-        families = np.array([of_row[number][row] for number, row in shown], dtype=np.int64)
+        families = np.array(
+            [-1 if pixel is None else of_row[pixel[0]][pixel[1]] for pixel in shown],
+            dtype=np.int64,
+        )
         captions = _captions(runs, aligned.families)
         matrix.write_annotated(picture, families, captions, annotated_path)
 
@@ -194,11 +197,11 @@ def _captions(runs: Sequence[Run], families: Sequence[Families]) -> list[str]:
     captions = []
     for family in range(int(max(own.max() for own in families)) + 1):
         weights, kinds = [], []
-        for run, own in zip(runs, families, strict=True):
-            members = np.flatnonzero(own == family).tolist()
-            phases = [run.description["phases"][number] for number in members]
-            weights.append(f"{phases[0]['weight']:.1%}" if phases else "none")
-            kinds += [phase["kind"] for phase in phases]
+        for number, (run, own) in enumerate(zip(runs, families, strict=True)):
+            for member in np.flatnonzero(own == family).tolist():
+                phase = run.description["phases"][member]
+                weights.append(f"{phase['weight']:.1%} of input {number}")
+                kinds.append(phase["kind"])
         named = " or ".join(dict.fromkeys(kinds))
-        captions.append(f"{named}: {', '.join(weights)} of the instructions")
+        captions.append(f"{named}: {', '.join(weights)}")
     return captions

@@ -39,17 +39,14 @@ def cross_matrix(inputs: Sequence[sparse.csr_matrix]) -> Picture:
     return picture
 
 
-def interval_of_pixel(counts: Sequence[int]) -> list[tuple[int, int]]:
-    """Which interval of which input a row (or column) of the picture shows first.
-
-    A gap belongs to the input before it.
-    """
-    shown = []
+def interval_of_pixel(counts: Sequence[int]) -> list[tuple[int, int] | None]:
+    """Which input's which interval a row (or column) of the picture shows first; None in a gap."""
+    shown: list[tuple[int, int] | None] = []
     for number, count in enumerate(counts):
         side = _side(count, len(counts))
         shown += [(number, pixel * count // side) for pixel in range(side)]
         if number + 1 < len(counts):
-            shown += [(number, count - 1)] * GAP
+            shown += [None] * GAP
     return shown
 
 

@@ -100,7 +100,10 @@ def write_annotated(
 
 def _draw_bars(draw: ImageDraw.ImageDraw, assignment: Labels, corner: int) -> None:
     for pixel in range(SIDE):
-        colour = _colour(int(assignment[pixel * len(assignment) // SIDE]))
+        phase = int(assignment[pixel * len(assignment) // SIDE])
+        if phase < 0:  # no interval is shown there
+            continue
+        colour = _colour(phase)
         at = corner + pixel
         draw.line((at, MARGIN, at, MARGIN + BAR - 1), fill=colour)
         draw.line((MARGIN, at, MARGIN + BAR - 1, at), fill=colour)

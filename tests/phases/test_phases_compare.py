@@ -285,4 +285,4 @@ def test_long_runs_share_the_sides_of_the_picture_evenly():
     assert (picture[:363, half + crossmatrix.GAP :] == 0).all()
     shown = crossmatrix.interval_of_pixel([5500, 30])
     assert len(shown) == len(picture)
-    assert (shown[0], shown[half - 1], shown[-1]) == ((0, 0), (0, 5494), (1, 29))
+    assert (shown[0], shown[half - 1], shown[half], shown[-1]) == ((0, 0), (0, 5494), None, (1, 29))
