@@ -48,6 +48,8 @@ CHECKSUM = struct.Struct("<I")
 COLUMN_START = struct.Struct("<2sQ")
 COLUMN_TYPES = ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f8")
 EXACT = 2.0**53  # below this, a double holds every integer
+LARGEST_SHORT = 2**31 - 1
+STRIP = 1 << 22  # entries that are worked on at a time
 
 Array = npt.NDArray[Any]
 
@@ -86,7 +88,7 @@ def _differences(values: Iterable[Any]) -> Array:
 
 
 def _sums(differences: Array) -> Array:
-    return np.asarray(np.cumsum(differences.astype(np.int64)), dtype=np.int64)
+    return np.asarray(np.cumsum(differences, dtype=np.int64))
 
 
 def _columns(data: bytes) -> list[Array]:
@@ -290,22 +292,41 @@ def _read_calls(data: bytes, texts: Sequence[str]) -> tuple[SystemCalls, ...]:
 
 def _read_matrix(columns: list[Array], blocks: int) -> sparse.csr_array:
     lengths, differences, data = columns
-    indptr = np.concatenate(([0], np.cumsum(lengths.astype(np.int64))))
-    indices = _sums(differences)
+    indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+    # Half the size of the usual index: a long profile has tens of millions of entries.
+    if indptr[-1] <= LARGEST_SHORT:
+        indptr = indptr.astype(np.int32)
+    indices = np.cumsum(differences, dtype=np.int32)
     if indices.size and not 0 <= indices.min() <= indices.max() < blocks:
         raise ValueError("a row names an unknown block")
-    return sparse.csr_array((data.astype(np.float64), indices, indptr), (lengths.size, blocks))
+    return sparse.csr_array((_numbers(data), indices, indptr), (lengths.size, blocks))
+
+
+def _numbers(stored: Array) -> Array:
+    """In four bytes where they fit, signed so that differences need no care."""
+    if stored.dtype.kind == "f":
+        return stored.astype(np.float64)
+    fits = not stored.size or stored.max() <= LARGEST_SHORT
+    return stored.astype(np.int32 if fits else np.int64)
 
 
 def _read_vectors(
-    data: bytes, counts: sparse.csr_array, blocks: Sequence[Block]
+    data: bytes, counts: sparse.csr_array, blocks: Sequence[Block], longest: int
 ) -> sparse.csr_array:
+    """`longest` is the number of instructions that no entry passes."""
     columns = _columns(data)
     if len(columns) == 3:
         return _read_matrix(columns, len(blocks))
     (residual,) = columns
-    values = _whole(counts, blocks) + residual
-    return sparse.csr_array((values, counts.indices.copy(), counts.indptr.copy()), counts.shape)
+    if residual.size != counts.nnz:
+        raise ValueError("its vectors and counts differ in length")
+    lengths = np.array([block.instructions for block in blocks], dtype=np.int64)
+    values = np.empty(counts.nnz, dtype=np.int32 if longest <= LARGEST_SHORT else np.int64)
+    for first in range(0, counts.nnz, STRIP):
+        part = slice(first, first + STRIP)
+        values[part] = counts.data[part] * lengths[counts.indices[part]] + residual[part]
+    # One pair of index arrays serves both: nobody writes to a profile.
+    return sparse.csr_array((values, counts.indices, counts.indptr), counts.shape)
 
 
 def _build(bodies: dict[str, bytes]) -> Profile:
@@ -313,8 +334,9 @@ def _build(bodies: dict[str, bytes]) -> Profile:
     texts = json.loads(bodies["STRG"])
     blocks = _read_blocks(bodies["BLKS"], texts)
     instructions, thread, start = _columns(bodies["ROWS"])
-    counts = _read_matrix(_columns(bodies["CNTS"]), len(blocks))
-    vectors = _read_vectors(bodies["VECS"], counts, blocks)
+    counts = _read_matrix(_columns(bodies.pop("CNTS")), len(blocks))
+    longest = int(instructions.max()) if instructions.size else 0
+    vectors = _read_vectors(bodies.pop("VECS"), counts, blocks, longest)
     if not instructions.size == thread.size == start.size == counts.shape[0] == vectors.shape[0]:
         raise ValueError("its chunks disagree about the number of rows")
     return Profile(

@@ -62,8 +62,8 @@ class Profile:
     """
 
     interval: int  # instructions an interval was meant to have
-    vectors: sparse.csr_array  # float64, intervals x blocks
-    counts: sparse.csr_array  # float64, intervals x blocks
+    vectors: sparse.csr_array  # numbers of any type, intervals x blocks
+    counts: sparse.csr_array  # likewise
     instructions: npt.NDArray[np.int64]
     thread: npt.NDArray[np.int32]  # thread of each row, 1 for the first
     start: npt.NDArray[np.int64]  # instructions all threads had run when the row began
