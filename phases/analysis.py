@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kadence import artefact
+from kadence.errors import UsageError
 from kadence.phases import concurrency, kinds, markers, matrix, vectors
 from kadence.phases.kinds import Verdict
 from kadence.phases.markers import Marker
@@ -29,21 +30,33 @@ def run(
     output: Path,
     matrix_path: Path | None = None,
     annotated_path: Path | None = None,
+    count: int | None = None,
 ) -> Body:
     """Read a profile, write the artefact and the pictures asked for; returns the body."""
+    if count is not None and count < 1:
+        raise UsageError(f"--phases takes a whole number from 1, not {count}")
     profile = kprof.read(profile_path)
-    segmentation = segment(profile)
+    segmentation = segment(profile, count)
     body = describe(profile, segmentation)
     if matrix_path or annotated_path:
         picture = matrix.similarity_matrix(segmentation.normalised)
         if matrix_path:
             matrix.write(picture, matrix_path)
         if annotated_path:
-            captions = [_caption(phase) for phase in body["phases"]]
-            matrix.write_annotated(picture, segmentation.assignment, captions, annotated_path)
+            _write_annotated(picture, segmentation, body, annotated_path)
     command = ["kadence", "phases", str(profile_path), "-o", str(output)]
+    if count is not None:
+        command += ["--phases", str(count)]
     artefact.write(output, artefact.PHASES, profile.build_id, command, body)
     return body
+
+
+def _write_annotated(
+    picture: matrix.Picture, segmentation: Segmentation, body: Body, path: Path
+) -> None:
+    shown = np.where(segmentation.transition, matrix.TRANSITION, segmentation.assignment)
+    captions = [_caption(phase) for phase in body["phases"]]
+    matrix.write_annotated(picture, shown, captions, path)
 
 
 def describe(profile: Profile, segmentation: Segmentation) -> Body:
@@ -56,6 +69,8 @@ def describe(profile: Profile, segmentation: Segmentation) -> Body:
         "assignment": segmentation.assignment.tolist(),
         "instructions": profile.instructions.tolist(),
         "thread": profile.thread.tolist(),
+        "transitions": np.flatnonzero(segmentation.transition).tolist(),
+        "transition_weight": _weight(profile, segmentation.transition),
         "phases": [
             _phase(profile, segmentation, number)
             for number in range(len(segmentation.representatives))
@@ -80,7 +95,7 @@ def _caption(phase: Body) -> str:
 
 
 def _phase(profile: Profile, segmentation: Segmentation, number: int) -> Body:
-    member = segmentation.assignment == number
+    member = (segmentation.assignment == number) & ~segmentation.transition
     rows = np.flatnonzero(member)
     representative = segmentation.representatives[number]
     distances = vectors.distances_to(segmentation.normalised, representative)
@@ -89,16 +104,21 @@ def _phase(profile: Profile, segmentation: Segmentation, number: int) -> Body:
     verdict = _verdict(profile, segmentation, member, calls)
     return {
         "id": number,
-        "weight": round(instructions / int(profile.instructions.sum()), DIGITS),
+        "weight": _weight(profile, member),
         "kind": verdict.kind,
         "io_calls_per_million": verdict.calls_per_million,
         "io_bytes_per_million": verdict.bytes_per_million,
         "representative": representative,
         "intervals": len(rows),
         "mean_distance": round(float(distances[rows].mean()), DIGITS),
+        "largest_distance": round(float(distances[rows].max()), DIGITS),
         "hottest": _hottest(profile, rows.tolist(), instructions),
         "system_calls": _summed(calls),
     }
+
+
+def _weight(profile: Profile, member: Mask) -> float:
+    return round(int(profile.instructions[member].sum()) / int(profile.instructions.sum()), DIGITS)
 
 
 def _verdict(

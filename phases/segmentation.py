@@ -14,8 +14,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from kadence.errors import ArtefactError
-from kadence.phases import clustering, vectors
-from kadence.phases.clustering import Groups, Labels
+from kadence.phases import clustering, tree, vectors
+from kadence.phases.clustering import Groups
+from kadence.phases.tree import Labels
 from kadence.profiler.profile import Profile
 
 SMALLEST_INTERVAL = 0.5  # of the median; a shorter row is too noisy to found a phase
@@ -38,27 +39,35 @@ class Boundary:
 
 @dataclass(frozen=True)
 class Segmentation:
-    """Phases are numbered from 0 by first appearance; `representatives` are rows."""
+    """Phases are numbered from 0 by first appearance; `representatives` are rows.
+
+    Transitions are assigned to the phase they resemble most, so that a task is always in one.
+    """
 
     normalised: sparse.csr_matrix
     assignment: Labels
+    transition: Mask
     representatives: tuple[int, ...]
     boundaries: tuple[Boundary, ...]
 
 
-def segment(profile: Profile) -> Segmentation:
-    """Find the phases of a profile."""
+def segment(profile: Profile, count: int | None = None) -> Segmentation:
+    """Find the phases of a profile: as many as the data say, or `count`."""
     _require_instructions(profile)
     normalised = vectors.normalised(profile)
-    core = _core_rows(profile, normalised)
-    groups = clustering.groups_of(normalised[core])
-    groups = _lasting_groups(profile, core, groups)
+    mixed, transition = _mixed_rows(profile, normalised)
+    core = _core_rows(profile, normalised, mixed)
+    transition[core] = False  # where nothing else is left, mixtures are what there is
+    groups = clustering.groups_of(normalised, core, count)
+    if count is None:
+        groups = _lasting_groups(profile, core, groups)
     representatives = core[groups.medoids]
     assignment = _assign_all(profile, normalised, core, groups.labels, representatives)
     assignment, representatives = _number_by_appearance(assignment, representatives)
     return Segmentation(
         normalised,
         assignment,
+        transition,
         tuple(int(row) for row in representatives),
         tuple(_boundaries(profile.thread, assignment)),
     )
@@ -83,32 +92,36 @@ def _require_instructions(profile: Profile) -> None:
         raise ArtefactError("the profile is damaged: its tables differ in length; make it anew")
 
 
-def _core_rows(profile: Profile, normalised: sparse.csr_matrix) -> Rows:
+def _core_rows(profile: Profile, normalised: sparse.csr_matrix, mixed: Mask) -> Rows:
     filled = np.diff(normalised.indptr) > 0
     whole = profile.instructions >= SMALLEST_INTERVAL * np.median(profile.instructions[filled])
-    core = filled & whole & ~_transitions(profile, normalised)
+    core = filled & whole & ~mixed
     return np.flatnonzero(core if core.any() else filled)
 
 
-def _transitions(profile: Profile, normalised: sparse.csr_matrix) -> Mask:
-    """Rows that are a mixture of the one before and the one after, where these two differ.
+def _mixed_rows(profile: Profile, normalised: sparse.csr_matrix) -> tuple[Mask, Mask]:
+    """Rows that may be a mixture of the ones before and after, and transitions, which surely are.
 
     In the Manhattan metric a mixture of two vectors lies exactly between them: its distances
-    to both add up to the distance of the two.
+    to both add up to the distance of the two. That holds for the last row of a phase as well,
+    which has nothing of the next: a transition differs from both.
     """
-    found = np.zeros(normalised.shape[0], dtype=np.bool_)
+    mixed = np.zeros(normalised.shape[0], dtype=np.bool_)
+    transition = mixed.copy()
     if normalised.shape[0] < 3:
-        return found
+        return mixed, transition
     step, leap = vectors.consecutive(normalised, 1), vectors.consecutive(normalised, 2)
     detour = step[:-1] + step[1:] - leap
     same = same_thread_as_before(profile.thread)
-    found[1:-1] = (
-        (leap >= clustering.SMALLEST_DIFFERENCE)
+    mixed[1:-1] = (
+        (leap >= tree.SMALLEST_DIFFERENCE)
         & (detour <= TRANSITION_EXCESS * leap)
         & same[1:-1]
         & same[2:]
     )
-    return found
+    differs = step >= tree.SMALLEST_DIFFERENCE
+    transition[1:-1] = mixed[1:-1] & differs[:-1] & differs[1:]
+    return mixed, transition
 
 
 def _lasting_groups(profile: Profile, core: Rows, groups: Groups) -> Groups:

@@ -20,21 +20,50 @@ LARGEST_DISTANCE = 2.0
 DECIMALS = 10
 
 STRIP = 256  # rows compared at a time
+LONG_STRIP = 8192  # rows that are compared with few others, or scaled, at a time
 
 Distances = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int64]
 
 
 def normalised(profile: Profile) -> sparse.csr_matrix:
     """Rows scaled to sum 1; a row without instructions stays zero."""
-    vectors = sparse.csr_matrix(profile.vectors, dtype=np.float64, copy=True)
-    vectors.sum_duplicates()
-    vectors.eliminate_zeros()
-    sums = np.asarray(vectors.sum(axis=1)).ravel()
-    scale = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
-    result = sparse.csr_matrix(vectors.multiply(scale[:, np.newaxis]))
-    result.indices = result.indices.astype(np.int32)
-    result.indptr = result.indptr.astype(np.int32)
-    return result
+    vectors = sparse.csr_matrix(profile.vectors)
+    if not vectors.has_canonical_format or np.any(vectors.data == 0):
+        vectors = vectors.copy()
+        vectors.sum_duplicates()
+        vectors.eliminate_zeros()
+    scaled = np.empty(vectors.nnz)
+    for first in range(0, vectors.shape[0], LONG_STRIP):
+        _scale(vectors, first, scaled)
+    # Where the profile's own index arrays can be shared, they are: they are half of its size.
+    indices, indptr = (
+        part.astype(np.int32, copy=False) for part in (vectors.indices, vectors.indptr)
+    )
+    return sparse.csr_matrix((scaled, indices, indptr), vectors.shape)
+
+
+def _scale(vectors: sparse.csr_matrix, first: int, scaled: npt.NDArray[np.float64]) -> None:
+    """Fill in the strip of rows from `first` on."""
+    bounds = vectors.indptr[first : first + LONG_STRIP + 1]
+    data = vectors.data[bounds[0] : bounds[-1]].astype(np.float64)
+    lengths = np.diff(bounds)
+    row = np.repeat(np.arange(len(lengths)), lengths)
+    sums = np.bincount(row, weights=data, minlength=len(lengths))
+    scaled[bounds[0] : bounds[-1]] = data / sums[row]
+
+
+def nearest(
+    vectors: sparse.csr_matrix, rows: Rows, points: sparse.csr_matrix
+) -> tuple[Rows, Distances]:
+    """For each of these rows the point at the smallest Manhattan distance, and that distance."""
+    which = np.empty(len(rows), dtype=np.int64)
+    distance = np.empty(len(rows))
+    for first in range(0, len(rows), LONG_STRIP):
+        found = pairwise(vectors[rows[first : first + LONG_STRIP]], points)
+        which[first : first + LONG_STRIP] = found.argmin(axis=1)
+        distance[first : first + LONG_STRIP] = found.min(axis=1)
+    return which, distance
 
 
 def pairwise(left: sparse.csr_matrix, right: sparse.csr_matrix) -> Distances:
@@ -70,11 +99,13 @@ def distances_to(vectors: sparse.csr_matrix, row: int) -> Distances:
 
 def consecutive(vectors: sparse.csr_matrix, step: int) -> Distances:
     """Manhattan distance of every row to the one `step` rows later (`step` fewer rows)."""
-    count = vectors.shape[0] - step
-    if count < 1:
-        return np.zeros(0)
-    difference = abs(vectors[step:] - vectors[:count])
-    return _rounded(np.asarray(difference.sum(axis=1)).ravel())
+    count = max(vectors.shape[0] - step, 0)
+    found = np.zeros(count)
+    for first in range(0, count, LONG_STRIP):
+        end = min(first + LONG_STRIP, count)
+        difference = abs(vectors[first + step : end + step] - vectors[first:end])
+        found[first:end] = np.asarray(difference.sum(axis=1)).ravel()
+    return _rounded(found)
 
 
 def _rounded(distances: Distances) -> Distances:

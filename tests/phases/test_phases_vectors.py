@@ -69,22 +69,32 @@ def test_black_is_equal_and_white_has_nothing_in_common():
     assert picture.tolist() == [[0, 0, 65535], [65535, 0, 65535], [65535, 65535, 0]]
 
 
-def test_a_long_run_is_scaled_down_to_the_mean_of_each_cell(sample, cityblock, monkeypatch):
-    monkeypatch.setattr(matrix, "LARGEST_SIDE", 100)
-    monkeypatch.setattr(matrix, "SAMPLES", 3)
+def test_a_pixel_of_a_long_run_is_the_exact_distance_of_a_pair_it_stands_for(
+    sample, cityblock, monkeypatch
+):
+    monkeypatch.setattr(matrix, "LARGEST_SIDE", 70)
+    rows = matrix.standing_for_pixels(ROWS)
+    edges = np.arange(71) * ROWS // 70
+    assert ((edges[:-1] <= rows) & (rows < edges[1:])).all()
     picture = matrix.similarity_matrix(sample)
-    mean = cityblock.reshape(100, 3, 100, 3).mean(axis=(1, 3))
-    upper = np.triu_indices(100)
-    assert np.abs(picture[upper] - mean[upper] / 2 * 65535).max() <= 0.5 + 1e-6
+    upper = np.triu_indices(70)
+    expected = cityblock[np.ix_(rows, rows)][upper] / 2 * 65535
+    assert np.abs(picture[upper] - expected).max() <= 0.5 + 1e-6
 
 
-def test_scaling_down_takes_rows_from_every_cell(monkeypatch):
-    monkeypatch.setattr(matrix, "LARGEST_SIDE", 7)
-    cells, rows = matrix._sampled_rows(31)
-    edges = np.arange(8) * 31 // 7
-    assert sorted(set(cells.tolist())) == list(range(7))
-    assert ((edges[cells] <= rows) & (rows < edges[cells + 1])).all()
-    assert len(set(rows.tolist())) == len(rows)
+def test_scaling_down_shows_a_loop_whose_period_is_a_pixel(monkeypatch):
+    monkeypatch.setattr(matrix, "LARGEST_SIDE", 50)
+    rows = matrix.standing_for_pixels(500)
+    assert set((rows % 10).tolist()) == set(range(10))
+
+
+def test_the_nearest_point_is_scipys(sample, cityblock, monkeypatch):
+    monkeypatch.setattr(vectors, "LONG_STRIP", 64)
+    rows = np.arange(3, ROWS)
+    which, distance = vectors.nearest(sample, rows, sample[[0, 5, 9]])
+    expected = cityblock[3:, [0, 5, 9]]
+    assert np.allclose(distance, expected.min(axis=1), atol=1e-9)
+    assert np.allclose(expected[np.arange(len(rows)), which], distance, atol=1e-9)
 
 
 def test_the_annotated_picture_shows_each_phase_in_its_colour(tmp_path: Path):
