@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from kadence import artefact
 from kadence.errors import UsageError
@@ -14,6 +15,7 @@ from kadence.phases import concurrency, kinds, markers, matrix, vectors
 from kadence.phases.kinds import Verdict
 from kadence.phases.markers import Marker
 from kadence.phases.segmentation import Mask, Segmentation, segment
+from kadence.phases.vectors import Distances
 from kadence.profiler import kprof
 from kadence.profiler.profile import Profile, SystemCalls
 
@@ -61,6 +63,10 @@ def _write_annotated(
 
 def describe(profile: Profile, segmentation: Segmentation) -> Body:
     """The body of the phases artefact."""
+    distances = vectors.to_own(
+        segmentation.normalised, segmentation.representatives, segmentation.assignment
+    )
+    in_blocks = _instructions_by_block(profile, segmentation)
     return {
         "program": list(profile.argv),
         "interval": int(profile.interval),
@@ -72,7 +78,7 @@ def describe(profile: Profile, segmentation: Segmentation) -> Body:
         "transitions": np.flatnonzero(segmentation.transition).tolist(),
         "transition_weight": _weight(profile, segmentation.transition),
         "phases": [
-            _phase(profile, segmentation, number)
+            _phase(profile, segmentation, number, distances, in_blocks[number])
             for number in range(len(segmentation.representatives))
         ],
         "boundaries": [
@@ -94,11 +100,29 @@ def _caption(phase: Body) -> str:
     )
 
 
-def _phase(profile: Profile, segmentation: Segmentation, number: int) -> Body:
+def _instructions_by_block(profile: Profile, segmentation: Segmentation) -> Distances:
+    """Phases x blocks: what each phase executed where, transitions left out."""
+    phases, rows = len(segmentation.representatives), len(profile.instructions)
+    found = np.zeros((phases, profile.vectors.shape[1]))
+    members = np.flatnonzero(~segmentation.transition)
+    membership = sparse.csr_array(
+        (np.ones(len(members)), (segmentation.assignment[members], members)), (phases, rows)
+    )
+    for first in range(0, rows, vectors.LONG_STRIP):
+        strip = slice(first, first + vectors.LONG_STRIP)
+        found += (membership[:, strip] @ profile.vectors[strip]).toarray()
+    return found
+
+
+def _phase(
+    profile: Profile,
+    segmentation: Segmentation,
+    number: int,
+    distances: Distances,
+    in_block: Distances,
+) -> Body:
     member = (segmentation.assignment == number) & ~segmentation.transition
     rows = np.flatnonzero(member)
-    representative = segmentation.representatives[number]
-    distances = vectors.distances_to(segmentation.normalised, representative)
     instructions = int(profile.instructions[rows].sum())
     calls = [call for call in profile.system_calls if member[call.interval]]
     verdict = _verdict(profile, segmentation, member, calls)
@@ -108,11 +132,11 @@ def _phase(profile: Profile, segmentation: Segmentation, number: int) -> Body:
         "kind": verdict.kind,
         "io_calls_per_million": verdict.calls_per_million,
         "io_bytes_per_million": verdict.bytes_per_million,
-        "representative": representative,
+        "representative": segmentation.representatives[number],
         "intervals": len(rows),
         "mean_distance": round(float(distances[rows].mean()), DIGITS),
         "largest_distance": round(float(distances[rows].max()), DIGITS),
-        "hottest": _hottest(profile, rows.tolist(), instructions),
+        "hottest": _hottest(profile, in_block, instructions),
         "system_calls": _summed(calls),
     }
 
@@ -140,9 +164,8 @@ def _verdict(
     return kinds.judge(judged, int(profile.instructions[inside].sum()))
 
 
-def _hottest(profile: Profile, rows: Sequence[int], instructions: int) -> list[Body]:
+def _hottest(profile: Profile, in_block: Distances, instructions: int) -> list[Body]:
     """The places where a phase spends its instructions; blocks of one line are one place."""
-    in_block = np.asarray(profile.vectors[rows].sum(axis=0)).ravel()
     places: defaultdict[tuple[str, str, int], float] = defaultdict(float)
     for number in np.flatnonzero(in_block).tolist():
         block = profile.blocks[number]

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from kadence.phases import sampling, tree, vectors
 from kadence.phases.tree import Labels
-from kadence.phases.vectors import Rows
+from kadence.phases.vectors import Normalised, Rows
 
 ALL_PAIRS = 2000  # up to so many rows are compared pair by pair
 
@@ -23,7 +23,7 @@ class Groups:
     medoids: Rows
 
 
-def groups_of(rows: sparse.csr_matrix, core: Rows, count: int | None = None) -> Groups:
+def groups_of(rows: Normalised, core: Rows, count: int | None = None) -> Groups:
     """Cluster the rows of `core`; groups are numbered by first appearance.
 
     There are `count` of them, or as many as the data say.

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw, ImageFont
-from scipy import sparse
 
 from kadence import artefact
 from kadence.phases import vectors
+from kadence.phases.vectors import Normalised
 
 LARGEST_SIDE = 2000
 GOLDEN_RATIO = 0.6180339887498949  # its multiples spread evenly over the unit interval (Weyl)
@@ -44,11 +44,11 @@ COLOURS: tuple[Colour, ...] = (
 )
 
 
-def similarity_matrix(normalised: sparse.csr_matrix) -> Picture:
+def similarity_matrix(normalised: Normalised) -> Picture:
     """The upper triangle in 16 bits, 0 for equal and 65535 for the distance 2."""
     count = normalised.shape[0]
     if count <= LARGEST_SIDE:
-        return _grey(vectors.among(normalised))
+        return _grey(vectors.among(normalised[:]))
     return _grey(vectors.among(normalised[standing_for_pixels(count)]))
 
 

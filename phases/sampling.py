@@ -15,7 +15,7 @@ from scipy import sparse
 
 from kadence.phases import tree, vectors
 from kadence.phases.tree import Labels, Weights
-from kadence.phases.vectors import Distances, Rows
+from kadence.phases.vectors import Distances, Normalised, Rows
 
 SAMPLE = 1000  # rows, evenly spaced
 OUTPOSTS = 5  # of a group at most: its medoid, and what lies farthest out
@@ -43,7 +43,7 @@ class _Founded:
     reach: Distances  # of each group
 
 
-def grouped(rows: sparse.csr_matrix, core: Rows, count: int | None = None) -> tuple[Labels, Rows]:
+def grouped(rows: Normalised, core: Rows, count: int | None = None) -> tuple[Labels, Rows]:
     """The group of each row of `core`, and the medoid of each group; positions in `core`."""
     sample = _evenly(len(core))
     for _ in range(MOST_ROUNDS):

@@ -11,12 +11,12 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from kadence.errors import ArtefactError
 from kadence.phases import clustering, tree, vectors
 from kadence.phases.clustering import Groups
 from kadence.phases.tree import Labels
+from kadence.phases.vectors import Normalised
 from kadence.profiler.profile import Profile
 
 SMALLEST_INTERVAL = 0.5  # of the median; a shorter row is too noisy to found a phase
@@ -44,7 +44,7 @@ class Segmentation:
     Transitions are assigned to the phase they resemble most, so that a task is always in one.
     """
 
-    normalised: sparse.csr_matrix
+    normalised: Normalised
     assignment: Labels
     transition: Mask
     representatives: tuple[int, ...]
@@ -54,7 +54,7 @@ class Segmentation:
 def segment(profile: Profile, count: int | None = None) -> Segmentation:
     """Find the phases of a profile: as many as the data say, or `count`."""
     _require_instructions(profile)
-    normalised = vectors.normalised(profile)
+    normalised = Normalised(profile.vectors)
     mixed, transition = _mixed_rows(profile, normalised)
     core = _core_rows(profile, normalised, mixed)
     transition[core] = False  # where nothing else is left, mixtures are what there is
@@ -92,14 +92,14 @@ def _require_instructions(profile: Profile) -> None:
         raise ArtefactError("the profile is damaged: its tables differ in length; make it anew")
 
 
-def _core_rows(profile: Profile, normalised: sparse.csr_matrix, mixed: Mask) -> Rows:
-    filled = np.diff(normalised.indptr) > 0
+def _core_rows(profile: Profile, normalised: Normalised, mixed: Mask) -> Rows:
+    filled = profile.instructions > 0
     whole = profile.instructions >= SMALLEST_INTERVAL * np.median(profile.instructions[filled])
     core = filled & whole & ~mixed
     return np.flatnonzero(core if core.any() else filled)
 
 
-def _mixed_rows(profile: Profile, normalised: sparse.csr_matrix) -> tuple[Mask, Mask]:
+def _mixed_rows(profile: Profile, normalised: Normalised) -> tuple[Mask, Mask]:
     """Rows that may be a mixture of the ones before and after, and transitions, which surely are.
 
     In the Manhattan metric a mixture of two vectors lies exactly between them: its distances
@@ -110,7 +110,7 @@ def _mixed_rows(profile: Profile, normalised: sparse.csr_matrix) -> tuple[Mask, 
     transition = mixed.copy()
     if normalised.shape[0] < 3:
         return mixed, transition
-    step, leap = vectors.consecutive(normalised, 1), vectors.consecutive(normalised, 2)
+    step, leap = vectors.consecutive(normalised, (1, 2))
     detour = step[:-1] + step[1:] - leap
     same = same_thread_as_before(profile.thread)
     mixed[1:-1] = (
@@ -149,7 +149,7 @@ def _visits(profile: Profile, core: Rows, labels: Labels, count: int) -> npt.NDA
 
 def _assign_all(
     profile: Profile,
-    normalised: sparse.csr_matrix,
+    normalised: Normalised,
     core: Rows,
     labels: Labels,
     representatives: Rows,

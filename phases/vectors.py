@@ -7,12 +7,15 @@ same mixture) and 2 (no block in common); half of it is the share of instruction
 elsewhere.
 """
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.metrics.pairwise import manhattan_distances
 
-from kadence.profiler.profile import Profile
+from kadence.profiler.profile import Vectors
 
 LARGEST_DISTANCE = 2.0
 
@@ -26,41 +29,43 @@ Distances = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
 
 
-def normalised(profile: Profile) -> sparse.csr_matrix:
-    """Rows scaled to sum 1; a row without instructions stays zero."""
-    vectors = sparse.csr_matrix(profile.vectors)
-    if not vectors.has_canonical_format or np.any(vectors.data == 0):
-        vectors = vectors.copy()
-        vectors.sum_duplicates()
-        vectors.eliminate_zeros()
-    scaled = np.empty(vectors.nnz)
-    for first in range(0, vectors.shape[0], LONG_STRIP):
-        _scale(vectors, first, scaled)
-    # Where the profile's own index arrays can be shared, they are: they are half of its size.
-    indices, indptr = (
-        part.astype(np.int32, copy=False) for part in (vectors.indices, vectors.indptr)
-    )
-    return sparse.csr_matrix((scaled, indices, indptr), vectors.shape)
+class Normalised:
+    """The rows of a profile's vectors, scaled to sum 1 when they are asked for.
 
+    `normalised[rows]` is a matrix of these rows. All of a long profile would not fit: what is
+    done with every row is done strip by strip.
+    """
 
-def _scale(vectors: sparse.csr_matrix, first: int, scaled: npt.NDArray[np.float64]) -> None:
-    """Fill in the strip of rows from `first` on."""
-    bounds = vectors.indptr[first : first + LONG_STRIP + 1]
-    data = vectors.data[bounds[0] : bounds[-1]].astype(np.float64)
-    lengths = np.diff(bounds)
-    row = np.repeat(np.arange(len(lengths)), lengths)
-    sums = np.bincount(row, weights=data, minlength=len(lengths))
-    scaled[bounds[0] : bounds[-1]] = data / sums[row]
+    def __init__(self, vectors: Vectors) -> None:
+        self._vectors = vectors
+        self.shape = vectors.shape
+
+    def __getitem__(self, rows: Any) -> sparse.csr_matrix:
+        part = sparse.csr_matrix(self._vectors[rows])
+        if not part.has_canonical_format:
+            part.sum_duplicates()
+        data = part.data.astype(np.float64)
+        lengths = np.diff(part.indptr)
+        row = np.repeat(np.arange(len(lengths)), lengths)
+        sums = np.bincount(row, weights=data, minlength=len(lengths))
+        sums[sums == 0] = 1.0  # a row without instructions stays zero
+        return sparse.csr_matrix((data / sums[row], part.indices, part.indptr), part.shape)
+
+    def strips(self) -> Iterator[tuple[slice, sparse.csr_matrix]]:
+        """Some rows at a time, in order."""
+        for first in range(0, self.shape[0], LONG_STRIP):
+            rows = slice(first, min(first + LONG_STRIP, self.shape[0]))
+            yield rows, self[rows]
 
 
 def nearest(
-    vectors: sparse.csr_matrix, rows: Rows, points: sparse.csr_matrix
+    normalised: Normalised, rows: Rows, points: sparse.csr_matrix
 ) -> tuple[Rows, Distances]:
     """For each of these rows the point at the smallest Manhattan distance, and that distance."""
     which = np.empty(len(rows), dtype=np.int64)
     distance = np.empty(len(rows))
     for first in range(0, len(rows), LONG_STRIP):
-        found = pairwise(vectors[rows[first : first + LONG_STRIP]], points)
+        found = pairwise(normalised[rows[first : first + LONG_STRIP]], points)
         which[first : first + LONG_STRIP] = found.argmin(axis=1)
         distance[first : first + LONG_STRIP] = found.min(axis=1)
     return which, distance
@@ -97,15 +102,31 @@ def distances_to(vectors: sparse.csr_matrix, row: int) -> Distances:
     return _rounded(found)
 
 
-def consecutive(vectors: sparse.csr_matrix, step: int) -> Distances:
-    """Manhattan distance of every row to the one `step` rows later (`step` fewer rows)."""
-    count = max(vectors.shape[0] - step, 0)
-    found = np.zeros(count)
+def to_own(normalised: Normalised, representatives: Sequence[int], owner: Rows) -> Distances:
+    """Manhattan distance of every row to the one of the representatives that owns it."""
+    found = np.empty(normalised.shape[0])
+    points = normalised[list(representatives)]
+    for rows, strip in normalised.strips():
+        distances = pairwise(strip, points)
+        found[rows] = distances[np.arange(len(distances)), owner[rows]]
+    return found
+
+
+def consecutive(normalised: Normalised, steps: Sequence[int]) -> list[Distances]:
+    """For each step the Manhattan distance of every row to the one so many rows later.
+
+    There are `step` fewer of them than rows.
+    """
+    count = normalised.shape[0]
+    found = [np.zeros(max(count - step, 0)) for step in steps]
     for first in range(0, count, LONG_STRIP):
-        end = min(first + LONG_STRIP, count)
-        difference = abs(vectors[first + step : end + step] - vectors[first:end])
-        found[first:end] = np.asarray(difference.sum(axis=1)).ravel()
-    return _rounded(found)
+        strip = normalised[first : first + LONG_STRIP + max(steps)]
+        for step, distances in zip(steps, found, strict=True):
+            end = min(LONG_STRIP, strip.shape[0] - step)
+            if end > 0:
+                difference = abs(strip[step : end + step] - strip[:end])
+                distances[first : first + end] = np.asarray(difference.sum(axis=1)).ravel()
+    return [_rounded(distances) for distances in found]
 
 
 def _rounded(distances: Distances) -> Distances:

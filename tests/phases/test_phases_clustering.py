@@ -7,12 +7,13 @@ from scipy import sparse
 from sklearn.metrics import silhouette_score
 
 from kadence.phases import clustering, sampling, tree, vectors
+from kadence.phases.vectors import Normalised
 
 BLOCKS = 60
 
 
 def grouped(rows: sparse.csr_matrix) -> clustering.Groups:
-    return clustering.groups_of(rows, np.arange(rows.shape[0]))
+    return clustering.groups_of(Normalised(rows), np.arange(rows.shape[0]))
 
 
 def clouds(sizes: list[int], noise: float = 0.1, seed: int = 3) -> sparse.csr_matrix:
@@ -74,7 +75,7 @@ def test_one_row_is_one_group():
 def test_only_core_rows_are_grouped():
     rows = clouds([20, 20, 20])
     core = np.r_[0:20, 40:60]
-    groups = clustering.groups_of(rows, core)
+    groups = clustering.groups_of(Normalised(rows), core)
     assert groups.labels.tolist() == np.repeat([0, 1], 20).tolist()
 
 
