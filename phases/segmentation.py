@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kadence.errors import ArtefactError
-from kadence.phases import clustering, tree, vectors
+from kadence.phases import clustering, refinement, tree, vectors
 from kadence.phases.clustering import Groups
 from kadence.phases.tree import Labels
 from kadence.phases.vectors import Normalised
@@ -22,7 +22,6 @@ from kadence.profiler.profile import Profile
 SMALLEST_INTERVAL = 0.5  # of the median; a shorter row is too noisy to found a phase
 TRANSITION_EXCESS = 0.25  # how far a mixture of its neighbours may be from a perfect one
 SMALLEST_WEIGHT = 0.01  # a group that is visited once must hold this share of the instructions
-STRANGER = 1.0  # as far as this from every phase, a row has at most half in common
 
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -41,7 +40,8 @@ class Boundary:
 class Segmentation:
     """Phases are numbered from 0 by first appearance; `representatives` are rows.
 
-    Transitions are assigned to the phase they resemble most, so that a task is always in one.
+    Every row is in the phase whose representative is nearest. Transitions are in none: mixtures of
+    their neighbours, and what resembles no phase, which is assigned as the row before it.
     """
 
     normalised: Normalised
@@ -61,9 +61,12 @@ def segment(profile: Profile, count: int | None = None) -> Segmentation:
     groups = clustering.groups_of(normalised, core, count)
     if count is None:
         groups = _lasting_groups(profile, core, groups)
-    representatives = core[groups.medoids]
-    assignment = _assign_all(profile, normalised, core, groups.labels, representatives)
-    assignment, representatives = _number_by_appearance(assignment, representatives)
+    found = refinement.settled(normalised, core, core[groups.medoids], groups.labels)
+    known = np.where(found.distance < refinement.STRANGER, found.nearest, -1)
+    transition |= known < 0
+    assignment, representatives = _number_by_appearance(
+        _continued(known, profile.thread), found.representatives
+    )
     return Segmentation(
         normalised,
         assignment,
@@ -145,24 +148,6 @@ def _visits(profile: Profile, core: Rows, labels: Labels, count: int) -> npt.NDA
     enters = np.ones(len(core), dtype=np.bool_)
     enters[1:] = (labels[1:] != labels[:-1]) | (thread[1:] != thread[:-1])
     return np.bincount(labels[enters], minlength=count).astype(np.int64)
-
-
-def _assign_all(
-    profile: Profile,
-    normalised: Normalised,
-    core: Rows,
-    labels: Labels,
-    representatives: Rows,
-) -> Labels:
-    """Rows outside every group join the phase they resemble, or else that of the row before."""
-    assignment = np.full(normalised.shape[0], -1, dtype=np.int64)
-    assignment[core] = labels
-    open_rows = np.flatnonzero(assignment < 0)
-    if len(open_rows):
-        distances = vectors.pairwise(normalised[open_rows], normalised[representatives])
-        similar = distances.min(axis=1) < STRANGER
-        assignment[open_rows[similar]] = distances.argmin(axis=1)[similar]
-    return _continued(assignment, profile.thread)
 
 
 def _continued(assignment: Labels, thread: npt.NDArray[np.int32]) -> Labels:
