@@ -14,11 +14,11 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
-from kadence.phases import segmentation, vectors
+from kadence.phases import refinement, vectors
 from kadence.phases.vectors import Distances
 
 # Within a run an interval joins a phase under the same condition.
-PARTNER_DISTANCE = segmentation.STRANGER
+PARTNER_DISTANCE = refinement.STRANGER
 
 Families = npt.NDArray[np.int64]
 

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from kadence import artefact
+from kadence.errors import UsageError
 from kadence.phases import concurrency, kinds, markers, matrix, vectors
 from kadence.phases.kinds import Verdict
 from kadence.phases.markers import Marker
 from kadence.phases.segmentation import Mask, Segmentation, segment
+from kadence.phases.vectors import Distances
 from kadence.profiler import kprof
 from kadence.profiler.profile import Profile, SystemCalls
 
@@ -29,25 +32,41 @@ def run(
     output: Path,
     matrix_path: Path | None = None,
     annotated_path: Path | None = None,
+    count: int | None = None,
 ) -> Body:
     """Read a profile, write the artefact and the pictures asked for; returns the body."""
+    if count is not None and count < 1:
+        raise UsageError(f"--phases takes a whole number from 1, not {count}")
     profile = kprof.read(profile_path)
-    segmentation = segment(profile)
+    segmentation = segment(profile, count)
     body = describe(profile, segmentation)
     if matrix_path or annotated_path:
         picture = matrix.similarity_matrix(segmentation.normalised)
         if matrix_path:
             matrix.write(picture, matrix_path)
         if annotated_path:
-            captions = [_caption(phase) for phase in body["phases"]]
-            matrix.write_annotated(picture, segmentation.assignment, captions, annotated_path)
+            _write_annotated(picture, segmentation, body, annotated_path)
     command = ["kadence", "phases", str(profile_path), "-o", str(output)]
+    if count is not None:
+        command += ["--phases", str(count)]
     artefact.write(output, artefact.PHASES, profile.build_id, command, body)
     return body
 
 
+def _write_annotated(
+    picture: matrix.Picture, segmentation: Segmentation, body: Body, path: Path
+) -> None:
+    shown = np.where(segmentation.transition, matrix.TRANSITION, segmentation.assignment)
+    captions = [_caption(phase) for phase in body["phases"]]
+    matrix.write_annotated(picture, shown, captions, path)
+
+
 def describe(profile: Profile, segmentation: Segmentation) -> Body:
     """The body of the phases artefact."""
+    distances = vectors.to_own(
+        segmentation.normalised, segmentation.representatives, segmentation.assignment
+    )
+    in_blocks = _instructions_by_block(profile, segmentation)
     return {
         "program": list(profile.argv),
         "interval": int(profile.interval),
@@ -56,8 +75,10 @@ def describe(profile: Profile, segmentation: Segmentation) -> Body:
         "assignment": segmentation.assignment.tolist(),
         "instructions": profile.instructions.tolist(),
         "thread": profile.thread.tolist(),
+        "transitions": np.flatnonzero(segmentation.transition).tolist(),
+        "transition_weight": _weight(profile, segmentation.transition),
         "phases": [
-            _phase(profile, segmentation, number)
+            _phase(profile, segmentation, number, distances, in_blocks[number])
             for number in range(len(segmentation.representatives))
         ],
         "boundaries": [
@@ -79,26 +100,49 @@ def _caption(phase: Body) -> str:
     )
 
 
-def _phase(profile: Profile, segmentation: Segmentation, number: int) -> Body:
-    member = segmentation.assignment == number
+def _instructions_by_block(profile: Profile, segmentation: Segmentation) -> Distances:
+    """Phases x blocks: what each phase executed where, transitions left out."""
+    phases, rows = len(segmentation.representatives), len(profile.instructions)
+    found = np.zeros((phases, profile.vectors.shape[1]))
+    members = np.flatnonzero(~segmentation.transition)
+    membership = sparse.csr_array(
+        (np.ones(len(members)), (segmentation.assignment[members], members)), (phases, rows)
+    )
+    for first in range(0, rows, vectors.LONG_STRIP):
+        strip = slice(first, first + vectors.LONG_STRIP)
+        found += (membership[:, strip] @ profile.vectors[strip]).toarray()
+    return found
+
+
+def _phase(
+    profile: Profile,
+    segmentation: Segmentation,
+    number: int,
+    distances: Distances,
+    in_block: Distances,
+) -> Body:
+    member = (segmentation.assignment == number) & ~segmentation.transition
     rows = np.flatnonzero(member)
-    representative = segmentation.representatives[number]
-    distances = vectors.distances_to(segmentation.normalised, representative)
     instructions = int(profile.instructions[rows].sum())
     calls = [call for call in profile.system_calls if member[call.interval]]
     verdict = _verdict(profile, segmentation, member, calls)
     return {
         "id": number,
-        "weight": round(instructions / int(profile.instructions.sum()), DIGITS),
+        "weight": _weight(profile, member),
         "kind": verdict.kind,
         "io_calls_per_million": verdict.calls_per_million,
         "io_bytes_per_million": verdict.bytes_per_million,
-        "representative": representative,
+        "representative": segmentation.representatives[number],
         "intervals": len(rows),
         "mean_distance": round(float(distances[rows].mean()), DIGITS),
-        "hottest": _hottest(profile, rows.tolist(), instructions),
+        "largest_distance": round(float(distances[rows].max()), DIGITS),
+        "hottest": _hottest(profile, in_block, instructions),
         "system_calls": _summed(calls),
     }
+
+
+def _weight(profile: Profile, member: Mask) -> float:
+    return round(int(profile.instructions[member].sum()) / int(profile.instructions.sum()), DIGITS)
 
 
 def _verdict(
@@ -120,9 +164,8 @@ def _verdict(
     return kinds.judge(judged, int(profile.instructions[inside].sum()))
 
 
-def _hottest(profile: Profile, rows: Sequence[int], instructions: int) -> list[Body]:
+def _hottest(profile: Profile, in_block: Distances, instructions: int) -> list[Body]:
     """The places where a phase spends its instructions; blocks of one line are one place."""
-    in_block = np.asarray(profile.vectors[rows].sum(axis=0)).ravel()
     places: defaultdict[tuple[str, str, int], float] = defaultdict(float)
     for number in np.flatnonzero(in_block).tolist():
         block = profile.blocks[number]

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from kadence import artefact
 from kadence.errors import ArtefactError, UsageError
@@ -28,6 +27,7 @@ from kadence.phases import (
     vectors,
 )
 from kadence.phases.alignment import Families
+from kadence.phases.correspondence import CommonRows
 from kadence.phases.segmentation import Segmentation, segment
 from kadence.phases.stability import Input
 from kadence.phases.vectors import Distances
@@ -51,7 +51,7 @@ class Run:
 class Aligned:
     """The runs over a common table of blocks."""
 
-    rows: list[sparse.csr_matrix]
+    rows: list[CommonRows]
     families: list[Families]
     distances: dict[tuple[int, int], Distances]  # of the phases of one run to another's
 
@@ -95,7 +95,7 @@ def _require_one_program(runs: Sequence[Run]) -> None:
 
 def align(runs: Sequence[Run]) -> Aligned:
     """Bring the runs' blocks and phases together."""
-    rows = correspondence.common_vectors([run.profile for run in runs])
+    rows = correspondence.common_rows([run.profile for run in runs])
     representatives = [
         own[list(run.segmentation.representatives)] for own, run in zip(rows, runs, strict=True)
     ]
@@ -180,16 +180,16 @@ def _draw(
         matrix.write(picture, matrix_path)
     if annotated_path:
         of_row = [
-            families[run.segmentation.assignment]
+            np.where(
+                run.segmentation.transition,
+                matrix.TRANSITION,
+                families[run.segmentation.assignment],
+            )
             for run, families in zip(runs, aligned.families, strict=True)
         ]
-        shown = crossmatrix.interval_of_pixel([len(rows) for rows in of_row])
-        families = np.array(
-            [-1 if pixel is None else of_row[pixel[0]][pixel[1]] for pixel in shown],
-            dtype=np.int64,
-        )
+        side = crossmatrix.along_side(of_row, matrix.NOTHING)
         captions = _captions(runs, aligned.families)
-        matrix.write_annotated(picture, families, captions, annotated_path)
+        matrix.write_annotated(picture, side, captions, annotated_path)
 
 
 def _captions(runs: Sequence[Run], families: Sequence[Families]) -> list[str]:

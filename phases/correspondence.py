@@ -11,12 +11,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from kadence.phases import vectors
+from kadence.phases.vectors import Normalised
 from kadence.profiler.profile import Block, Profile
 
 PAGE = 4096
@@ -25,12 +26,29 @@ Columns = npt.NDArray[np.int64]
 Place = tuple[str, int, str]
 
 
-def common_vectors(profiles: Sequence[Profile]) -> list[sparse.csr_matrix]:
-    """The profiles' normalised vectors over one common table of blocks."""
+class CommonRows:
+    """The normalised rows of one profile over a table of blocks that several have in common."""
+
+    def __init__(self, profile: Profile, column: Columns, width: int) -> None:
+        self._own, self._column = Normalised(profile.vectors), column.astype(np.int32)
+        self.shape = (self._own.shape[0], width)
+
+    def __getitem__(self, rows: Any) -> sparse.csr_matrix:
+        own = self._own[rows]
+        moved = sparse.csr_matrix(
+            (own.data, self._column[own.indices], own.indptr),
+            shape=(own.shape[0], self.shape[1]),
+        )
+        moved.sum_duplicates()
+        return moved
+
+
+def common_rows(profiles: Sequence[Profile]) -> list[CommonRows]:
+    """The profiles' vectors over their common table."""
     columns = common_columns(profiles)
     width = max(int(column.max(initial=-1)) + 1 for column in columns)
     return [
-        _over(vectors.normalised(profile), column, width)
+        CommonRows(profile, column, width)
         for profile, column in zip(profiles, columns, strict=True)
     ]
 
@@ -50,15 +68,6 @@ def common_columns(profiles: Sequence[Profile]) -> list[Columns]:
 
 def _place(block: Block) -> Place:
     return block.object, block.address, block.function
-
-
-def _over(rows: sparse.csr_matrix, column: Columns, width: int) -> sparse.csr_matrix:
-    moved = sparse.csr_matrix(
-        (rows.data, column[rows.indices].astype(np.int32), rows.indptr),
-        shape=(rows.shape[0], width),
-    )
-    moved.sum_duplicates()
-    return moved
 
 
 def _as_first_loaded(blocks: Sequence[Block], seen: Sequence[Block]) -> list[Block]:

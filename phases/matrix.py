@@ -3,8 +3,8 @@
 
 Pixel (column j, row i) is the Manhattan distance of intervals i and j: black for equal, white
 for nothing in common (Nagpurkar and Krintz 2004, after Sherwood and others). Only the upper
-triangle is drawn; the lower one is white. A longer run is scaled down: a pixel is then the mean
-distance of the intervals it stands for, taken over at most two of them on each side.
+triangle is drawn; the lower one is white. A longer run is scaled down: a pixel is then the exact
+distance of one pair among those it stands for.
 """
 
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw, ImageFont
-from scipy import sparse
 
 from kadence import artefact
 from kadence.phases import vectors
+from kadence.phases.vectors import Normalised
 
 LARGEST_SIDE = 2000
-SAMPLES = 2
+GOLDEN_RATIO = 0.6180339887498949  # its multiples spread evenly over the unit interval (Weyl)
 WHITE = 65535
 
 Picture = npt.NDArray[np.uint16]
@@ -28,6 +28,7 @@ Colour = tuple[int, int, int]
 
 # The annotated picture, in pixels.
 MARGIN, BAR, GAP, SIDE, LEGEND_LINE = 24, 18, 6, 800, 30
+TRANSITION, NOTHING = -1, -2  # in the place of a phase
 INK: Colour = (32, 32, 32)
 PAPER: Colour = (255, 255, 255)
 # Okabe and Ito's colours, told apart by the colour-blind as well.
@@ -43,27 +44,22 @@ COLOURS: tuple[Colour, ...] = (
 )
 
 
-def similarity_matrix(normalised: sparse.csr_matrix) -> Picture:
+def similarity_matrix(normalised: Normalised) -> Picture:
     """The upper triangle in 16 bits, 0 for equal and 65535 for the distance 2."""
     count = normalised.shape[0]
     if count <= LARGEST_SIDE:
-        return _grey(vectors.among(normalised))
-    cells, rows = _sampled_rows(count)
-    distances = vectors.among(normalised[rows])
-    by_cell = sparse.csr_matrix((np.ones(len(rows)), (cells, np.arange(len(rows)))))
-    per_cell = np.bincount(cells)
-    sums = (by_cell @ (by_cell @ distances).T).T
-    return _grey(sums / np.outer(per_cell, per_cell))
+        return _grey(vectors.among(normalised[:]))
+    return _grey(vectors.among(normalised[standing_for_pixels(count)]))
 
 
-def _sampled_rows(count: int) -> tuple[Labels, Labels]:
-    """For every cell of the scaled-down matrix up to two rows, evenly spaced in it."""
-    edges = np.arange(LARGEST_SIDE + 1) * count // LARGEST_SIDE
-    first, size = edges[:-1], np.diff(edges)
-    taken = np.minimum(size, SAMPLES)
-    cells = np.repeat(np.arange(LARGEST_SIDE), taken)
-    position = np.arange(len(cells)) - np.repeat(np.cumsum(taken) - taken, taken)
-    return cells, first[cells] + (2 * position + 1) * size[cells] // (2 * taken[cells])
+def standing_for_pixels(count: int, side: int = LARGEST_SIDE) -> Labels:
+    """A row for every pixel of the scaled-down axis.
+
+    Not always the same one of its surroundings: a loop whose period is a pixel would vanish.
+    """
+    edges = np.arange(side + 1) * count // side
+    within = np.arange(side) * GOLDEN_RATIO % 1.0
+    return np.asarray(edges[:-1] + (within * np.diff(edges)).astype(np.int64))
 
 
 def _grey(distances: vectors.Distances) -> Picture:
@@ -81,7 +77,10 @@ def write(picture: Picture, path: Path) -> None:
 def write_annotated(
     picture: Picture, assignment: Labels, captions: Sequence[str], path: Path
 ) -> None:
-    """Write the matrix in 8 bits with the phases along its axes and a caption for each."""
+    """Write the matrix in 8 bits with the phases along its axes and a caption for each.
+
+    Transitions are as dark as the frame.
+    """
     corner = MARGIN + BAR + GAP
     legend_height = LEGEND_LINE * len(captions)
     canvas = Image.new(
@@ -101,8 +100,6 @@ def write_annotated(
 def _draw_bars(draw: ImageDraw.ImageDraw, assignment: Labels, corner: int) -> None:
     for pixel in range(SIDE):
         phase = int(assignment[pixel * len(assignment) // SIDE])
-        if phase < 0:  # no interval is shown there
-            continue
         colour = _colour(phase)
         at = corner + pixel
         draw.line((at, MARGIN, at, MARGIN + BAR - 1), fill=colour)
@@ -118,4 +115,6 @@ def _draw_legend(draw: ImageDraw.ImageDraw, captions: Sequence[str], top: int) -
 
 
 def _colour(phase: int) -> Colour:
-    return COLOURS[phase % len(COLOURS)]
+    if phase == NOTHING:
+        return PAPER
+    return INK if phase == TRANSITION else COLOURS[phase % len(COLOURS)]

@@ -11,17 +11,17 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from kadence.errors import ArtefactError
-from kadence.phases import clustering, vectors
-from kadence.phases.clustering import Groups, Labels
+from kadence.phases import clustering, refinement, tree, vectors
+from kadence.phases.clustering import Groups
+from kadence.phases.tree import Labels
+from kadence.phases.vectors import Normalised
 from kadence.profiler.profile import Profile
 
 SMALLEST_INTERVAL = 0.5  # of the median; a shorter row is too noisy to found a phase
 TRANSITION_EXCESS = 0.25  # how far a mixture of its neighbours may be from a perfect one
 SMALLEST_WEIGHT = 0.01  # a group that is visited once must hold this share of the instructions
-STRANGER = 1.0  # as far as this from every phase, a row has at most half in common
 
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -38,27 +38,39 @@ class Boundary:
 
 @dataclass(frozen=True)
 class Segmentation:
-    """Phases are numbered from 0 by first appearance; `representatives` are rows."""
+    """Phases are numbered from 0 by first appearance; `representatives` are rows.
 
-    normalised: sparse.csr_matrix
+    Every row is in the phase whose representative is nearest. Transitions are in none: mixtures of
+    their neighbours, and what resembles no phase, which is assigned as the row before it.
+    """
+
+    normalised: Normalised
     assignment: Labels
+    transition: Mask
     representatives: tuple[int, ...]
     boundaries: tuple[Boundary, ...]
 
 
-def segment(profile: Profile) -> Segmentation:
-    """Find the phases of a profile."""
+def segment(profile: Profile, count: int | None = None) -> Segmentation:
+    """Find the phases of a profile: as many as the data say, or `count`."""
     _require_instructions(profile)
-    normalised = vectors.normalised(profile)
-    core = _core_rows(profile, normalised)
-    groups = clustering.groups_of(normalised[core])
-    groups = _lasting_groups(profile, core, groups)
-    representatives = core[groups.medoids]
-    assignment = _assign_all(profile, normalised, core, groups.labels, representatives)
-    assignment, representatives = _number_by_appearance(assignment, representatives)
+    normalised = Normalised(profile.vectors)
+    mixed, transition = _mixed_rows(profile, normalised)
+    core = _core_rows(profile, normalised, mixed)
+    transition[core] = False  # where nothing else is left, mixtures are what there is
+    groups = clustering.groups_of(normalised, core, count)
+    if count is None:
+        groups = _lasting_groups(profile, core, groups)
+    found = refinement.settled(normalised, core, core[groups.medoids], groups.labels)
+    known = np.where(found.distance < refinement.STRANGER, found.nearest, -1)
+    transition |= known < 0
+    assignment, representatives = _number_by_appearance(
+        _continued(known, profile.thread), found.representatives
+    )
     return Segmentation(
         normalised,
         assignment,
+        transition,
         tuple(int(row) for row in representatives),
         tuple(_boundaries(profile.thread, assignment)),
     )
@@ -83,32 +95,36 @@ def _require_instructions(profile: Profile) -> None:
         raise ArtefactError("the profile is damaged: its tables differ in length; make it anew")
 
 
-def _core_rows(profile: Profile, normalised: sparse.csr_matrix) -> Rows:
-    filled = np.diff(normalised.indptr) > 0
+def _core_rows(profile: Profile, normalised: Normalised, mixed: Mask) -> Rows:
+    filled = profile.instructions > 0
     whole = profile.instructions >= SMALLEST_INTERVAL * np.median(profile.instructions[filled])
-    core = filled & whole & ~_transitions(profile, normalised)
+    core = filled & whole & ~mixed
     return np.flatnonzero(core if core.any() else filled)
 
 
-def _transitions(profile: Profile, normalised: sparse.csr_matrix) -> Mask:
-    """Rows that are a mixture of the one before and the one after, where these two differ.
+def _mixed_rows(profile: Profile, normalised: Normalised) -> tuple[Mask, Mask]:
+    """Rows that may be a mixture of the ones before and after, and transitions, which surely are.
 
     In the Manhattan metric a mixture of two vectors lies exactly between them: its distances
-    to both add up to the distance of the two.
+    to both add up to the distance of the two. That holds for the last row of a phase as well,
+    which has nothing of the next: a transition differs from both.
     """
-    found = np.zeros(normalised.shape[0], dtype=np.bool_)
+    mixed = np.zeros(normalised.shape[0], dtype=np.bool_)
+    transition = mixed.copy()
     if normalised.shape[0] < 3:
-        return found
-    step, leap = vectors.consecutive(normalised, 1), vectors.consecutive(normalised, 2)
+        return mixed, transition
+    step, leap = vectors.consecutive(normalised, (1, 2))
     detour = step[:-1] + step[1:] - leap
     same = same_thread_as_before(profile.thread)
-    found[1:-1] = (
-        (leap >= clustering.SMALLEST_DIFFERENCE)
+    mixed[1:-1] = (
+        (leap >= tree.SMALLEST_DIFFERENCE)
         & (detour <= TRANSITION_EXCESS * leap)
         & same[1:-1]
         & same[2:]
     )
-    return found
+    differs = step >= tree.SMALLEST_DIFFERENCE
+    transition[1:-1] = mixed[1:-1] & differs[:-1] & differs[1:]
+    return mixed, transition
 
 
 def _lasting_groups(profile: Profile, core: Rows, groups: Groups) -> Groups:
@@ -132,24 +148,6 @@ def _visits(profile: Profile, core: Rows, labels: Labels, count: int) -> npt.NDA
     enters = np.ones(len(core), dtype=np.bool_)
     enters[1:] = (labels[1:] != labels[:-1]) | (thread[1:] != thread[:-1])
     return np.bincount(labels[enters], minlength=count).astype(np.int64)
-
-
-def _assign_all(
-    profile: Profile,
-    normalised: sparse.csr_matrix,
-    core: Rows,
-    labels: Labels,
-    representatives: Rows,
-) -> Labels:
-    """Rows outside every group join the phase they resemble, or else that of the row before."""
-    assignment = np.full(normalised.shape[0], -1, dtype=np.int64)
-    assignment[core] = labels
-    open_rows = np.flatnonzero(assignment < 0)
-    if len(open_rows):
-        distances = vectors.pairwise(normalised[open_rows], normalised[representatives])
-        similar = distances.min(axis=1) < STRANGER
-        assignment[open_rows[similar]] = distances.argmin(axis=1)[similar]
-    return _continued(assignment, profile.thread)
 
 
 def _continued(assignment: Labels, thread: npt.NDArray[np.int32]) -> Labels:

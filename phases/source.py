@@ -18,6 +18,8 @@ CLONE_SUFFIX = re.compile(r"\.(?:constprop|isra|part|cold|lto_priv)(?:\.\d+)?")
 # Clones that are a piece of the function, whose entry is not the function's.
 PIECE_SUFFIX = re.compile(r"\.(?:part|cold)(?:\.\d+)?")
 
+STRIP = 1 << 22  # entries that are added up at a time
+
 Firings = npt.NDArray[np.float64]
 
 
@@ -38,28 +40,57 @@ def is_entry(block: Block) -> bool:
     return block.entry and not PIECE_SUFFIX.search(block.function)
 
 
+def _totals(counts: sparse.csr_array) -> npt.NDArray[np.float64]:
+    """Column sums, strip by strip: numbers as wide as a sum's would be larger than the matrix."""
+    totals = np.zeros(counts.shape[1])
+    for first in range(0, counts.nnz, STRIP):
+        part = slice(first, first + STRIP)
+        totals += np.bincount(counts.indices[part], counts.data[part], minlength=len(totals))
+    return totals
+
+
 class Source:
     """What ran, by place. Blocks are named by their number in the profile."""
 
     def __init__(self, profile: Profile) -> None:
         self.blocks: Sequence[Block] = profile.blocks
         self.thread = profile.thread
-        self._counts = sparse.csc_matrix(profile.counts, dtype=np.float64)
-        self.totals = np.asarray(self._counts.sum(axis=0)).ravel()
+        self.totals = _totals(profile.counts)
         self.by_function: dict[str, list[int]] = defaultdict(list)
-        self.by_symbol: dict[str, list[int]] = defaultdict(list)
         by_file: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for number in np.flatnonzero(self.totals > 0).tolist():
             block = self.blocks[number]
             self.by_function[base_name(block.function)].append(number)
-            self.by_symbol[block.function].append(number)
             if block.file:
                 by_file[PurePosixPath(block.file).name].append((block.line, number))
         self._by_file = {name: sorted(lines) for name, lines in by_file.items()}
+        self._column, self._counts = self._own_columns(profile)
+        self.by_symbol: dict[str, list[int]] = defaultdict(list)
+        for number in self._column:
+            if self.totals[number] > 0:
+                self.by_symbol[self.blocks[number].function].append(number)
+
+    def _own_columns(self, profile: Profile) -> tuple[dict[int, int], sparse.csc_array]:
+        """Counts by block, and the column of each block that a marker could be counted by.
+
+        The others', of libraries above all, would be as much again.
+        """
+        own = self.own_object()
+        names = {function.name for function in profile.functions}
+        files = {PurePosixPath(function.file).name for function in profile.functions}
+        wanted = [
+            number
+            for number, block in enumerate(self.blocks)
+            if block.object == own
+            or base_name(block.function) in names
+            or PurePosixPath(block.file).name in files
+        ]
+        column = {number: position for position, number in enumerate(wanted)}
+        return column, profile.counts[:, wanted].tocsc()
 
     def fires(self, numbers: Iterable[int]) -> Firings:
         """How often any of these blocks was entered, per row."""
-        columns = self._counts[:, list(numbers)]
+        columns = self._counts[:, [self._column[number] for number in numbers]]
         return np.asarray(columns.sum(axis=1), dtype=np.float64).ravel()
 
     def of_lines(self, file: str, first: int, end: int) -> list[int]:

@@ -7,12 +7,15 @@ same mixture) and 2 (no block in common); half of it is the share of instruction
 elsewhere.
 """
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.metrics.pairwise import manhattan_distances
 
-from kadence.profiler.profile import Profile
+from kadence.profiler.profile import Vectors
 
 LARGEST_DISTANCE = 2.0
 
@@ -20,21 +23,52 @@ LARGEST_DISTANCE = 2.0
 DECIMALS = 10
 
 STRIP = 256  # rows compared at a time
+LONG_STRIP = 8192  # rows that are compared with few others, or scaled, at a time
 
 Distances = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int64]
 
 
-def normalised(profile: Profile) -> sparse.csr_matrix:
-    """Rows scaled to sum 1; a row without instructions stays zero."""
-    vectors = sparse.csr_matrix(profile.vectors, dtype=np.float64, copy=True)
-    vectors.sum_duplicates()
-    vectors.eliminate_zeros()
-    sums = np.asarray(vectors.sum(axis=1)).ravel()
-    scale = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
-    result = sparse.csr_matrix(vectors.multiply(scale[:, np.newaxis]))
-    result.indices = result.indices.astype(np.int32)
-    result.indptr = result.indptr.astype(np.int32)
-    return result
+class Normalised:
+    """The rows of a profile's vectors, scaled to sum 1 when they are asked for.
+
+    `normalised[rows]` is a matrix of these rows. All of a long profile would not fit: what is
+    done with every row is done strip by strip.
+    """
+
+    def __init__(self, vectors: Vectors) -> None:
+        self._vectors = vectors
+        self.shape = vectors.shape
+
+    def __getitem__(self, rows: Any) -> sparse.csr_matrix:
+        part = sparse.csr_matrix(self._vectors[rows])
+        if not part.has_canonical_format:
+            part.sum_duplicates()
+        data = part.data.astype(np.float64)
+        lengths = np.diff(part.indptr)
+        row = np.repeat(np.arange(len(lengths)), lengths)
+        sums = np.bincount(row, weights=data, minlength=len(lengths))
+        sums[sums == 0] = 1.0  # a row without instructions stays zero
+        return sparse.csr_matrix((data / sums[row], part.indices, part.indptr), part.shape)
+
+    def strips(self) -> Iterator[tuple[slice, sparse.csr_matrix]]:
+        """Some rows at a time, in order."""
+        for first in range(0, self.shape[0], LONG_STRIP):
+            rows = slice(first, min(first + LONG_STRIP, self.shape[0]))
+            yield rows, self[rows]
+
+
+def nearest(
+    normalised: Normalised, rows: Rows, points: sparse.csr_matrix
+) -> tuple[Rows, Distances]:
+    """For each of these rows the point at the smallest Manhattan distance, and that distance."""
+    which = np.empty(len(rows), dtype=np.int64)
+    distance = np.empty(len(rows))
+    for first in range(0, len(rows), LONG_STRIP):
+        found = pairwise(normalised[rows[first : first + LONG_STRIP]], points)
+        which[first : first + LONG_STRIP] = found.argmin(axis=1)
+        distance[first : first + LONG_STRIP] = found.min(axis=1)
+    return which, distance
 
 
 def pairwise(left: sparse.csr_matrix, right: sparse.csr_matrix) -> Distances:
@@ -68,13 +102,31 @@ def distances_to(vectors: sparse.csr_matrix, row: int) -> Distances:
     return _rounded(found)
 
 
-def consecutive(vectors: sparse.csr_matrix, step: int) -> Distances:
-    """Manhattan distance of every row to the one `step` rows later (`step` fewer rows)."""
-    count = vectors.shape[0] - step
-    if count < 1:
-        return np.zeros(0)
-    difference = abs(vectors[step:] - vectors[:count])
-    return _rounded(np.asarray(difference.sum(axis=1)).ravel())
+def to_own(normalised: Normalised, representatives: Sequence[int], owner: Rows) -> Distances:
+    """Manhattan distance of every row to the one of the representatives that owns it."""
+    found = np.empty(normalised.shape[0])
+    points = normalised[list(representatives)]
+    for rows, strip in normalised.strips():
+        distances = pairwise(strip, points)
+        found[rows] = distances[np.arange(len(distances)), owner[rows]]
+    return found
+
+
+def consecutive(normalised: Normalised, steps: Sequence[int]) -> list[Distances]:
+    """For each step the Manhattan distance of every row to the one so many rows later.
+
+    There are `step` fewer of them than rows.
+    """
+    count = normalised.shape[0]
+    found = [np.zeros(max(count - step, 0)) for step in steps]
+    for first in range(0, count, LONG_STRIP):
+        strip = normalised[first : first + LONG_STRIP + max(steps)]
+        for step, distances in zip(steps, found, strict=True):
+            end = min(LONG_STRIP, strip.shape[0] - step)
+            if end > 0:
+                difference = abs(strip[step : end + step] - strip[:end])
+                distances[first : first + end] = np.asarray(difference.sum(axis=1)).ravel()
+    return [_rounded(distances) for distances in found]
 
 
 def _rounded(distances: Distances) -> Distances:

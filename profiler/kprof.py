@@ -25,31 +25,45 @@ The bytes, all numbers little-endian:
 import json
 import struct
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from kadence.artefact import atomic_output
 from kadence.errors import ArtefactError
-from kadence.profiler.profile import Block, Function, Loop, Profile, SystemCalls
+from kadence.profiler.chunks import (
+    CHECKSUM,
+    CHUNK_START,
+    COLUMN_START,
+    COLUMN_TYPES,
+    Array,
+    Chunk,
+    Column,
+    columns_of,
+    whole_columns,
+)
+from kadence.profiler.profile import (
+    Block,
+    DerivedVectors,
+    Function,
+    Loop,
+    Profile,
+    SystemCalls,
+    Vectors,
+)
 
 MAGIC = b"\x93KPROF\r\n"
 VERSION = 1
 CHUNKS = ("META", "STRG", "BLKS", "FUNC", "ROWS", "CNTS", "VECS", "CALL", "DONE")
 
 VERSION_FIELD = struct.Struct("<I")
-CHUNK_START = struct.Struct("<4sQ")
-CHECKSUM = struct.Struct("<I")
-COLUMN_START = struct.Struct("<2sQ")
-COLUMN_TYPES = ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f8")
 EXACT = 2.0**53  # below this, a double holds every integer
-
-Array = npt.NDArray[Any]
+LARGEST_SHORT = 2**31 - 1
 
 
 # ---- columns ---------------------------------------------------------------------------------
@@ -86,21 +100,7 @@ def _differences(values: Iterable[Any]) -> Array:
 
 
 def _sums(differences: Array) -> Array:
-    return np.asarray(np.cumsum(differences.astype(np.int64)), dtype=np.int64)
-
-
-def _columns(data: bytes) -> list[Array]:
-    columns = []
-    offset = 0
-    while offset < len(data):
-        name, size = COLUMN_START.unpack_from(data, offset)
-        kind = name.decode("ascii")
-        if kind not in COLUMN_TYPES:
-            raise ValueError(f"unknown type of column {kind!r}")
-        offset += COLUMN_START.size
-        columns.append(np.frombuffer(data, f"<{kind}", count=size, offset=offset))
-        offset += columns[-1].nbytes
-    return columns
+    return np.asarray(np.cumsum(differences, dtype=np.int64))
 
 
 # ---- writing ---------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ def _matrix(matrix: sparse.csr_array) -> bytes:
 
 
 def _vectors(profile: Profile) -> bytes:
-    vectors, counts = profile.vectors, profile.counts
+    vectors, counts = profile.vectors.tocsr(), profile.counts
     alike = np.array_equal(vectors.indptr, counts.indptr) and np.array_equal(
         vectors.indices, counts.indices
     )
@@ -225,32 +225,8 @@ def write(path: Path, profile: Profile) -> None:
 # ---- reading ---------------------------------------------------------------------------------
 
 
-def _chunk(data: bytes, offset: int, expected: str) -> tuple[bytes, int]:
-    tag, length = CHUNK_START.unpack_from(data, offset)
-    (checksum,) = CHECKSUM.unpack_from(data, offset + CHUNK_START.size)
-    begin = offset + CHUNK_START.size + CHECKSUM.size
-    body = data[begin : begin + length]
-    if tag != expected.encode("ascii"):
-        raise ValueError(f"chunk {expected} is missing")
-    if len(body) != length:
-        raise ValueError(f"chunk {expected} is cut off")
-    if zlib.crc32(data[offset : offset + CHUNK_START.size] + body) != checksum:
-        raise ValueError(f"the checksum of chunk {expected} is wrong")
-    return zlib.decompress(body), begin + length
-
-
-def _split(data: bytes) -> dict[str, bytes]:
-    offset = len(MAGIC) + VERSION_FIELD.size
-    bodies = {}
-    for tag in CHUNKS:
-        bodies[tag], offset = _chunk(data, offset, tag)
-    if bodies["DONE"] or offset != len(data):
-        raise ValueError("something follows its end")
-    return bodies
-
-
-def _read_blocks(data: bytes, texts: Sequence[str]) -> tuple[Block, ...]:
-    addresses, lengths, functions, files, lines, objects, entries = _columns(data)
+def _read_blocks(chunk: Chunk, texts: Sequence[str]) -> tuple[Block, ...]:
+    addresses, lengths, functions, files, lines, objects, entries = whole_columns(chunk)
     return tuple(
         Block(address, length, texts[function], texts[file], line, texts[elf], bool(entry))
         for address, length, function, file, line, elf, entry in zip(
@@ -273,8 +249,8 @@ def _read_functions(data: bytes) -> tuple[Function, ...]:
     )
 
 
-def _read_calls(data: bytes, texts: Sequence[str]) -> tuple[SystemCalls, ...]:
-    intervals, names, descriptors, counts, moved = _columns(data)
+def _read_calls(chunk: Chunk, texts: Sequence[str]) -> tuple[SystemCalls, ...]:
+    intervals, names, descriptors, counts, moved = whole_columns(chunk)
     return tuple(
         SystemCalls(interval, texts[name], texts[descriptor], count, octets)
         for interval, name, descriptor, count, octets in zip(
@@ -288,33 +264,66 @@ def _read_calls(data: bytes, texts: Sequence[str]) -> tuple[SystemCalls, ...]:
     )
 
 
-def _read_matrix(columns: list[Array], blocks: int) -> sparse.csr_array:
-    lengths, differences, data = columns
-    indptr = np.concatenate(([0], np.cumsum(lengths.astype(np.int64))))
-    indices = _sums(differences)
-    if indices.size and not 0 <= indices.min() <= indices.max() < blocks:
-        raise ValueError("a row names an unknown block")
-    return sparse.csr_array((data.astype(np.float64), indices, indptr), (lengths.size, blocks))
+def _next(columns: Iterator[Column]) -> Column:
+    column = next(columns, None)
+    if column is None:
+        raise ValueError("a column is missing")
+    return column
 
 
-def _read_vectors(
-    data: bytes, counts: sparse.csr_array, blocks: Sequence[Block]
-) -> sparse.csr_array:
-    columns = _columns(data)
-    if len(columns) == 3:
-        return _read_matrix(columns, len(blocks))
-    (residual,) = columns
-    values = _whole(counts, blocks) + residual
-    return sparse.csr_array((values, counts.indices.copy(), counts.indptr.copy()), counts.shape)
+def _read_matrix(lengths: Array, columns: Iterator[Column], blocks: int) -> sparse.csr_array:
+    """`lengths` is what was in the first of its columns."""
+    indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+    # Half the size of the usual index: a long profile has hundreds of millions of entries.
+    if indptr[-1] <= LARGEST_SHORT:
+        indptr = indptr.astype(np.int32)
+    indices = _block_numbers(_next(columns), blocks)
+    data = _next(columns).values()
+    if not indices.size == data.size == indptr[-1] or next(columns, None):
+        raise ValueError("the columns of a matrix disagree")
+    return sparse.csr_array((data, indices, indptr), (lengths.size, blocks))
 
 
-def _build(bodies: dict[str, bytes]) -> Profile:
-    meta = json.loads(bodies["META"])
-    texts = json.loads(bodies["STRG"])
-    blocks = _read_blocks(bodies["BLKS"], texts)
-    instructions, thread, start = _columns(bodies["ROWS"])
-    counts = _read_matrix(_columns(bodies["CNTS"]), len(blocks))
-    vectors = _read_vectors(bodies["VECS"], counts, blocks)
+def _block_numbers(differences: Column, blocks: int) -> Array:
+    numbers = np.empty(differences.size, dtype=np.int32)
+    before = 0
+    for part, values in differences.strips():
+        sums = np.cumsum(values, dtype=np.int64) + before
+        if not 0 <= sums.min() <= sums.max() < blocks:
+            raise ValueError("a row names an unknown block")
+        numbers[part], before = sums, sums[-1]
+    return numbers
+
+
+def _read_counts(chunk: Chunk, blocks: int) -> sparse.csr_array:
+    columns = columns_of(chunk)
+    return _read_matrix(_next(columns).values(), columns, blocks)
+
+
+def _read_vectors(chunk: Chunk, counts: sparse.csr_array, blocks: Sequence[Block]) -> Vectors:
+    columns = columns_of(chunk)
+    first = _next(columns).values()
+    second = next(columns, None)
+    if second is not None:
+        whole: Vectors = _read_matrix(first, chain([second], columns), len(blocks))
+        return whole
+    if first.size != counts.nnz:
+        raise ValueError("its vectors and counts differ in length")
+    lengths = np.array([block.instructions for block in blocks], dtype=np.int64)
+    return DerivedVectors(counts, lengths, first if first.any() else None)
+
+
+def _build(file: BinaryIO) -> Profile:
+    meta = json.loads(Chunk(file, "META").rest())
+    texts = json.loads(Chunk(file, "STRG").rest())
+    blocks = _read_blocks(Chunk(file, "BLKS"), texts)
+    functions = _read_functions(Chunk(file, "FUNC").rest())
+    instructions, thread, start = whole_columns(Chunk(file, "ROWS"))
+    counts = _read_counts(Chunk(file, "CNTS"), len(blocks))
+    vectors = _read_vectors(Chunk(file, "VECS"), counts, blocks)
+    calls = _read_calls(Chunk(file, "CALL"), texts)
+    if Chunk(file, "DONE").rest() or file.read(1):
+        raise ValueError("something follows its end")
     if not instructions.size == thread.size == start.size == counts.shape[0] == vectors.shape[0]:
         raise ValueError("its chunks disagree about the number of rows")
     return Profile(
@@ -325,8 +334,8 @@ def _build(bodies: dict[str, bytes]) -> Profile:
         thread=thread.astype(np.int32),
         start=_sums(start),
         blocks=blocks,
-        system_calls=_read_calls(bodies["CALL"], texts),
-        functions=_read_functions(bodies["FUNC"]),
+        system_calls=calls,
+        functions=functions,
         build_id=meta["build_id"],
         argv=tuple(meta["argv"]),
         command=tuple(meta["command"]),
@@ -335,29 +344,33 @@ def _build(bodies: dict[str, bytes]) -> Profile:
     )
 
 
-def _guarded(path: Path, step: Callable[[], Profile]) -> Profile:
-    try:
-        return step()
-    except (ValueError, TypeError, LookupError, struct.error, zlib.error, MemoryError) as error:
-        raise ArtefactError(
-            f"{path} is damaged ({error}); make it anew with `kadence profile`"
-        ) from error
-
-
 def read(path: Path) -> Profile:
     """Read a profile, or refuse in one sentence what is none, or damaged, or too new."""
     path = Path(path)
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            _check_version(path, file.read(len(MAGIC) + VERSION_FIELD.size))
+            return _guarded(path, file)
     except OSError as error:
         raise ArtefactError(f"cannot read {path}: {error.strerror}") from error
-    if not data.startswith(MAGIC):
+
+
+def _check_version(path: Path, start: bytes) -> None:
+    if not start.startswith(MAGIC):
         raise ArtefactError(f"{path} is not a profile; make one with `kadence profile`")
-    if len(data) < len(MAGIC) + VERSION_FIELD.size:
+    if len(start) < len(MAGIC) + VERSION_FIELD.size:
         raise ArtefactError(f"{path} is cut off; make it anew with `kadence profile`")
-    (version,) = VERSION_FIELD.unpack_from(data, len(MAGIC))
+    (version,) = VERSION_FIELD.unpack_from(start, len(MAGIC))
     if version != VERSION:
         raise ArtefactError(
             f"{path} is a profile of version {version}, this Kadence knows {VERSION}; make it anew"
         )
-    return _guarded(path, lambda: _build(_split(data)))
+
+
+def _guarded(path: Path, file: BinaryIO) -> Profile:
+    try:
+        return _build(file)
+    except (ValueError, TypeError, LookupError, struct.error, zlib.error, MemoryError) as error:
+        raise ArtefactError(
+            f"{path} is damaged ({error}); make it anew with `kadence profile`"
+        ) from error

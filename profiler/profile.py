@@ -2,7 +2,7 @@
 """A profile in memory: what every later stage sees of a `.kprof`."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -53,6 +53,58 @@ class SystemCalls:
     bytes: int  # transferred; 0 for calls outside the read, write, send, recv families
 
 
+class Vectors(Protocol):
+    """Intervals x blocks: a sparse matrix, of which `vectors[rows]` gives some rows as one."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def nnz(self) -> int: ...
+    def __getitem__(self, rows: Any) -> sparse.csr_array: ...
+    def tocsr(self) -> sparse.csr_array: ...
+
+
+class DerivedVectors:
+    """Instructions by interval and block, computed when rows are asked for.
+
+    A profile of a million intervals would not fit into memory twice, and what a block's entries
+    come to follows from how many there were: entries times the block's length, plus a residual
+    for what left by a side exit (one number per entry of `counts`; None where all are 0).
+    """
+
+    def __init__(
+        self,
+        counts: sparse.csr_array,
+        lengths: npt.NDArray[np.int64],
+        residual: npt.NDArray[Any] | None,
+    ) -> None:
+        self._counts, self._lengths = counts, lengths
+        self._residual = None
+        if residual is not None:
+            self._residual = sparse.csr_array(
+                (residual, counts.indices, counts.indptr), counts.shape
+            )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        rows, blocks = self._counts.shape
+        return rows, blocks
+
+    @property
+    def nnz(self) -> int:
+        return int(self._counts.nnz)
+
+    def __getitem__(self, rows: Any) -> sparse.csr_array:
+        counts = self._counts[rows]
+        instructions = counts.data * self._lengths[counts.indices]
+        if self._residual is not None:
+            instructions += self._residual[rows].data
+        return sparse.csr_array((instructions, counts.indices, counts.indptr), counts.shape)
+
+    def tocsr(self) -> sparse.csr_array:
+        return self[:]
+
+
 @dataclass(frozen=True)
 class Profile:
     """Rows are intervals, thread after thread, in time order within a thread.
@@ -62,8 +114,8 @@ class Profile:
     """
 
     interval: int  # instructions an interval was meant to have
-    vectors: sparse.csr_array  # float64, intervals x blocks
-    counts: sparse.csr_array  # float64, intervals x blocks
+    vectors: Vectors  # numbers of any type, intervals x blocks
+    counts: sparse.csr_array  # likewise; never subtract them, they may be unsigned
     instructions: npt.NDArray[np.int64]
     thread: npt.NDArray[np.int32]  # thread of each row, 1 for the first
     start: npt.NDArray[np.int64]  # instructions all threads had run when the row began

@@ -3,6 +3,7 @@
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from kadence.phases import analysis
 
@@ -18,11 +19,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--annotated", type=Path, metavar="P.png", help="similarity matrix with the phases named"
     )
+    parser.add_argument(
+        "--phases",
+        type=int,
+        metavar="N",
+        help="find exactly N phases (default: as many as the profile shows)",
+    )
 
 
 def execute(options: argparse.Namespace) -> int:
-    body = analysis.run(options.profile, options.output, options.matrix, options.annotated)
-    print(f"{len(body['phases'])} phases in {body['intervals']} intervals")
+    body = analysis.run(
+        options.profile, options.output, options.matrix, options.annotated, options.phases
+    )
+    print(f"{len(body['phases'])} phases in {body['intervals']} intervals{_transitions(body)}")
     for phase in body["phases"]:
         hottest = phase["hottest"][0]
         print(
@@ -30,3 +39,8 @@ def execute(options: argparse.Namespace) -> int:
             f"interval {phase['representative']}, mostly {hottest['function'] or 'unknown code'}"
         )
     return 0
+
+
+def _transitions(body: dict[str, Any]) -> str:
+    count = len(body["transitions"])
+    return f", and {count} transitions ({body['transition_weight']:.2%})" if count else ""

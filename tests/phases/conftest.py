@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lets the tests of this folder import `planted`, which pytest's importlib mode does not."""
+"""Lets the tests of this folder import `planted` and the bench's `synthetic`.
+
+pytest's importlib mode adds no folder to the path by itself.
+"""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "bench")]

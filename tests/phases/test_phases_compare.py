@@ -23,7 +23,7 @@ from planted import (
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from kadence.phases import crossmatrix
+from kadence.phases import correspondence, crossmatrix, matrix
 from kadence.profiler import kprof
 from kadence.profiler.profile import Profile
 
@@ -275,14 +275,20 @@ def _shares(profile: Profile) -> np.ndarray:
 
 
 def test_long_runs_share_the_sides_of_the_picture_evenly():
-    rows = sparse.csr_matrix(np.repeat(np.eye(4), [2000, 1000, 2000, 500], axis=0))
-    picture = crossmatrix.cross_matrix([rows, rows[:30]])
-    half = crossmatrix.LARGEST_SIDE // 2
+    # Kinds of work one after the other, each in blocks of its own.
+    kinds = np.repeat(np.arange(4), [2000, 1000, 2000, 500])
+    vectors = sparse.csr_array(np.eye(len(BLOCKS))[kinds])
+    long = replace(three_phases().profile(), vectors=vectors)
+    short = replace(long, vectors=vectors[:30])
+    picture = crossmatrix.cross_matrix(correspondence.common_rows([long, short]))
+    half = matrix.LARGEST_SIDE // 2
     assert picture.shape == (half + crossmatrix.GAP + 30,) * 2
-    # 5,500 rows on 1,000 pixels: the first kind ends at pixel 363.6, the second at 545.4.
+    # 5,500 rows on 1,000 pixels: the first kind ends at pixel 363.6.
     assert (picture[0, :363] == 0).all()
     assert (picture[0, 364:half] == 65535).all()
     assert (picture[:363, half + crossmatrix.GAP :] == 0).all()
-    shown = crossmatrix.interval_of_pixel([5500, 30])
-    assert len(shown) == len(picture)
-    assert (shown[0], shown[half - 1], shown[half], shown[-1]) == ((0, 0), (0, 5494), None, (1, 29))
+    side = crossmatrix.along_side([kinds, kinds[:30]], matrix.NOTHING)
+    assert len(side) == len(picture)
+    assert (side[:363] == 0).all() and (side[364:545] == 1).all()
+    assert (side[half : half + crossmatrix.GAP] == matrix.NOTHING).all()
+    assert (side[half + crossmatrix.GAP :] == 0).all()

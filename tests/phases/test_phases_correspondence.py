@@ -78,9 +78,9 @@ def test_another_function_at_the_same_address_is_another_place():
 
 def test_vectors_over_the_common_table_keep_their_distances():
     here, there = library(30)[:20], library(30, 2 * PAGE)[10:]
-    one, other = correspondence.common_vectors([profile_of(here), profile_of(there)])
+    one, other = correspondence.common_rows([profile_of(here), profile_of(there)])
     expected = np.zeros((2, 30))
     expected[0, :20], expected[1, 10:] = np.arange(1, 21) / 210, np.arange(1, 21) / 210
     assert one.shape == other.shape == (1, 30)
-    np.testing.assert_allclose(one.toarray()[0], expected[0])
-    np.testing.assert_allclose(other.toarray()[0], expected[1])
+    np.testing.assert_allclose(one[[0]].toarray()[0], expected[0])
+    np.testing.assert_allclose(other[[0]].toarray()[0], expected[1])

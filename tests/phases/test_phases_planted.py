@@ -53,21 +53,19 @@ def test_three_planted_phases_are_three(body):
     assert [phase["id"] for phase in body["phases"]] == [0, 1, 2]
 
 
-def test_every_row_has_its_planted_phase_and_a_mixed_one_either(body):
+def test_every_row_has_its_planted_phase_and_a_mixed_one_is_a_transition(body):
     for cycle in range(CYCLES):
         rows = body["assignment"][cycle * CYCLE_ROWS : (cycle + 1) * CYCLE_ROWS]
         assert rows[:COMPUTE_ROWS] == [0] * COMPUTE_ROWS
         assert rows[COMPUTE_ROWS] in (0, 1)
         assert rows[COMPUTE_ROWS + 1 :] == [1] * FILE_ROWS + [2] * SOCKET_ROWS
+    mixed = list(range(COMPUTE_ROWS, CYCLES * CYCLE_ROWS, CYCLE_ROWS))
+    assert body["transitions"] == mixed
+    assert body["transition_weight"] == pytest.approx(1 / CYCLE_ROWS, abs=1e-6)
 
 
 def test_weights_are_the_planted_instructions(body):
-    mixed = sum(body["assignment"][COMPUTE_ROWS::CYCLE_ROWS])  # those that count as file I/O
-    rows = (
-        CYCLES * (COMPUTE_ROWS + 1) - mixed,
-        CYCLES * FILE_ROWS + mixed,
-        CYCLES * SOCKET_ROWS,
-    )
+    rows = (CYCLES * COMPUTE_ROWS, CYCLES * FILE_ROWS, CYCLES * SOCKET_ROWS)
     expected = [count / (CYCLES * CYCLE_ROWS) for count in rows]
     assert [phase["weight"] for phase in body["phases"]] == pytest.approx(expected, abs=1e-6)
     assert [phase["intervals"] for phase in body["phases"]] == list(rows)

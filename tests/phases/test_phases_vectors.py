@@ -4,6 +4,7 @@
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from PIL import Image
 from planted import three_phases
@@ -11,6 +12,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from kadence.phases import matrix, vectors
+from kadence.phases.vectors import Normalised
 
 ROWS, BLOCKS = 300, 40
 
@@ -31,10 +33,14 @@ def cityblock(sample: sparse.csr_matrix) -> np.ndarray:
     return cdist(sample.toarray(), sample.toarray(), "cityblock")
 
 
+def rows(dense: npt.ArrayLike) -> Normalised:
+    return Normalised(sparse.csr_matrix(np.asarray(dense, dtype=np.float64)))
+
+
 def test_rows_are_scaled_to_sum_one_and_the_profile_is_left_alone():
     profile = three_phases().profile()
     before = profile.vectors.copy()
-    sums = vectors.normalised(profile).sum(axis=1)
+    sums = vectors.Normalised(profile.vectors)[:].sum(axis=1)
     assert np.allclose(sums, 1.0)
     assert (profile.vectors != before).nnz == 0
 
@@ -46,16 +52,24 @@ def test_distances_equal_scipys(sample, cityblock):
         assert np.allclose(vectors.distances_to(sample, row), cityblock[row], atol=1e-9)
 
 
-def test_distances_of_neighbours_equal_scipys(sample, cityblock):
-    for step in (1, 2):
-        assert np.allclose(
-            vectors.consecutive(sample, step), np.diagonal(cityblock, step), atol=1e-9
-        )
-    assert len(vectors.consecutive(sample[:1], 1)) == 0
+def test_distances_of_neighbours_equal_scipys(sample, cityblock, monkeypatch):
+    monkeypatch.setattr(vectors, "LONG_STRIP", 64)
+    found = vectors.consecutive(Normalised(sample), (1, 2))
+    for step, distances in zip((1, 2), found, strict=True):
+        assert np.allclose(distances, np.diagonal(cityblock, step), atol=1e-9)
+    assert [len(one) for one in vectors.consecutive(Normalised(sample[:1]), (1, 2))] == [0, 0]
+
+
+def test_distances_to_the_own_representative_equal_scipys(sample, cityblock, monkeypatch):
+    monkeypatch.setattr(vectors, "LONG_STRIP", 64)
+    owner = np.arange(ROWS) % 3
+    found = vectors.to_own(Normalised(sample), (4, 8, 99), owner)
+    expected = cityblock[np.arange(ROWS), np.array([4, 8, 99])[owner]]
+    assert np.allclose(found, expected, atol=1e-9)
 
 
 def test_a_written_matrix_has_scipys_distances_above_the_diagonal(sample, cityblock, tmp_path):
-    matrix.write(matrix.similarity_matrix(sample), tmp_path / "m.png")
+    matrix.write(matrix.similarity_matrix(Normalised(sample)), tmp_path / "m.png")
     with Image.open(tmp_path / "m.png") as picture:
         assert picture.mode.startswith("I;16")
         pixels = np.asarray(picture)
@@ -65,30 +79,40 @@ def test_a_written_matrix_has_scipys_distances_above_the_diagonal(sample, citybl
 
 
 def test_black_is_equal_and_white_has_nothing_in_common():
-    picture = matrix.similarity_matrix(sparse.csr_matrix(np.array([[1.0, 0], [1, 0], [0, 1]])))
+    picture = matrix.similarity_matrix(rows([[1, 0], [1, 0], [0, 1]]))
     assert picture.tolist() == [[0, 0, 65535], [65535, 0, 65535], [65535, 65535, 0]]
 
 
-def test_a_long_run_is_scaled_down_to_the_mean_of_each_cell(sample, cityblock, monkeypatch):
-    monkeypatch.setattr(matrix, "LARGEST_SIDE", 100)
-    monkeypatch.setattr(matrix, "SAMPLES", 3)
-    picture = matrix.similarity_matrix(sample)
-    mean = cityblock.reshape(100, 3, 100, 3).mean(axis=(1, 3))
-    upper = np.triu_indices(100)
-    assert np.abs(picture[upper] - mean[upper] / 2 * 65535).max() <= 0.5 + 1e-6
+def test_a_pixel_of_a_long_run_is_the_exact_distance_of_a_pair_it_stands_for(
+    sample, cityblock, monkeypatch
+):
+    monkeypatch.setattr(matrix, "LARGEST_SIDE", 70)
+    rows = matrix.standing_for_pixels(ROWS)
+    edges = np.arange(71) * ROWS // 70
+    assert ((edges[:-1] <= rows) & (rows < edges[1:])).all()
+    picture = matrix.similarity_matrix(Normalised(sample))
+    upper = np.triu_indices(70)
+    expected = cityblock[np.ix_(rows, rows)][upper] / 2 * 65535
+    assert np.abs(picture[upper] - expected).max() <= 0.5 + 1e-6
 
 
-def test_scaling_down_takes_rows_from_every_cell(monkeypatch):
-    monkeypatch.setattr(matrix, "LARGEST_SIDE", 7)
-    cells, rows = matrix._sampled_rows(31)
-    edges = np.arange(8) * 31 // 7
-    assert sorted(set(cells.tolist())) == list(range(7))
-    assert ((edges[cells] <= rows) & (rows < edges[cells + 1])).all()
-    assert len(set(rows.tolist())) == len(rows)
+def test_scaling_down_shows_a_loop_whose_period_is_a_pixel(monkeypatch):
+    monkeypatch.setattr(matrix, "LARGEST_SIDE", 50)
+    rows = matrix.standing_for_pixels(500)
+    assert set((rows % 10).tolist()) == set(range(10))
+
+
+def test_the_nearest_point_is_scipys(sample, cityblock, monkeypatch):
+    monkeypatch.setattr(vectors, "LONG_STRIP", 64)
+    rows = np.arange(3, ROWS)
+    which, distance = vectors.nearest(Normalised(sample), rows, sample[[0, 5, 9]])
+    expected = cityblock[3:, [0, 5, 9]]
+    assert np.allclose(distance, expected.min(axis=1), atol=1e-9)
+    assert np.allclose(expected[np.arange(len(rows)), which], distance, atol=1e-9)
 
 
 def test_the_annotated_picture_shows_each_phase_in_its_colour(tmp_path: Path):
-    picture = matrix.similarity_matrix(sparse.csr_matrix(np.eye(4)))
+    picture = matrix.similarity_matrix(rows(np.eye(4)))
     assignment = np.array([0, 0, 1, 1])
     matrix.write_annotated(picture, assignment, ["phase 0", "phase 1"], tmp_path / "a.png")
     with Image.open(tmp_path / "a.png") as annotated:

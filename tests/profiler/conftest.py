@@ -55,7 +55,7 @@ def by_function() -> Callable[[Profile], dict[str, int]]:
 
     def sums(profile: Profile) -> dict[str, int]:
         totals: dict[str, int] = {}
-        columns = np.asarray(profile.vectors.sum(axis=0)).ravel()
+        columns = np.asarray(profile.vectors.tocsr().sum(axis=0)).ravel()
         for block, instructions in zip(profile.blocks, columns, strict=True):
             totals[block.function] = totals.get(block.function, 0) + int(instructions)
         return totals

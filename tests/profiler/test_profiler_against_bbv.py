@@ -70,10 +70,8 @@ def theirs(binary: Path, directory: Path, environment: dict[str, str]) -> list[V
 
 def row(profile: Profile, index: int) -> Vector:
     vector: Vector = {}
-    begin, end = profile.vectors.indptr[index : index + 2]
-    for block, instructions in zip(
-        profile.vectors.indices[begin:end], profile.vectors.data[begin:end], strict=True
-    ):
+    ran = profile.vectors[[index]]
+    for block, instructions in zip(ran.indices, ran.data, strict=True):
         address = profile.blocks[block].address
         vector[address] = vector.get(address, 0) + instructions
     return vector

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How good phases are, and what finding them costs: beside SimPoint's method and SimPoint itself.
+
+Quality on the example programs is the mean Manhattan distance of an interval from its phase's
+medoid, with our phases and with SimPoint's clusters, as many of these. Cost and the adjusted Rand
+index are those of runs that never were, whose phases are known (synthetic.py); `kadence phases`
+runs as a user would run it, picture and all.
+"""
+
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import programs
+import simpoint
+import synthetic
+from sklearn.metrics import adjusted_rand_score
+
+from kadence import program, resources
+from kadence.measure import PLAIN
+from kadence.phases import tree, vectors
+from kadence.phases.segmentation import segment
+from kadence.phases.vectors import Normalised
+from kadence.pipeline import Line, Places
+from kadence.profiler import kprof
+from kadence.profiler.profile import Profile
+from kadence.stages import Stages, alone_in
+
+SIZES = (1_000, 10_000, 100_000, 1_000_000)
+ROUNDS = 3
+LONG = 1_000_000  # from here on one round, and no text: it would be 2.9 GB
+SLOW = 100_000  # above, k-means is not run
+GIBIBYTE = 1 << 30
+MEDOID_OF = 1000  # members that are compared with one another
+LEAST_RAND_INDEX = 0.99
+ROUNDING = 1e-6  # two sums of the same distances may differ by as much
+
+Labels = simpoint.Labels
+
+
+@dataclass(frozen=True)
+class Limit:
+    seconds: float
+    gibibytes: float
+
+
+LIMITS = {100_000: Limit(12, 1), 1_000_000: Limit(150, 3)}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a process took."""
+
+    seconds: float
+    gibibytes: float
+
+
+def verdict(met: bool) -> str:
+    return "met" if met else "MISSED"
+
+
+# ---- quality on real programs ----------------------------------------------------------------
+
+
+def profile_of(name: str, folder: Path) -> Path:
+    """The profile of an example, as `kadence specialize` takes it."""
+    output = folder / name
+    described = program.read(resources.home() / "examples" / name)
+    places = Places(output, described.name)
+    with alone_in(output):
+        line = Line(described, places, Stages(output))
+        line.profiled(line.built(PLAIN, line.copied(), None))
+    return places.artefact("kprof")
+
+
+def from_medoids(normalised: Normalised, labels: Labels) -> vectors.Distances:
+    """Manhattan distance of each interval from the medoid of its cluster."""
+    present, owner = np.unique(labels, return_inverse=True)
+    medoids = []
+    for number in range(len(present)):
+        members = np.flatnonzero(owner == number)
+        some = members[np.linspace(0, len(members) - 1, min(len(members), MEDOID_OF)).astype(int)]
+        among = vectors.among(normalised[some])
+        once = np.ones(len(some), dtype=np.int64)
+        medoids.append(int(some[tree.medoid(among, once, np.arange(len(some)))]))
+    return vectors.to_own(normalised, medoids, owner)
+
+
+def quality(names: Sequence[str], folder: Path) -> Iterator[str]:
+    yield "Mean Manhattan distance (0 to 2) of an interval from the medoid of its phase, or of its"
+    yield "cluster by SimPoint's method, as many of these. Transitions are in no phase."
+    yield f"{'':10}{'':>26}{'within phases':>22}{'all intervals':>22}"
+    figures = f"{'Kadence':>12}{'SimPoint':>10}"
+    yield f"{'':10}{'phases':>8}{'intervals':>10}{'of them':>8}{figures}{figures}"
+    for name in names:
+        yield of_program(name, kprof.read(profile_of(name, folder)))
+
+
+def of_program(name: str, profile: Profile) -> str:
+    found = segment(profile)
+    count = len(found.representatives)
+    points = simpoint.projected(found.normalised)
+    ours = from_medoids(found.normalised, found.assignment)
+    theirs = from_medoids(found.normalised, simpoint.clustered(points, count))
+    inside = ~found.transition
+    figures = [distances.mean() for distances in (ours[inside], theirs[inside], ours, theirs)]
+    met = figures[0] <= figures[1] + ROUNDING
+    return (
+        f"{name:10}{count:>8}{len(inside):>10,}{int(inside.sum()):>8,}"
+        f"{figures[0]:>12.4f}{figures[1]:>10.4f}{figures[2]:>12.4f}{figures[3]:>10.4f}  "
+        f"{verdict(met)}; SimPoint's own criterion finds {simpoint.number_of_clusters(points)}"
+    )
+
+
+# ---- cost and quality on known phases --------------------------------------------------------
+
+
+def measured(command: Sequence[object]) -> Cost:
+    """Run a command; wall time and the most memory it held."""
+    begin = time.perf_counter()
+    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        raise subprocess.CalledProcessError(status, [str(word) for word in command])
+    return Cost(time.perf_counter() - begin, usage.ru_maxrss * 1024 / GIBIBYTE)
+
+
+def kadence() -> Path:
+    return Path(sys.executable).parent / "kadence"
+
+
+def made(intervals: int, folder: Path) -> tuple[Path, Path]:
+    """A profile with known phases, and these."""
+    path, labels = folder / f"{intervals}.kprof", folder / f"{intervals}.npy"
+    if not labels.exists():
+        profile, known = synthetic.make(synthetic.Shape(intervals=intervals))
+        kprof.write(path, profile)
+        np.save(labels, known)
+    return path, labels
+
+
+def text_of(path: Path) -> Path:
+    """The same profile as SimPoint reads it."""
+    text = path.with_suffix(".bb")
+    if not text.exists():
+        matrix = kprof.read(path).vectors.tocsr()
+        with text.open("w", encoding="ascii") as file:
+            for first, end in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True):
+                pairs = zip(matrix.indices[first:end], matrix.data[first:end], strict=True)
+                file.write("T" + " ".join(f":{block + 1}:{ran}" for block, ran in pairs) + "\n")
+    return text
+
+
+def growth(sizes: Sequence[int], folder: Path) -> Iterator[str]:
+    yield "Phases that are known: 8, one of them 0.5 % of the intervals; 10 % noise, drift"
+    for intervals in sizes:
+        path, labels = made(intervals, folder)
+        known = np.load(labels)
+        yield ""
+        yield f"{intervals:,} intervals of 300 blocks out of 20,000, {path.stat().st_size:,} bytes"
+        yield from ours(path, known)
+        if intervals <= SLOW:
+            yield from theirs(path, known)
+
+
+def ours(path: Path, known: Labels) -> Iterator[str]:
+    """Load, cluster, draw, write."""
+    output = path.with_suffix(".phases.json")
+    command = [kadence(), "phases", path, "-o", output, "--matrix", path.with_suffix(".png")]
+    rounds = 1 if len(known) >= LONG else ROUNDS
+    costs = [measured(command) for _ in range(rounds)]
+    seconds = [cost.seconds for cost in costs]
+    cost = Cost(statistics.median(seconds), max(cost.gibibytes for cost in costs))
+    found = json.loads(output.read_text(encoding="utf-8"))["assignment"]
+    agreement = adjusted_rand_score(known, found)
+    spread = f" ({min(seconds):.1f} to {max(seconds):.1f})" if rounds > 1 else ""
+    yield (
+        f"  kadence phases --matrix   {cost.seconds:6.1f} s{spread}, {cost.gibibytes:.2f} GiB"
+        f"{judged(cost, LIMITS.get(len(known)))}"
+    )
+    yield (
+        f"  adjusted Rand index {agreement:.4f} in {len(set(found))} phases, "
+        f"goal >= {LEAST_RAND_INDEX}: {verdict(agreement >= LEAST_RAND_INDEX)}"
+    )
+
+
+def judged(cost: Cost, limit: Limit | None) -> str:
+    if limit is None:
+        return ""
+    met = cost.seconds <= limit.seconds and cost.gibibytes <= limit.gibibytes
+    return f"; goal <= {limit.seconds:g} s, <= {limit.gibibytes:g} GiB: {verdict(met)}"
+
+
+def theirs(path: Path, known: Labels) -> Iterator[str]:
+    """SimPoint's method at the same number of clusters; SimPoint itself; its text imported."""
+    begin = time.perf_counter()
+    points = simpoint.projected(Normalised(kprof.read(path).vectors))
+    labels = simpoint.clustered(points, len(set(known.tolist())))
+    seconds = time.perf_counter() - begin
+    yield (
+        f"  SimPoint's method, 8 clusters {seconds:.1f} s, "
+        f"adjusted Rand index {adjusted_rand_score(known, labels):.4f}"
+    )
+    text = text_of(path)
+    command = [kadence(), "profile", "import", text, "-o", path.with_suffix(".imported.kprof")]
+    cost = measured(command)
+    yield (
+        f"  kadence profile import    {cost.seconds:6.1f} s, {cost.gibibytes:.2f} GiB, "
+        f"from {text.stat().st_size:,} bytes of text"
+    )
+    found = simpoint.installed()
+    if found is None:
+        yield "  simpoint is not on PATH: not raced"
+        return
+    for count, how in ((8, "-k 8"), (None, f"-maxK {simpoint.MOST_CLUSTERS}")):
+        race = simpoint.raced(found, text, count)
+        yield (
+            f"  simpoint {how:9} from text {race.seconds:6.1f} s, adjusted Rand index "
+            f"{adjusted_rand_score(known, race.labels):.4f} in {len(set(race.labels.tolist()))}"
+        )
+
+
+def main() -> int:
+    """Measure, and print as it comes."""
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="intervals")
+    parser.add_argument("--only", default="", help="programs whose name this expression matches")
+    options = parser.parse_args()
+    folder = resources.home() / "build" / "bench" / "phases"
+    folder.mkdir(parents=True, exist_ok=True)
+    names = [name for name in programs.NAMES if re.search(options.only, name)]
+    for line in (*quality(names, folder), ""):
+        print(line, flush=True)
+    for line in growth(options.sizes, folder):
+        print(line, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

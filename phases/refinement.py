@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Makes every interval belong to the phase whose representative is nearest.
+
+A tree's groups may be drawn out, so that an interval at the end of one is nearer to the middle of
+another. k-medoids' two steps, in turns, mend that: each interval goes to the nearest
+representative, and the representative is the medoid of what came (Kaufman and Rousseeuw 1990,
+chapter 2, in Lloyd's order). No step makes the sum of the distances larger.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kadence.phases import tree, vectors
+from kadence.phases.tree import Labels
+from kadence.phases.vectors import Distances, Normalised, Rows
+
+MOST_ROUNDS = 10
+MEDOID_OF = 1000  # members, evenly spaced, that are compared with one another
+STRANGER = 1.0  # as far as this from every representative, a row has at most half in common
+
+
+@dataclass(frozen=True)
+class Settled:
+    """For every row the nearest representative, and how far away it is."""
+
+    representatives: Rows
+    nearest: Labels
+    distance: Distances
+
+    @property
+    def stranger(self) -> Labels:
+        """Rows that resemble no representative."""
+        return np.flatnonzero(self.distance >= STRANGER)
+
+
+def settled(normalised: Normalised, core: Rows, representatives: Rows, labels: Labels) -> Settled:
+    """Begin with these representatives; `labels` are the groups of `core`, -1 where there is none.
+
+    Only core rows can be representatives.
+    """
+    everything = np.arange(normalised.shape[0])
+    before = labels
+    for rounds in range(1, MOST_ROUNDS + 1):
+        nearest, distance = vectors.nearest(normalised, everything, normalised[representatives])
+        now = np.where(distance[core] < STRANGER, nearest[core], -1)
+        moved = _renewed(normalised, core, representatives, before, now)
+        if rounds == MOST_ROUNDS or np.array_equal(moved, representatives):
+            break
+        representatives, before = moved, now
+    return Settled(representatives, nearest, distance)
+
+
+def _renewed(
+    normalised: Normalised, core: Rows, representatives: Rows, before: Labels, now: Labels
+) -> Rows:
+    """The medoids of the groups that gained or lost a row, and the others' as they are."""
+    changed = np.unique(np.concatenate([before[before != now], now[before != now]]))
+    renewed = representatives.copy()
+    for group in changed[changed >= 0]:
+        renewed[group] = _medoid(normalised, core[now == group])
+    return renewed
+
+
+def _medoid(normalised: Normalised, members: Rows) -> int:
+    count = min(len(members), MEDOID_OF)
+    some = members[np.arange(count, dtype=np.int64) * len(members) // count]
+    once = np.ones(count, dtype=np.int64)
+    return int(some[tree.medoid(vectors.among(normalised[some]), once, np.arange(count))])

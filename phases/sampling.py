@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Groups of a long profile, without all of its pairs.
+
+A sample founds the groups; some points of each, its outposts, stand for it; and every row is held
+against all outposts. Rows that are farther from the nearest than the group's own points are have
+not been seen yet: some of them join the sample, and it begins anew. So no behaviour is missed,
+however rare, and every distance is an exact one; docs/phases.md says what is not exact.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from kadence.phases import tree, vectors
+from kadence.phases.tree import Labels, Weights
+from kadence.phases.vectors import Distances, Normalised, Rows
+
+SAMPLE = 1000  # rows, evenly spaced
+OUTPOSTS = 5  # of a group at most: its medoid, and what lies farthest out
+STRANGERS = 200  # unseen rows that join the sample at a time
+MOST_ROUNDS = 6
+# What a row may be farther out than the group's sample was: noise has a tail.
+MARGIN = tree.SMALLEST_DIFFERENCE / 4
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """Positions in the core, and for how many each stands."""
+
+    rows: Rows
+    weights: Weights
+
+
+@dataclass(frozen=True)
+class _Founded:
+    """Groups of a sample: where their outposts are, and how far their points are from these."""
+
+    medoids: Rows
+    outposts: Rows
+    group_of_outpost: Labels
+    reach: Distances  # of each group
+
+
+def grouped(rows: Normalised, core: Rows, count: int | None = None) -> tuple[Labels, Rows]:
+    """The group of each row of `core`, and the medoid of each group; positions in `core`."""
+    sample = _evenly(len(core))
+    for _ in range(MOST_ROUNDS):
+        found = _found(rows[core[sample.rows]], sample, count)
+        outpost, distance = vectors.nearest(rows, core, rows[core[found.outposts]])
+        labels = found.group_of_outpost[outpost]
+        strangers = np.flatnonzero(distance > found.reach[labels] + MARGIN)
+        if not len(strangers):
+            break
+        looked_at = _evenly_of(strangers, SAMPLE)
+        chosen = looked_at[_farthest_first(rows[core[looked_at]], STRANGERS)]
+        sample = _joined(sample, chosen, len(strangers))
+    return labels, found.medoids
+
+
+def _evenly(count: int) -> _Sample:
+    edges = np.arange(SAMPLE + 1, dtype=np.int64) * count // SAMPLE
+    return _Sample(edges[:-1], np.diff(edges))
+
+
+def _evenly_of(positions: Rows, most: int) -> Rows:
+    count = min(len(positions), most)
+    return np.asarray(positions[np.arange(count, dtype=np.int64) * len(positions) // count])
+
+
+def _found(points: sparse.csr_matrix, sample: _Sample, count: int | None) -> _Founded:
+    distances = vectors.among(points)
+    labels = tree.grouped(distances, sample.weights, count)
+    medoids: list[int] = []
+    outposts: list[int] = []
+    owners: list[int] = []
+    reach: list[float] = []
+    for group in range(labels.max() + 1):
+        members = np.flatnonzero(labels == group)
+        medoid = tree.medoid(distances, sample.weights, members)
+        chosen, farthest = _outposts(distances[np.ix_(members, members)], members == medoid)
+        medoids.append(medoid)
+        outposts.extend(members[chosen])
+        owners.extend([group] * len(chosen))
+        reach.append(farthest)
+    return _Founded(sample.rows[medoids], sample.rows[outposts], np.array(owners), np.array(reach))
+
+
+def _outposts(distances: Distances, is_medoid: npt.NDArray[np.bool_]) -> tuple[list[int], float]:
+    """Farthest-first from the medoid (Gonzalez 1985), and how far the farthest member is left."""
+    chosen = [int(is_medoid.argmax())]
+    nearest = distances[chosen[0]]
+    while len(chosen) < OUTPOSTS and nearest.max() > MARGIN:
+        chosen.append(int(nearest.argmax()))
+        nearest = np.minimum(nearest, distances[chosen[-1]])
+    return chosen, float(nearest.max())
+
+
+def _joined(sample: _Sample, chosen: Rows, strangers: int) -> _Sample:
+    """The sample, and rows that stand for so many strangers."""
+    weights = np.full(len(chosen), max(strangers // len(chosen), 1), dtype=np.int64)
+    return _Sample(np.concatenate([sample.rows, chosen]), np.concatenate([sample.weights, weights]))
+
+
+def _farthest_first(rows: sparse.csr_matrix, most: int) -> Rows:
+    """So many rows at most that differ most from one another."""
+    chosen = [0]
+    nearest = vectors.distances_to(rows, 0)
+    while len(chosen) < most and nearest.max() > 0:
+        chosen.append(int(nearest.argmax()))
+        nearest = np.minimum(nearest, vectors.distances_to(rows, chosen[-1]))
+    return np.array(chosen, dtype=np.int64)

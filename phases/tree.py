@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Finds groups of similar points; how many there are comes from the data.
+
+Points are joined into a tree by average linkage of their distances. From the root down, every
+branch is cut into the number of parts with the best mean silhouette, as long as that silhouette
+says "a strong structure" and the parts are far enough apart to matter; docs/phases.md has the
+reasons.
+"""
+
+from typing import NoReturn
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.cluster import AgglomerativeClustering
+
+from kadence.errors import UsageError
+from kadence.phases import vectors
+from kadence.phases.vectors import Distances
+
+MOST_PARTS = 30  # SimPoint's customary maxK
+STRONG_STRUCTURE = 0.7  # Kaufman and Rousseeuw's mark for a silhouette
+SMALLEST_DIFFERENCE = 0.2  # a tenth of the instructions run elsewhere
+
+Labels = npt.NDArray[np.int64]
+Weights = npt.NDArray[np.int64]
+
+
+def grouped(distances: Distances, weights: Weights, count: int | None = None) -> Labels:
+    """The group of every point, where point i counts weights[i] times.
+
+    There are `count` groups, or as many as the data say.
+    """
+    labels = np.zeros(len(weights), dtype=np.int64)
+    if len(weights) < 2:
+        return labels if count in (None, 1) else _too_many(count, 1)
+    tree = _Tree(distances)
+    if count is None:
+        branches = _separated(tree, tree.root, distances, weights)
+    else:
+        branches = _cut_into(tree, count)
+    for number, branch in enumerate(branches):
+        labels[tree.leaves(branch)] = number
+    return labels
+
+
+def _cut_into(tree: "_Tree", count: int) -> list[int]:
+    """So many branches: what was joined last is cut first."""
+    parts = [tree.root]
+    while len(parts) < count:
+        highest = _highest(tree, parts)
+        if tree.height(highest) == 0:
+            _too_many(count, len(parts))
+        parts = _cut(tree, parts, highest)
+    return parts
+
+
+def _too_many(count: int | None, there_are: int) -> NoReturn:
+    raise UsageError(
+        f"{count} phases were asked for, and the profile has intervals of {there_are} sort"
+        f"{'s' if there_are > 1 else ''} only; ask for fewer, or profile with a shorter --interval"
+    )
+
+
+def _highest(tree: "_Tree", parts: list[int]) -> int:
+    return max(parts, key=lambda node: (tree.height(node), -node))
+
+
+def _cut(tree: "_Tree", parts: list[int], branch: int) -> list[int]:
+    return [part for part in parts if part != branch] + list(tree.branches(branch))
+
+
+class _Tree:
+    """The dendrogram: leaves 0…n-1, then one node for each joining, in rising order."""
+
+    def __init__(self, distances: Distances) -> None:
+        self.leaf_count = len(distances)
+        model = AgglomerativeClustering(
+            n_clusters=None, distance_threshold=0, metric="precomputed", linkage="average"
+        ).fit(distances)
+        self.children = model.children_
+        self.heights = np.round(model.distances_, vectors.DECIMALS)
+        self.root = 2 * self.leaf_count - 2
+
+    def height(self, node: int) -> float:
+        """The mean distance of the two branches that meet in this node."""
+        return 0.0 if node < self.leaf_count else float(self.heights[node - self.leaf_count])
+
+    def branches(self, node: int) -> tuple[int, int]:
+        first, second = self.children[node - self.leaf_count]
+        return int(first), int(second)
+
+    def leaves(self, node: int) -> npt.NDArray[np.int64]:
+        found, open_nodes = [], [node]
+        while open_nodes:
+            current = open_nodes.pop()
+            if current < self.leaf_count:
+                found.append(current)
+            else:
+                open_nodes.extend(self.branches(current))
+        return np.array(sorted(found), dtype=np.int64)
+
+
+def _separated(tree: _Tree, root: int, distances: Distances, weights: Weights) -> list[int]:
+    """The branches that are groups: cut again and again where the structure is strong.
+
+    Again, because one cut for the whole tree hides two groups that are near to each other
+    in comparison with a third.
+    """
+    groups, undecided = [], [root]
+    while undecided:
+        branch = undecided.pop()
+        parts = _best_cut(tree, branch, distances, weights)
+        if len(parts) > 1:
+            undecided.extend(parts)
+        else:
+            groups.append(branch)
+    return groups
+
+
+def _best_cut(tree: _Tree, branch: int, distances: Distances, weights: Weights) -> list[int]:
+    """The parts of a branch with the best strong silhouette; the branch alone if there is none."""
+    leaves = tree.leaves(branch)
+    within, leaf_weights = distances[np.ix_(leaves, leaves)], weights[leaves]
+    best, best_score, parts = [branch], STRONG_STRUCTURE, [branch]
+    while len(parts) < MOST_PARTS:
+        highest = _highest(tree, parts)
+        if tree.height(highest) < SMALLEST_DIFFERENCE:
+            break
+        parts = _cut(tree, parts, highest)
+        labels = np.zeros(len(leaves), dtype=np.int64)
+        for number, part in enumerate(parts):
+            labels[np.searchsorted(leaves, tree.leaves(part))] = number
+        score = silhouette(within, leaf_weights, labels)
+        if score > best_score:
+            best, best_score = parts, score
+    return best
+
+
+def silhouette(distances: Distances, weights: Weights, labels: Labels) -> float:
+    """Mean silhouette where point i counts weights[i] times (Rousseeuw 1987).
+
+    A point that is alone in its cluster has the silhouette 0, as there.
+    """
+    clusters = int(labels.max()) + 1
+    membership = np.zeros((len(labels), clusters))
+    membership[np.arange(len(labels)), labels] = weights
+    sizes = membership.sum(axis=0)
+    sums = distances @ membership
+    points = np.arange(len(labels))
+    own_size = sizes[labels]
+    within = sums[points, labels] / np.maximum(own_size - 1, 1)
+    between = sums / sizes
+    between[points, labels] = np.inf
+    nearest = between.min(axis=1)
+    larger = np.maximum(within, nearest)
+    score = np.divide(nearest - within, larger, out=np.zeros_like(larger), where=larger > 0)
+    score[own_size == 1] = 0.0
+    return round(float(np.average(score, weights=weights)), vectors.DECIMALS)
+
+
+def medoid(distances: Distances, weights: Weights, members: npt.NDArray[np.int64]) -> int:
+    """The member with the smallest summed distance to all others."""
+    sums = distances[np.ix_(members, members)] @ weights[members]
+    return int(members[np.round(sums, vectors.DECIMALS - 2).argmin()])

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Takes the text that SimPoint reads as a profile.
+
+One line an interval: `T`, then `:block:instructions` for each block that ran, blocks numbered
+from 1. Valgrind's exp-bbv, gem5, Pin's pinpoints and QEMU's bbv plugin write it. It says nothing
+of names, lines, threads and system calls, so neither does the profile.
+"""
+
+import gzip
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from kadence.errors import ArtefactError
+from kadence.profiler import kprof
+from kadence.profiler.profile import Block, Profile
+
+STRIP = 2000  # lines that are read at a time
+INTERVAL = re.compile(rb"T(?:[ \t]*:[0-9]{1,10}:[0-9]{1,10})*\s*")
+PASSED_OVER = re.compile(rb"\s*(?:#.*)?", re.DOTALL)  # nothing, or exp-bbv's summary
+TO_SPACES = bytes.maketrans(b"T:", b"  ")
+GZIP = b"\x1f\x8b"
+
+Numbers = npt.NDArray[np.int64]
+
+
+def import_text(source: Path, output: Path) -> Profile:
+    """Read SimPoint's text, write it as a profile; returns that."""
+    profile = read(source)
+    kprof.write(output, profile)
+    return profile
+
+
+def read(source: Path) -> Profile:
+    """The profile that a file of frequency vectors stands for; the file may be a gzip."""
+    try:
+        with _opened(source) as file:
+            matrix = _matrix(file, source)
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ArtefactError(f"cannot read {source}: {reason}") from error
+    instructions = np.asarray(matrix.sum(axis=1, dtype=np.int64)).ravel()
+    return Profile(
+        interval=int(np.median(instructions)),
+        vectors=matrix,
+        counts=matrix,
+        instructions=instructions,
+        thread=np.ones(len(instructions), dtype=np.int32),
+        start=np.cumsum(instructions) - instructions,
+        blocks=tuple(_block(number) for number in range(1, matrix.shape[1] + 1)),
+        system_calls=(),
+        command=("kadence", "profile", "import", str(source)),
+    )
+
+
+def _opened(source: Path) -> BinaryIO:
+    file = source.open("rb")
+    if file.peek(2).startswith(GZIP):
+        return cast(BinaryIO, gzip.GzipFile(fileobj=file))
+    return file
+
+
+def _block(number: int) -> Block:
+    """How long a block is, the text does not say: it is one instruction, run so many times."""
+    return Block(number, 1, f"block_{number}", "", 0, "", False)
+
+
+def _matrix(file: Iterable[bytes], source: Path) -> sparse.csr_array:
+    lengths, blocks, values = [], [], []
+    for number, lines in _strips(file):
+        length, pairs = _numbers(lines, number, source)
+        lengths.append(length)
+        blocks.append(_fitting(pairs[:, 0] - 1, source))
+        values.append(_fitting(pairs[:, 1], source))
+    if not lengths or not sum(map(len, blocks)):
+        raise ArtefactError(f"{source} holds no interval; give a file with lines `T:1:20 :2:35 …`")
+    indptr = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
+    indices = np.concatenate(blocks)
+    size = (len(indptr) - 1, int(indices.max()) + 1)
+    matrix = sparse.csr_array((np.concatenate(values), indices, indptr), size)
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    return matrix
+
+
+def _strips(file: Iterable[bytes]) -> Iterator[tuple[int, list[bytes]]]:
+    """Some lines, and the number of the first."""
+    number = 1
+    lines = iter(file)
+    while strip := list(islice(lines, STRIP)):
+        yield number, strip
+        number += len(strip)
+
+
+def _numbers(lines: list[bytes], first: int, source: Path) -> tuple[Numbers, Numbers]:
+    """Per interval how many blocks, and for all of them block and instructions."""
+    intervals = []
+    for number, line in enumerate(lines, start=first):
+        if INTERVAL.fullmatch(line):
+            intervals.append(line)
+        elif not PASSED_OVER.fullmatch(line):
+            shown = line.decode("ascii", "replace").strip()[:40]
+            raise ArtefactError(
+                f"{source}, line {number}, is no interval of basic-block counts: {shown!r}; "
+                "a line is `T:1:20 :2:35 …`"
+            )
+    length = np.array([line.count(b":") // 2 for line in intervals], dtype=np.int64)
+    if not length.any():
+        return length, np.empty((0, 2), dtype=np.int64)  # numpy reads a number out of blanks
+    text = b"".join(intervals).translate(TO_SPACES)
+    pairs = np.fromstring(text, dtype=np.int64, sep=" ").reshape(-1, 2)
+    if pairs[:, 0].min() < 1:
+        raise ArtefactError(f"{source}: block 0 at or after line {first}; blocks count from 1")
+    return length, pairs
+
+
+def _fitting(numbers: Numbers, source: Path) -> npt.NDArray[np.int32]:
+    if numbers.size and numbers.max() > kprof.LARGEST_SHORT:
+        raise ArtefactError(f"{source}: {numbers.max()} is more than an interval can hold")
+    return numbers.astype(np.int32)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Vectors that other tools wrote: exp-bbv's own file, and files that are none."""
+
+import gzip
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kadence.profiler import frequencies, kprof
+
+INTERVAL = 100_000
+
+
+def exp_bbv(binary: Path, directory: Path) -> Path:
+    vectors = directory / "out.bb"
+    subprocess.run(
+        [
+            *("valgrind", "--tool=exp-bbv", "--command-line-only=yes", "-q", "--vgdb=no"),
+            *(f"--interval-size={INTERVAL}", f"--bb-out-file={vectors}"),
+            *(f"--pc-out-file={directory / 'pc'}", binary),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    return vectors
+
+
+def test_what_exp_bbv_wrote_is_what_the_profile_holds(
+    program: Callable[..., Path], kadence, tmp_path: Path
+) -> None:
+    source, output = exp_bbv(program("mixture.c", "-O2"), tmp_path), tmp_path / "P.kprof"
+    done = kadence("profile", "import", source, "-o", output)
+    assert done.returncode == 0, done.stderr
+    profile = kprof.read(output)
+    lines = [line for line in source.read_text().splitlines() if line.startswith("T")]
+    assert len(lines) == len(profile.instructions) > 10
+    for line, vector in zip(lines, profile.vectors.tocsr().toarray(), strict=True):
+        expected = np.zeros(len(vector))
+        for pair in line[1:].split():
+            _, block, instructions = pair.split(":")
+            expected[int(block) - 1] += int(instructions)
+        assert vector.tolist() == expected.tolist()
+    assert f"{len(lines)} intervals" in done.stdout
+
+
+def test_imported_vectors_have_phases(kadence, tmp_path: Path) -> None:
+    lines = ["T:1:900 :2:100"] * 20 + ["T:3:700 :7:300"] * 20
+    (tmp_path / "a.bb").write_text("\n".join(lines) + "\n")
+    assert kadence("profile", "import", "a.bb", "-o", "p", cwd=tmp_path).returncode == 0
+    assert kadence("phases", "p", "-o", "q", cwd=tmp_path).returncode == 0
+    found = json.loads((tmp_path / "q").read_text())
+    assert found["assignment"] == [0] * 20 + [1] * 20
+    assert found["phases"][1]["hottest"][0]["function"] == "block_3"
+
+
+def test_comments_blank_lines_and_gzip_are_read(tmp_path: Path) -> None:
+    text = b"# made by hand\n\nT:2:5   :1:7 \nT:1:1 :1:2\n"
+    (tmp_path / "a.bb.gz").write_bytes(gzip.compress(text))
+    profile = frequencies.read(tmp_path / "a.bb.gz")
+    assert profile.vectors.tocsr().toarray().tolist() == [[7, 5], [3, 0]]
+    assert profile.instructions.tolist() == [12, 3]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "no interval"),
+        (b"# nothing\n", "no interval"),
+        (b"T\n", "no interval"),
+        (b"T:1:5\nhello\n", "line 2"),
+        (b"T:1:5\nT:1:5 :2\n", "line 2"),
+        (b"T:1:-5\n", "line 1"),
+        (b"T:0:5\n", "blocks count from 1"),
+        (b"T:1:9999999999\n", "more than an interval can hold"),
+        (b"\x00\xff\xfe", "line 1"),
+        (b"\x1f\x8b broken", "cannot read"),
+        (gzip.compress(b"T:1:5\n" * 99)[:-12], "cannot read"),
+    ],
+)
+def test_what_is_no_such_file_is_refused(kadence, refused, tmp_path, content, said) -> None:
+    (tmp_path / "a.bb").write_bytes(content)
+    output = tmp_path / "p"
+    message = refused(kadence("profile", "import", tmp_path / "a.bb", "-o", output))
+    assert said in message
+    assert "a.bb" in message
+    assert not output.exists()
+
+
+@pytest.mark.parametrize("words", [(), ("a", "b"), ("missing.bb",)])
+def test_import_takes_one_file_that_is_there(kadence, refused, tmp_path, words) -> None:
+    refused(kadence("profile", "import", *words, "-o", tmp_path / "p"))
+    assert not (tmp_path / "p").exists()
