@@ -52,11 +52,12 @@ def similarity_matrix(normalised: Normalised) -> Picture:
     return _grey(vectors.among(normalised[standing_for_pixels(count)]))
 
 
-def standing_for_pixels(count: int, side: int = LARGEST_SIDE) -> Labels:
+def standing_for_pixels(count: int, side: int | None = None) -> Labels:
     """A row for every pixel of the scaled-down axis.
 
     Not always the same one of its surroundings: a loop whose period is a pixel would vanish.
     """
+    side = side or LARGEST_SIDE
     edges = np.arange(side + 1) * count // side
     within = np.arange(side) * GOLDEN_RATIO % 1.0
     return np.asarray(edges[:-1] + (within * np.diff(edges)).astype(np.int64))
