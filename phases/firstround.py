@@ -16,13 +16,15 @@ included. Where the top is all of the loop, it is met right after the first roun
 on the loop's lines runs more often.
 """
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Sequence, Set
 
 from kadence.phases.source import Firings, Source
 
 # In bytes, on x86_64: what instructions have at most on average, and what aligns a loop's top.
 LONGEST_MEAN = 8
 PADDING = 10
+MOST_NESTED = 16  # loops whose first rounds can share a block
 
 
 def entries(
@@ -30,12 +32,14 @@ def entries(
 ) -> Firings | None:
     """Entries per row of the loop that has these blocks in one symbol, or None if none shows.
 
-    `own` are those on lines of this loop alone, `region` those of the loops inside it, too.
+    `own` are those on lines of this loop alone, `region` those of the loops inside it, too;
+    `symbol` is in the order of addresses.
     """
+    seen = set(source.totals[list(region)].tolist())
     for top in _possible_tops(source, own, region):
         before = _running_into(source, top, symbol)
         if before and min(before) < top:
-            first = _proven(source, top, before, region)
+            first = _proven(source, top, before, seen)
             if not first and own:
                 first = _alone(source, top, before, region, symbol)
             if first:
@@ -61,9 +65,9 @@ def _running_into(source: Source, top: int, symbol: Sequence[int]) -> list[int]:
     it only if the second does.
     """
     end = source.blocks[top]
-    before = [number for number in symbol if source.blocks[number].address < end.address]
+    position = bisect_left(symbol, end.address, key=lambda number: source.blocks[number].address)
     found: list[int] = []
-    for number in sorted(before, key=lambda number: -source.blocks[number].address):
+    for number in reversed(symbol[max(position - MOST_NESTED, 0) : position]):
         block = source.blocks[number]
         more = block.instructions - end.instructions
         apart = end.address - block.address
@@ -74,12 +78,11 @@ def _running_into(source: Source, top: int, symbol: Sequence[int]) -> list[int]:
     return found
 
 
-def _proven(source: Source, top: int, before: list[int], region: Sequence[int]) -> list[int]:
+def _proven(source: Source, top: int, before: list[int], seen: Set[float]) -> list[int]:
     """As many of the blocks before the top as some block of the loop confirms."""
-    others = set(source.totals[list(region)].tolist())
     for count in range(1, len(before) + 1):
         rounds = source.totals[top] + source.totals[before[:count]].sum()
-        if float(rounds) in others:
+        if float(rounds) in seen:
             return before[:count]
     return []
 

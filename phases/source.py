@@ -66,7 +66,7 @@ class Source:
         self._by_file = {name: sorted(lines) for name, lines in by_file.items()}
         self._column, self._counts = self._own_columns(profile)
         self.by_symbol: dict[str, list[int]] = defaultdict(list)
-        for number in self._column:
+        for number in sorted(self._column, key=lambda number: self.blocks[number].address):
             if self.totals[number] > 0:
                 self.by_symbol[self.blocks[number].function].append(number)
 
