@@ -61,6 +61,18 @@ def test_each_rank_begins_with_a_boundary_of_its_own(profiles):
     assert beginnings == [0, rows[0], rows[0] + rows[1]]
 
 
+def test_what_every_rank_does_once_and_briefly_is_no_phase():
+    def rank() -> Planted:
+        planted = Planted()
+        for letter, rows in (("S", 2), ("C", 300)):
+            for _ in range(rows):
+                planted.add({letter: 1.0})
+        return planted
+
+    whole = ranks.merged([shuffled(rank().profile(), seed) for seed in range(4)])
+    assert len(segment(whole).representatives) == 1
+
+
 def test_markers_fire_as_often_as_in_all_ranks(profiles):
     whole = ranks.merged(profiles)
     body = describe(whole, segment(whole))
