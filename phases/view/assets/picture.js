@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the plots show of the visible part of the run: at most `MOST_CELLS` cells along an axis. */
+
+const MOST_CELLS = 480;
+
+/** Which intervals are visible along an axis, and how many of them a cell stands for. */
+function visibleSpan(range, intervals) {
+  const low = Math.max(0, Math.floor(Math.min(range.start, range.end)));
+  const high = Math.min(intervals, Math.ceil(Math.max(range.start, range.end)));
+  return { low, high: Math.max(high, low + 1) };
+}
+
+function cellSize(...spans) {
+  const widest = Math.max(...spans.map(({ low, high }) => high - low));
+  return Math.ceil(widest / MOST_CELLS);
+}
+
+/** Either tiles of a level, or single intervals of which one stands for its neighbours. */
+function grid(distances, columns, rows) {
+  const size = cellSize(columns, rows);
+  const { run } = distances;
+  if (run.exact || size > run.group / 2) {
+    const level = distances.level(size);
+    return { size: level.size, level };
+  }
+  return { size, level: null };
+}
+
+function cellsOf(span, size, intervals) {
+  const first = Math.floor(span.low / size);
+  const last = Math.min(Math.ceil(span.high / size), Math.ceil(intervals / size));
+  return { first, count: last - first };
+}
+
+/** Row after row, as Bokeh's image wants it; the lower triangle stays empty. */
+function paint(distances, statistic, columns, rows) {
+  const { run } = distances;
+  const { size, level } = grid(distances, columns, rows);
+  const across = cellsOf(columns, size, run.intervals);
+  const down = cellsOf(rows, size, run.intervals);
+  const values = new Float32Array(across.count * down.count).fill(NaN);
+  const middle = (cell) => Math.min(cell * size + Math.floor(size / 2), run.intervals - 1);
+  const value = level === null
+    ? (row, column) => distances.shade(statistic, middle(row), middle(column))
+    : (row, column) => level.at(statistic, row, column) / run.units;
+  for (let y = 0; y < down.count; y += 1) {
+    const row = down.first + y;
+    for (let x = Math.max(0, row - across.first); x < across.count; x += 1) {
+      values[y * across.count + x] = value(row, across.first + x);
+    }
+  }
+  return { values, size, across, down };
+}
+
+/** Sums of an array up to every position, so that the sum of any part takes one step. */
+function runningSums(values) {
+  const sums = new Float64Array(values.length + 1);
+  for (let position = 0; position < values.length; position += 1) {
+    sums[position + 1] = sums[position] + values[position];
+  }
+  return sums;
+}
+
+class Timeline {
+  constructor(run) {
+    this.run = run;
+    const { calls, bytes, instructions } = run.arrays;
+    this.sums = {
+      calls: runningSums(calls),
+      bytes: runningSums(bytes),
+      instructions: runningSums(instructions),
+    };
+  }
+
+  edges(span) {
+    const size = cellSize(span), edges = [];
+    for (let at = Math.floor(span.low / size) * size; at < span.high; at += size) {
+      edges.push(at);
+    }
+    return { size, edges };
+  }
+
+  /** Calls or bytes per million instructions in each bin. */
+  rates(name, span) {
+    const { size, edges } = this.edges(span);
+    const { intervals } = this.run;
+    const ends = edges.map((edge) => Math.min(edge + size, intervals));
+    const sum = (which, bin) => this.sums[which][ends[bin]] - this.sums[which][edges[bin]];
+    const top = edges.map((_, bin) => (1e6 * sum(name, bin)) / Math.max(1, sum("instructions", bin)));
+    return { left: edges, right: ends, top };
+  }
+
+  /** The phase that most instructions of a part of the run are in. */
+  mostly(first, end) {
+    const { assignment, instructions } = this.run.arrays;
+    const spent = new Float64Array(this.run.phases.length);
+    for (let interval = first; interval < end; interval += 1) {
+      spent[assignment[interval]] += instructions[interval];
+    }
+    return spent.indexOf(Math.max(...spent));
+  }
+
+  /** Neighbouring bins of one phase, joined. */
+  visits(span) {
+    const { size, edges } = this.edges(span);
+    const visits = [];
+    for (const edge of edges) {
+      const end = Math.min(edge + size, this.run.intervals);
+      const phase = this.mostly(edge, end);
+      const last = visits[visits.length - 1];
+      if (last !== undefined && last.phase === phase) {
+        last.end = end;
+      } else {
+        visits.push({ phase, start: edge, end });
+      }
+    }
+    return visits;
+  }
+
+  /** Ticks where a marker fired, one a bin. */
+  ticks(span) {
+    const found = { x: [], top: [], bottom: [], colour: [] };
+    const size = cellSize(span);
+    this.run.markers.forEach((marker, number) => {
+      let bin = -1;
+      for (const row of this.run.arrays[`markerRows${number}`]) {
+        if (row >= span.low && row < span.high && Math.floor(row / size) !== bin) {
+          bin = Math.floor(row / size);
+          found.x.push(row + 0.5);
+          found.top.push(number + 0.1);
+          found.bottom.push(number + 0.9);
+          found.colour.push(this.run.phases[marker.phase].colour);
+        }
+      }
+    });
+    return found;
+  }
+}
+
+const phaseName = (phases, phase) => `${phases[phase].kind} (${phase})`;
+
+/** Names beside the diagonal: the longest visits first, none over another or over the frame. */
+function diagonalLabels(visits, phases, columns, pixelsPerInterval) {
+  const LINE = 15, LONGEST = 96, placed = [];
+  const byLength = [...visits].sort((a, b) => (b.end - b.start) - (a.end - a.start));
+  for (const { phase, start, end } of byLength) {
+    const at = (start + end) / 2;
+    const room = (at - columns.low) * pixelsPerInterval >= LONGEST &&
+      (columns.high - at) * pixelsPerInterval >= LINE / 2;
+    if (room && placed.every((other) => Math.abs(other.at - at) * pixelsPerInterval >= LINE)) {
+      placed.push({ at, text: phaseName(phases, phase) });
+    }
+  }
+  return { at: placed.map(({ at }) => at), text: placed.map(({ text }) => text) };
+}
+
+/** Names in the strip of phases, where there is room for them. */
+function stripLabels(visits, phases, columns, pixelsPerInterval) {
+  const WIDTH = 90;
+  const wide = visits.filter(({ start, end }) =>
+    (Math.min(end, columns.high) - Math.max(start, columns.low)) * pixelsPerInterval >= WIDTH);
+  return {
+    at: wide.map(({ start, end }) => (Math.min(end, columns.high) + Math.max(start, columns.low)) / 2),
+    text: wide.map(({ phase }) => phaseName(phases, phase)),
+    colour: wide.map(({ phase }) => phases[phase].textColour),
+  };
+}

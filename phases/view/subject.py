@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is shown: the phases artefact, the profile it was made from and, where there is one, the plan.
+
+The artefact says which phase every interval is in; distances, blocks and system calls per
+interval are in the profile, so both are needed and must belong together.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from kadence import artefact
+from kadence.errors import ArtefactError
+from kadence.phases import document, vectors
+from kadence.phases.document import Document
+from kadence.profiler import kprof
+from kadence.profiler.profile import Profile
+
+PHASES_SUFFIX = ".phases.json"
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A run with its phases. `raw` is the artefact as read, `document` what of it was checked."""
+
+    name: str
+    raw: Body
+    document: Document
+    profile: Profile
+    plan: Body | None
+    normalised: sparse.csr_matrix
+    assignment: npt.NDArray[np.int64]
+
+    @property
+    def intervals(self) -> int:
+        return len(self.assignment)
+
+    @property
+    def representatives(self) -> list[int]:
+        return [int(phase["representative"]) for phase in self.raw["phases"]]
+
+
+def load(
+    phases_path: Path, profile_path: Path | None = None, plan_path: Path | None = None
+) -> Subject:
+    """Read what `phases_path` names, with the profile and the plan that lie beside it."""
+    raw = artefact.read(phases_path, artefact.PHASES)
+    checked = document.parse(raw, phases_path)
+    profile_path = profile_path or _profile_of(phases_path, raw)
+    profile = kprof.read(profile_path)
+    _require_same_run(raw, profile, phases_path, profile_path)
+    return Subject(
+        name=stem(phases_path),
+        raw=raw,
+        document=checked,
+        profile=dataclasses.replace(profile, vectors=sparse.csr_array((0, 0))),
+        plan=_plan(phases_path, plan_path, raw),
+        normalised=vectors.normalised(profile),
+        assignment=np.array(raw["assignment"], dtype=np.int64),
+    )
+
+
+def stem(phases_path: Path) -> str:
+    """`heat` of `heat.phases.json`."""
+    return phases_path.name.removesuffix(PHASES_SUFFIX).removesuffix(".json")
+
+
+def _profile_of(phases_path: Path, raw: Body) -> Path:
+    """The profile beside the artefact or, failing that, the one its command names."""
+    candidates = [phases_path.parent / f"{stem(phases_path)}.kprof"]
+    named = [Path(word) for word in raw["command"][2:3]]
+    candidates += [phases_path.parent / path.name for path in named] + named
+    for candidate in candidates:
+        if candidate.is_file():
+            return candidate
+    raise ArtefactError(
+        f"{phases_path} has no profile {candidates[0].name} beside it; name it with --profile"
+    )
+
+
+def _require_same_run(raw: Body, profile: Profile, phases_path: Path, profile_path: Path) -> None:
+    try:
+        rows = len(raw["assignment"])
+        same = (
+            raw["instructions"] == profile.instructions.tolist()
+            and rows == len(profile.instructions)
+            and raw["build_id"] == profile.build_id
+            and all(0 <= number < len(raw["phases"]) for number in raw["assignment"])
+            and all(0 <= phase["representative"] < rows for phase in raw["phases"])
+        )
+    except (KeyError, TypeError) as error:
+        raise ArtefactError(
+            f"{phases_path} is damaged ({error}); make it anew with `kadence phases`"
+        ) from error
+    if not same:
+        raise ArtefactError(
+            f"{phases_path} was not made from {profile_path}; name the right one with --profile"
+        )
+
+
+def _plan(phases_path: Path, plan_path: Path | None, raw: Body) -> Body | None:
+    """The plan that was named or lies beside; one of another program is not this one's."""
+    beside = phases_path.parent / f"{stem(phases_path)}.plan.json"
+    if plan_path is None and not beside.is_file():
+        return None
+    plan = artefact.read(plan_path or beside, artefact.PLAN)
+    policies = plan.get("policies")
+    fits = isinstance(policies, list) and len(policies) == len(raw["phases"])
+    if not fits or plan["build_id"] != raw["build_id"]:
+        raise ArtefactError(
+            f"{plan_path or beside} was not made from {phases_path}; "
+            "make it anew with `kadence plan`, or name another with --plan"
+        )
+    return plan
