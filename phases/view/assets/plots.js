@@ -91,7 +91,7 @@ class Plots {
     const [ink, paper, line] = ["--ink", "--card", "--line"].map((name) =>
       style.getPropertyValue(name).trim());
     for (const figure of [this.matrix, ...this.strips]) {
-      figure.setv({ background_fill_color: paper, border_fill_color: paper, outline_line_color: line });
+      figure.setv({ background_fill_color: paper, border_fill_color: null, outline_line_color: line });
       for (const axis of [...figure.left, ...figure.below]) {
         axis.setv({
           axis_label_text_color: ink, major_label_text_color: ink, axis_line_color: line,
