@@ -46,9 +46,8 @@ def markers(subject: Subject) -> list[Marker]:
             fires=candidate.fires,
         )
         for candidate in candidates(subject.profile)
-        if (
-            identity := (candidate.kind, candidate.function, candidate.file, candidate.loop)
-        ) in wanted
+        if (identity := (candidate.kind, candidate.function, candidate.file, candidate.loop))
+        in wanted
     ]
     return sorted(found, key=lambda marker: (marker.phase, marker.place))
 

@@ -9,9 +9,17 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from bokeh.core.types import ID
 from bokeh.embed import json_item
 from bokeh.layouts import column
-from bokeh.models import ColorBar, ColumnDataSource, LinearColorMapper, Range1d
+from bokeh.models import (
+    BasicTicker,
+    ColumnDataSource,
+    Image,
+    LinearColorMapper,
+    Range1d,
+)
+from bokeh.models.annotations.legends import ColorBar
 from bokeh.plotting import figure
 
 from kadence.phases.vectors import LARGEST_DISTANCE
@@ -39,14 +47,13 @@ def item(intervals: int, markers: int) -> Json:
         _rate(x_range, "bytes", "bytes per\nM instr.", last=True),
     ]
     layout = column(*parts, sizing_mode="stretch_width")
-    return _renumbered(json_item(layout, "figures"))
+    return _renumbered(json_item(layout, ID("figures")))
 
 
 def _range(start: int, end: int) -> Range1d:
     low, high = min(start, end), max(start, end)
-    return Range1d(
-        start, end, bounds=(low, high), min_interval=min(FEWEST_SHOWN, high - low) or 1
-    )
+    fewest = min(FEWEST_SHOWN, high - low)
+    return Range1d(start=start, end=end, bounds=(low, high), min_interval=fewest)
 
 
 def _source(name: str, columns: Sequence[str]) -> ColumnDataSource:
@@ -88,14 +95,9 @@ def _matrix(intervals: int, x_range: Range1d) -> figure:
         nan_color="rgba(0, 0, 0, 0)",
         name="distance colours",
     )
-    made.image(
-        image="image",
-        x="x",
-        y="y",
-        dw="dw",
-        dh="dh",
-        source=_source("picture", ["image", "x", "y", "dw", "dh"]),
-        color_mapper=mapper,
+    made.add_glyph(
+        _source("picture", ["image", "x", "y", "dw", "dh"]),
+        Image(image="image", x="x", y="y", dw="dw", dh="dh", color_mapper=mapper),
     )
     made.segment(
         x0="start",
@@ -153,7 +155,7 @@ def _bare(made: figure) -> None:
 
 
 def _phases(x_range: Range1d) -> figure:
-    made = _strip("phases", "phase", x_range, 40, y_range=Range1d(0, 1))
+    made = _strip("phases", "phase", x_range, 40, y_range=Range1d(start=0, end=1))
     _bare(made)
     made.quad(
         left="left",
@@ -179,7 +181,7 @@ def _phases(x_range: Range1d) -> figure:
 
 def _markers(x_range: Range1d, markers: int) -> figure:
     height = 12 + MARKER_HEIGHT * max(markers, 2)
-    made = _strip("markers", "markers", x_range, height, y_range=Range1d(markers, 0))
+    made = _strip("markers", "markers", x_range, height, y_range=Range1d(start=markers, end=0))
     _bare(made)
     made.segment(
         x0="x",
@@ -195,10 +197,9 @@ def _markers(x_range: Range1d, markers: int) -> figure:
 
 def _rate(x_range: Range1d, name: str, label: str, last: bool = False) -> figure:
     made = _strip(
-        name, label, x_range, STRIP_HEIGHT + (44 if last else 0), y_range=Range1d(0, 1)
+        name, label, x_range, STRIP_HEIGHT + (44 if last else 0), y_range=Range1d(start=0, end=1)
     )
-    made.yaxis.ticker.desired_num_ticks = 2
-    made.yaxis.ticker.num_minor_ticks = 0
+    made.yaxis.ticker = BasicTicker(desired_num_ticks=2, num_minor_ticks=0)
     made.xaxis.visible = last
     made.xaxis.axis_label = "interval"
     made.quad(
@@ -227,5 +228,3 @@ def _renumbered(value: Json) -> Json:
         return node
 
     return walk(value)
-
-

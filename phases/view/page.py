@@ -116,5 +116,3 @@ def _planned(plan: Body | None, phase: int) -> tuple[str, list[str]]:
         if refusal["phase"] == phase and refusal["reason"] not in policy["evidence"]
     ]
     return adaptation, reasons
-
-

@@ -14,10 +14,9 @@ import matplotlib
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
+from matplotlib.ticker import EngFormatter
 from PIL import Image
 
 from kadence import artefact
@@ -31,8 +30,8 @@ from kadence.phases.view.subject import Subject
 DOTS_PER_INCH = 200
 WIDTH = 6.4  # inches
 SIDE = 1000  # pixels of the matrix in the PNG
-LEFT, TOP, STRIP, SPACE, BOTTOM, LEGEND_LINE = 0.75, 0.15, 0.5, 0.12, 0.5, 0.2  # inches
-STYLE = {
+LEFT, TOP, STRIP, SPACE, BOTTOM, LEGEND_LINE = 0.75, 0.15, 0.5, 0.12, 0.5, 0.17  # inches
+STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",  # the one font that comes with Matplotlib
     "font.size": 8,
     "axes.linewidth": 0.6,
@@ -45,12 +44,13 @@ BYTE_TO_WORD = 257  # 255 becomes 65535
 
 def write_png(subject: Subject, path: Path) -> None:
     """RGB of 16 bits, with every grey of the matrix."""
+    data = io.BytesIO()
     with matplotlib.rc_context(STYLE):
         drawn, place = _draw(subject)
-        drawn.set_dpi(DOTS_PER_INCH)
-        canvas = FigureCanvasAgg(drawn)
-        canvas.draw()
-    pixels = np.asarray(canvas.buffer_rgba())[:, :, :3].astype(np.uint16) * BYTE_TO_WORD
+        drawn.savefig(data, format="rgba", dpi=DOTS_PER_INCH)
+    width, height = (round(inches * DOTS_PER_INCH) for inches in drawn.get_size_inches())
+    drawn_in_bytes = np.frombuffer(data.getvalue(), dtype=np.uint8).reshape(height, width, 4)
+    pixels = drawn_in_bytes[:, :, :3].astype(np.uint16) * BYTE_TO_WORD
     left, top = _corner(place, drawn)
     grey = _resized(_picture(subject), SIDE)
     inside = np.triu(np.ones((SIDE, SIDE), dtype=np.bool_))
@@ -60,10 +60,10 @@ def write_png(subject: Subject, path: Path) -> None:
 
 def write_svg(subject: Subject, path: Path) -> None:
     """Outlines, with the matrix as an embedded 16-bit grey PNG."""
-    text = io.StringIO()
+    text = io.BytesIO()
     with matplotlib.rc_context(STYLE):
         drawn, place = _draw(subject)
-        FigureCanvasSVG(drawn).print_svg(text, metadata={"Date": None, "Creator": "kadence"})
+        drawn.savefig(text, format="svg", metadata={"Date": None, "Creator": "kadence"})
     box = place.get_position()
     width, height = (inches * POINTS_PER_INCH for inches in drawn.get_size_inches())
     image = (
@@ -73,7 +73,7 @@ def write_svg(subject: Subject, path: Path) -> None:
         f'href="data:image/png;base64,{_embedded(_picture(subject))}"/>'
     )
     # The first group is the figure: what follows lies over the matrix.
-    before, mark, after = text.getvalue().partition('<g id="axes_1">')
+    before, mark, after = text.getvalue().decode("utf-8").partition('<g id="axes_1">')
     with artefact.atomic_output(path) as temporary:
         temporary.write_text(before + image + "\n  " + mark + after, encoding="utf-8")
 
@@ -100,17 +100,17 @@ def _resized(picture: Picture, side: int) -> Picture:
         0,
         None,
     ) * (side / count)
-    grey = np.rint(weights @ whole @ weights.T).astype(np.uint16)
+    grey: Picture = np.rint(weights @ whole @ weights.T).astype(np.uint16)
     grey[np.tril_indices(side, -1)] = matrix.WHITE
     return grey
 
 
 def _draw(subject: Subject) -> tuple[Figure, Axes]:
-    """The figure, and the axes that leave room for the matrix."""
+    """The figure, whole pixels high, and the axes that leave room for the matrix."""
     side = SIDE / DOTS_PER_INCH
     strips = 3 + bool(subject.raw["markers"] or subject.plan)
     legend = LEGEND_LINE * len(subject.raw["phases"])
-    height = TOP + side + strips * (STRIP + SPACE) + BOTTOM + legend
+    height = round(TOP + side + strips * (STRIP + SPACE) + BOTTOM + legend, 2)
     drawn = Figure(figsize=(WIDTH, height))
 
     def add(top: float, tall: float) -> Axes:
@@ -130,6 +130,7 @@ def _draw_frame(axes: Axes, subject: Subject) -> None:
     axes.set_xlim(0, subject.intervals)
     axes.set_ylim(subject.intervals, 0)
     axes.set_ylabel("interval")
+    axes.yaxis.set_label_coords(-0.1, 0.5)
     axes.tick_params(labelbottom=False)
     for phase, first, end in _labelled(subject):
         middle = (first + end) / 2
@@ -153,13 +154,15 @@ def visits(subject: Subject) -> list[tuple[int, int, int]]:
 
 
 def _labelled(subject: Subject) -> list[tuple[int, int, int]]:
-    """The longest visits, as many as can be named without one name over another."""
+    """The longest visits, as many as can be seen and named without one name over another."""
     line, name = subject.intervals / 36, subject.intervals / 6
+    long_enough = subject.intervals / 250
     chosen: list[tuple[int, int, int]] = []
     for visit in sorted(visits(subject), key=lambda visit: (visit[1] - visit[2], visit[1])):
         middle = (visit[1] + visit[2]) / 2
         apart = all(abs(middle - (other[1] + other[2]) / 2) >= line for other in chosen)
-        if apart and name <= middle <= subject.intervals - line / 2:
+        inside = name <= middle <= subject.intervals - line / 2
+        if apart and inside and visit[2] - visit[1] >= long_enough:
             chosen.append(visit)
     return chosen
 
@@ -167,6 +170,7 @@ def _labelled(subject: Subject) -> list[tuple[int, int, int]]:
 def _draw_strips(strips: list[Axes], subject: Subject) -> None:
     for axes in strips:
         axes.set_xlim(0, subject.intervals)
+        axes.yaxis.set_label_coords(-0.075, 0.5)
         axes.tick_params(labelbottom=axes is strips[-1])
     strips[-1].set_xlabel("interval")
     _draw_phases(strips[0], subject)
@@ -196,7 +200,11 @@ def _draw_markers(axes: Axes, subject: Subject) -> None:
     for number, marker in enumerate(found):
         rows = np.flatnonzero(marker.fires > 0) + 0.5
         axes.eventplot(
-            rows, lineoffsets=-number, linelengths=0.8, linewidths=0.5, color=css_colour(marker.phase)
+            rows,
+            lineoffsets=-number,
+            linelengths=0.8,
+            linewidths=0.5,
+            color=css_colour(marker.phase),
         )
 
 
@@ -209,6 +217,7 @@ def _draw_rate(axes: Axes, name: str, values: npt.NDArray[np.int64], subject: Su
     axes.stairs(rate, edges, fill=True, color=css_colour(0))
     axes.set_ylim(0, float(rate.max()) * 1.05 or 1.0)
     axes.set_ylabel(f"{name} per\nM instr.")
+    axes.yaxis.set_major_formatter(EngFormatter(sep=""))
 
 
 def _draw_legend(drawn: Figure, subject: Subject) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is shown: the phases artefact, the profile it was made from and, where there is one, the plan.
+"""What is shown: the phases artefact, the profile it was made from and the plan, if any.
 
 The artefact says which phase every interval is in; distances, blocks and system calls per
 interval are in the profile, so both are needed and must belong together.

@@ -141,8 +141,9 @@ const phaseName = (phases, phase) => `${phases[phase].kind} (${phase})`;
 
 /** Names beside the diagonal: the longest visits first, none over another or over the frame. */
 function diagonalLabels(visits, phases, columns, pixelsPerInterval) {
-  const LINE = 15, LONGEST = 96, placed = [];
-  const byLength = [...visits].sort((a, b) => (b.end - b.start) - (a.end - a.start));
+  const LINE = 15, LONGEST = 96, VISIBLE = 2, placed = [];
+  const seen = visits.filter(({ start, end }) => (end - start) * pixelsPerInterval >= VISIBLE);
+  const byLength = seen.sort((a, b) => (b.end - b.start) - (a.end - a.start));
   for (const { phase, start, end } of byLength) {
     const at = (start + end) / 2;
     const room = (at - columns.low) * pixelsPerInterval >= LONGEST &&

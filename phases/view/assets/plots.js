@@ -8,8 +8,7 @@ class Plots {
     this.timeline = new Timeline(run);
     this.model = (name) => bokehDocument.get_model_by_name(name);
     this.matrix = this.model("matrix");
-    this.strips = ["phases", "markers", "calls", "bytes"]
-      .map((name) => bokehDocument.get_model_by_name(name, { multiple: true })).flat();
+    this.strips = ["phases", "markers", "calls", "bytes"].map(this.model).filter(Boolean);
     this.statistic = "mean";
     this.waiting = false;
     this.listeners = [];

@@ -5,9 +5,19 @@ const ARRAY_TYPES = {
   uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array, float64: Float64Array,
 };
 
-async function unpacked(text) {
-  const packed = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+function bytesOf(base64) {
+  if (Uint8Array.fromBase64 !== undefined) {
+    return Uint8Array.fromBase64(base64);
+  }
+  const text = atob(base64), bytes = new Uint8Array(text.length);
+  for (let position = 0; position < text.length; position += 1) {
+    bytes[position] = text.charCodeAt(position);
+  }
+  return bytes;
+}
+
+async function unpacked(base64) {
+  const stream = new Blob([bytesOf(base64)]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream).arrayBuffer();
 }
 
