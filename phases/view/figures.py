@@ -17,6 +17,7 @@ from bokeh.models import (
     ColumnDataSource,
     Image,
     LinearColorMapper,
+    NumeralTickFormatter,
     Range1d,
 )
 from bokeh.models.annotations.legends import ColorBar
@@ -73,6 +74,7 @@ def _figure(name: str, **properties: Any) -> figure:
     )
     made.grid.visible = False
     made.toolbar.logo = None
+    made.xaxis.formatter = NumeralTickFormatter(format="0,0")
     return made
 
 
@@ -88,6 +90,7 @@ def _matrix(intervals: int, x_range: Range1d) -> figure:
         max_width=SIDE + LEFT + RIGHT,
         y_axis_label="interval",
     )
+    made.yaxis.formatter = NumeralTickFormatter(format="0,0")
     mapper = LinearColorMapper(
         palette=list(DISTANCES["grey"]),
         low=0,
@@ -200,6 +203,7 @@ def _rate(x_range: Range1d, name: str, label: str, last: bool = False) -> figure
         name, label, x_range, STRIP_HEIGHT + (44 if last else 0), y_range=Range1d(start=0, end=1)
     )
     made.yaxis.ticker = BasicTicker(desired_num_ticks=2, num_minor_ticks=0)
+    made.yaxis.formatter = NumeralTickFormatter(format="0.[0]a")
     made.xaxis.visible = last
     made.xaxis.axis_label = "interval"
     made.quad(

@@ -75,7 +75,8 @@ def stem(phases_path: Path) -> str:
 def _profile_of(phases_path: Path, raw: Body) -> Path:
     """The profile beside the artefact or, failing that, the one its command names."""
     candidates = [phases_path.parent / f"{stem(phases_path)}.kprof"]
-    named = [Path(word) for word in raw["command"][2:3]]
+    command = raw["command"] if isinstance(raw.get("command"), list) else []
+    named = [Path(str(word)) for word in command[2:3]]
     candidates += [phases_path.parent / path.name for path in named] + named
     for candidate in candidates:
         if candidate.is_file():

@@ -37,6 +37,7 @@ class Plots {
   }
 
   refresh() {
+    hint.hide();
     const began = performance.now();
     const picture = paint(this.distances, this.statistic, this.columns, this.rows);
     this.showPicture(picture);

@@ -14,7 +14,7 @@ class Pointer {
       strip.on_event("mousemove", (event) => this.hoverStrip(event));
       strip.on_event("mouseleave", () => hint.hide());
     }
-    document.addEventListener("mousemove", (event) => {
+    document.addEventListener("pointermove", (event) => {
       this.at = { x: event.clientX, y: event.clientY };
     }, { capture: true });
   }
