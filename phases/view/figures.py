@@ -69,7 +69,9 @@ def _figure(name: str, **properties: Any) -> figure:
         min_border_top=4,
         min_border_bottom=4,
         sizing_mode="stretch_width",
-        output_backend="canvas",
+        # The page's own colour shows through, be it light or dark.
+        background_fill_color=None,
+        border_fill_color=None,
         **properties,
     )
     made.grid.visible = False

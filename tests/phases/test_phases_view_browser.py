@@ -246,15 +246,17 @@ def test_dark_and_light_follow_the_system(page, root):
             "const number = (text) => /^#/.test(text) ? parseInt(text.slice(1, 3), 16)"
             " : Number(/\\d+/.exec(text)[0]);"
             "const { matrix } = window.kadenceView.plots;"
-            "return [getComputedStyle(document.body).backgroundColor, matrix.background_fill_color]"
-            ".map(number);"
+            "const paper = getComputedStyle(document.body).backgroundColor;"
+            "return [paper, matrix.left[0].major_label_text_color].map(number);"
         )
 
     page.prefer(prefers_color_scheme="dark")
     page.screenshot(root / "build/tests/view-dark.png")
-    assert max(luminance()) < 64
+    paper, ink = luminance()
+    assert paper < 64 and ink > 192
     page.prefer(prefers_color_scheme="light")
-    assert min(luminance()) > 192
+    paper, ink = luminance()
+    assert paper > 192 and ink < 64
 
 
 def test_paper_is_light_and_without_controls(page):
@@ -264,7 +266,8 @@ def test_paper_is_light_and_without_controls(page):
         " getComputedStyle(document.querySelector(selector)).display !== 'none')"
     )
     assert shown == [False, False, True, True]
-    assert page.run("return window.kadenceView.plots.matrix.background_fill_color") == "#ffffff"
+    ink = page.run("return window.kadenceView.plots.matrix.left[0].major_label_text_color")
+    assert ink == "#1d2327"
 
 
 def test_other_colours_and_bounds_can_be_chosen(page):

@@ -88,10 +88,10 @@ class Plots {
 
   /** The figures take the page's colours, which follow what the reader's system prefers. */
   adopt(style = getComputedStyle(document.documentElement)) {
-    const [ink, paper, line] = ["--ink", "--card", "--line"].map((name) =>
+    const [ink, line] = ["--ink", "--line"].map((name) =>
       style.getPropertyValue(name).trim());
     for (const figure of [this.matrix, ...this.strips]) {
-      figure.setv({ background_fill_color: paper, border_fill_color: null, outline_line_color: line });
+      figure.outline_line_color = line;
       for (const axis of [...figure.left, ...figure.below]) {
         axis.setv({
           axis_label_text_color: ink, major_label_text_color: ink, axis_line_color: line,
@@ -100,7 +100,7 @@ class Plots {
       }
     }
     this.model("bar").setv({
-      background_fill_color: paper, major_label_text_color: ink, title_text_color: ink,
+      background_fill_color: null, major_label_text_color: ink, title_text_color: ink,
     });
     this.model("labels").glyph.text_color = { value: ink };
   }
