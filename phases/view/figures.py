@@ -165,11 +165,11 @@ def _phases(x_range: Range1d) -> figure:
     made.quad(
         left="left",
         right="right",
-        bottom=0,
-        top=1,
+        bottom="bottom",
+        top="top",
         color="colour",
         line_width=0,
-        source=_source("phases source", ["left", "right", "colour"]),
+        source=_source("phases source", ["left", "right", "bottom", "top", "colour"]),
     )
     made.text(
         x="at",

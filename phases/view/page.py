@@ -3,7 +3,6 @@
 
 import json
 import shlex
-from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import jinja2
 from bokeh.resources import Resources
 
 from kadence.phases.planning import NANOSECONDS
-from kadence.phases.view import figures, palette
+from kadence.phases.view import figures, functions, palette
 from kadence.phases.view.content import KIND_NAMES, Content
 from kadence.phases.view.subject import Body, Subject
 
@@ -28,7 +27,6 @@ SCRIPTS = (
     "keys",
     "main",
 )
-FUNCTIONS = 3  # of a phase that the table names
 
 
 def render(subject: Subject, made: Content, served: bool = False) -> str:
@@ -52,7 +50,7 @@ def render(subject: Subject, made: Content, served: bool = False) -> str:
         exact=header["group"] == 1,
         group=header["group"],
         landmarks=len(header["landmarks"]),
-        phases=[_row(subject, phase) for phase in subject.raw["phases"]],
+        phases=_rows(subject),
         header=made.header_text,
         item=_json(figures.item(subject.intervals, len(header["markers"]))),
         palettes=_json(palette.DISTANCES),
@@ -74,7 +72,12 @@ def _library() -> str:
     return "\n".join(resources.js_raw)
 
 
-def _row(subject: Subject, phase: Body) -> dict[str, Any]:
+def _rows(subject: Subject) -> list[dict[str, Any]]:
+    both = zip(subject.raw["phases"], functions.hottest(subject), strict=True)
+    return [_row(subject, phase, hottest) for phase, hottest in both]
+
+
+def _row(subject: Subject, phase: Body, hottest: functions.Shares) -> dict[str, Any]:
     adaptation, reasons = _planned(subject.plan, phase["id"])
     return {
         "id": phase["id"],
@@ -82,20 +85,11 @@ def _row(subject: Subject, phase: Body) -> dict[str, Any]:
         "weight": f"{phase['weight']:.2%}",
         "kind": KIND_NAMES[phase["kind"]],
         "intervals": phase["intervals"],
-        "functions": _functions(phase),
+        "functions": [(function, f"{share:.1%}") for function, share in hottest],
         "representative": phase["representative"],
         "adaptation": adaptation,
         "reasons": reasons,
     }
-
-
-def _functions(phase: Body) -> list[tuple[str, str]]:
-    """The functions that the phase's hottest places are in, with their share."""
-    shares: defaultdict[str, float] = defaultdict(float)
-    for place in phase["hottest"]:
-        shares[place["function"] or "unknown code"] += place["share"]
-    ordered = sorted(shares.items(), key=lambda item: (-item[1], item[0]))
-    return [(function, f"{share:.1%}") for function, share in ordered[:FUNCTIONS]]
 
 
 def _planned(plan: Body | None, phase: int) -> tuple[str, list[str]]:

@@ -7,6 +7,7 @@ it, is put into the place left for it. Matplotlib would have taken it down to 8 
 
 import base64
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from kadence import artefact
 from kadence.phases import matrix
 from kadence.phases.matrix import Picture
 from kadence.phases.view import activity, deep_png
+from kadence.phases.view.activity import Marker
 from kadence.phases.view.content import KIND_NAMES
 from kadence.phases.view.palette import css_colour
 from kadence.phases.view.subject import Subject
@@ -40,6 +42,8 @@ STYLE: dict[Any, Any] = {
 }
 POINTS_PER_INCH = 72
 BYTE_TO_WORD = 257  # 255 becomes 65535
+
+Visit = tuple[int, int, int]  # phase, first interval, end
 
 
 def write_png(subject: Subject, path: Path) -> None:
@@ -108,7 +112,8 @@ def _resized(picture: Picture, side: int) -> Picture:
 def _draw(subject: Subject) -> tuple[Figure, Axes]:
     """The figure, whole pixels high, and the axes that leave room for the matrix."""
     side = SIDE / DOTS_PER_INCH
-    strips = 3 + bool(subject.raw["markers"] or subject.plan)
+    markers = activity.markers(subject)
+    strips = 3 + bool(markers)
     legend = LEGEND_LINE * len(subject.raw["phases"])
     height = round(TOP + side + strips * (STRIP + SPACE) + BOTTOM + legend, 2)
     drawn = Figure(figsize=(WIDTH, height))
@@ -120,7 +125,7 @@ def _draw(subject: Subject) -> tuple[Figure, Axes]:
     place = add(TOP, side)
     _draw_frame(place, subject)
     below = [add(TOP + side + SPACE + n * (STRIP + SPACE), STRIP) for n in range(strips)]
-    _draw_strips(below, subject)
+    _draw_strips(below, subject, markers)
     _draw_legend(drawn, subject)
     return drawn, place
 
@@ -145,58 +150,67 @@ def _draw_frame(axes: Axes, subject: Subject) -> None:
         )
 
 
-def visits(subject: Subject) -> list[tuple[int, int, int]]:
-    """Phase, first interval and end of every stay in a phase."""
+def _labelled(subject: Subject) -> list[Visit]:
+    """Each phase's longest visit, then the others, as far as there is room for their names."""
+    line, name = subject.intervals / 36, subject.intervals / 6
+    longest_first = sorted(_visits(subject), key=lambda visit: (visit[1] - visit[2], visit[1]))
+    of_phase: dict[int, Visit] = {}
+    for visit in longest_first:
+        of_phase.setdefault(visit[0], visit)
+    seen = [visit for visit in longest_first if visit[2] - visit[1] >= subject.intervals / 250]
+    chosen: list[Visit] = []
+    for visit in [*of_phase.values(), *seen]:
+        middle = (visit[1] + visit[2]) / 2
+        apart = all(abs(middle - (other[1] + other[2]) / 2) >= line for other in chosen)
+        if apart and name <= middle <= subject.intervals - line / 2:
+            chosen.append(visit)
+    return chosen
+
+
+def _visits(subject: Subject) -> list[Visit]:
     firsts = np.flatnonzero(np.diff(subject.assignment, prepend=-1))
     ends = np.append(firsts[1:], subject.intervals)
     phases = subject.assignment[firsts]
     return list(zip(phases.tolist(), firsts.tolist(), ends.tolist(), strict=True))
 
 
-def _labelled(subject: Subject) -> list[tuple[int, int, int]]:
-    """The longest visits, as many as can be seen and named without one name over another."""
-    line, name = subject.intervals / 36, subject.intervals / 6
-    long_enough = subject.intervals / 250
-    chosen: list[tuple[int, int, int]] = []
-    for visit in sorted(visits(subject), key=lambda visit: (visit[1] - visit[2], visit[1])):
-        middle = (visit[1] + visit[2]) / 2
-        apart = all(abs(middle - (other[1] + other[2]) / 2) >= line for other in chosen)
-        inside = name <= middle <= subject.intervals - line / 2
-        if apart and inside and visit[2] - visit[1] >= long_enough:
-            chosen.append(visit)
-    return chosen
-
-
-def _draw_strips(strips: list[Axes], subject: Subject) -> None:
+def _draw_strips(strips: list[Axes], subject: Subject, markers: Sequence[Marker]) -> None:
     for axes in strips:
         axes.set_xlim(0, subject.intervals)
         axes.yaxis.set_label_coords(-0.075, 0.5)
         axes.tick_params(labelbottom=axes is strips[-1])
     strips[-1].set_xlabel("interval")
     _draw_phases(strips[0], subject)
-    if len(strips) > 3:
-        _draw_markers(strips[1], subject)
+    if markers:
+        _draw_markers(strips[1], markers)
     calls, moved = activity.system_calls(subject.profile)
     _draw_rate(strips[-2], "calls", calls, subject)
     _draw_rate(strips[-1], "bytes", moved, subject)
 
 
 def _draw_phases(axes: Axes, subject: Subject) -> None:
-    colours = np.array([_rgb(number) for number in range(len(subject.raw["phases"]))])
-    strip = colours[subject.assignment][np.newaxis]
-    axes.imshow(strip, aspect="auto", extent=(0, subject.intervals, 0, 1), interpolation="nearest")
+    """In every bin its phases, one upon another, as high as their share of its instructions."""
+    edges = _edges(subject)
+    spent = np.maximum(np.add.reduceat(subject.profile.instructions, edges[:-1]), 1)
+    top = np.zeros(len(spent))
+    for phase in range(len(subject.raw["phases"])):
+        own = np.where(subject.assignment == phase, subject.profile.instructions, 0)
+        bottom, top = top, top + np.add.reduceat(own, edges[:-1]) / spent
+        axes.stairs(top, edges, baseline=bottom, fill=True, color=css_colour(phase), linewidth=0)
+    axes.set_ylim(0, 1)
     axes.set_yticks([])
     axes.set_ylabel("phase")
 
 
-def _rgb(phase: int) -> tuple[int, int, int]:
-    return matrix.COLOURS[phase % len(matrix.COLOURS)]
+def _edges(subject: Subject) -> npt.NDArray[np.int64]:
+    """Where bins begin and end: as many as a paper can show."""
+    bins = min(subject.intervals, SIDE // 2)
+    return np.arange(bins + 1) * subject.intervals // bins
 
 
-def _draw_markers(axes: Axes, subject: Subject) -> None:
+def _draw_markers(axes: Axes, found: Sequence[Marker]) -> None:
     axes.set_ylabel("markers")
     axes.set_yticks([])
-    found = activity.markers(subject)
     for number, marker in enumerate(found):
         rows = np.flatnonzero(marker.fires > 0) + 0.5
         axes.eventplot(
@@ -209,9 +223,8 @@ def _draw_markers(axes: Axes, subject: Subject) -> None:
 
 
 def _draw_rate(axes: Axes, name: str, values: npt.NDArray[np.int64], subject: Subject) -> None:
-    """Per million instructions, in as many bins as a paper can show."""
-    bins = min(subject.intervals, SIDE // 2)
-    edges = np.arange(bins + 1) * subject.intervals // bins
+    """Per million instructions."""
+    edges = _edges(subject)
     spent = np.maximum(np.add.reduceat(subject.profile.instructions, edges[:-1]), 1)
     rate = 1e6 * np.add.reduceat(values, edges[:-1]) / spent
     axes.stairs(rate, edges, fill=True, color=css_colour(0))

@@ -90,31 +90,93 @@ class Timeline {
     return { left: edges, right: ends, top };
   }
 
-  /** The phase that most instructions of a part of the run are in. */
-  mostly(first, end) {
+  /** How many instructions of a part of the run each phase has. */
+  spent(first, end) {
     const { assignment, instructions } = this.run.arrays;
     const spent = new Float64Array(this.run.phases.length);
     for (let interval = first; interval < end; interval += 1) {
       spent[assignment[interval]] += instructions[interval];
     }
+    return spent;
+  }
+
+  /** The phase that most instructions of a part of the run are in. */
+  mostly(first, end) {
+    const spent = this.spent(first, end);
     return spent.indexOf(Math.max(...spent));
   }
 
-  /** Neighbouring bins of one phase, joined. */
-  visits(span) {
+  /** Each bin's phases, one upon another, as high as their share of its instructions. */
+  shares(span) {
     const { size, edges } = this.edges(span);
-    const visits = [];
+    const found = { left: [], right: [], bottom: [], top: [], phase: [] };
+    for (const edge of edges) {
+      const end = Math.min(edge + size, this.run.intervals);
+      const spent = this.spent(edge, end);
+      const whole = spent.reduce((sum, part) => sum + part, 0);
+      let bottom = 0;
+      spent.forEach((part, phase) => {
+        if (part > 0) {
+          this.stack(found, phase, edge, end, bottom, bottom + part / whole);
+          bottom += part / whole;
+        }
+      });
+    }
+    return found;
+  }
+
+  /** Add a box, or widen the last one where it would only be continued. */
+  stack(found, phase, left, right, bottom, top) {
+    const last = found.phase.length - 1;
+    if (bottom === 0 && top === 1 && found.phase[last] === phase && found.bottom[last] === 0 &&
+        found.top[last] === 1) {
+      found.right[last] = right;
+      return;
+    }
+    found.left.push(left);
+    found.right.push(right);
+    found.bottom.push(bottom);
+    found.top.push(top);
+    found.phase.push(phase);
+  }
+
+  /** What has a place on the diagonal: bins by what they mostly are, neighbours joined. */
+  diagonal(span) {
+    const { size, edges } = this.edges(span);
+    const found = [];
     for (const edge of edges) {
       const end = Math.min(edge + size, this.run.intervals);
       const phase = this.mostly(edge, end);
-      const last = visits[visits.length - 1];
+      const last = found[found.length - 1];
       if (last !== undefined && last.phase === phase) {
         last.end = end;
       } else {
-        visits.push({ phase, start: edge, end });
+        found.push({ phase, start: edge, end });
       }
     }
-    return visits;
+    return found;
+  }
+
+  /** Stays in a phase worth a name: each phase's longest, then all of `least` intervals or more. */
+  visits(span, least) {
+    const { assignment } = this.run.arrays;
+    const longest = new Map(), others = [];
+    let start = span.low;
+    for (let interval = span.low + 1; interval <= span.high; interval += 1) {
+      const phase = assignment[start];
+      if (interval === span.high || assignment[interval] !== phase) {
+        const visit = { phase, start, end: interval, extent: interval - start };
+        if (visit.extent > (longest.get(phase)?.extent ?? 0)) {
+          longest.set(phase, visit);
+        }
+        if (visit.extent >= least) {
+          others.push(visit);
+        }
+        start = interval;
+      }
+    }
+    const byExtent = (a, b) => b.extent - a.extent;
+    return [...longest.values()].sort(byExtent).concat(others.sort(byExtent));
   }
 
   /** Ticks where a marker fired, one a bin. */
@@ -139,12 +201,10 @@ class Timeline {
 
 const phaseName = (phases, phase) => `${phases[phase].kind} (${phase})`;
 
-/** Names beside the diagonal: the longest visits first, none over another or over the frame. */
+/** Names beside the diagonal, in order of importance, none over another or over the frame. */
 function diagonalLabels(visits, phases, columns, pixelsPerInterval) {
-  const LINE = 15, LONGEST = 96, VISIBLE = 2, placed = [];
-  const seen = visits.filter(({ start, end }) => (end - start) * pixelsPerInterval >= VISIBLE);
-  const byLength = seen.sort((a, b) => (b.end - b.start) - (a.end - a.start));
-  for (const { phase, start, end } of byLength) {
+  const LINE = 15, LONGEST = 96, placed = [];
+  for (const { phase, start, end } of visits) {
     const at = (start + end) / 2;
     const room = (at - columns.low) * pixelsPerInterval >= LONGEST &&
       (columns.high - at) * pixelsPerInterval >= LINE / 2;
@@ -156,13 +216,17 @@ function diagonalLabels(visits, phases, columns, pixelsPerInterval) {
 }
 
 /** Names in the strip of phases, where there is room for them. */
-function stripLabels(visits, phases, columns, pixelsPerInterval) {
+function stripLabels(shares, phases, columns, pixelsPerInterval) {
   const WIDTH = 90;
-  const wide = visits.filter(({ start, end }) =>
-    (Math.min(end, columns.high) - Math.max(start, columns.low)) * pixelsPerInterval >= WIDTH);
-  return {
-    at: wide.map(({ start, end }) => (Math.min(end, columns.high) + Math.max(start, columns.low)) / 2),
-    text: wide.map(({ phase }) => phaseName(phases, phase)),
-    colour: wide.map(({ phase }) => phases[phase].textColour),
-  };
+  const found = { at: [], text: [], colour: [] };
+  shares.phase.forEach((phase, box) => {
+    const low = Math.max(shares.left[box], columns.low);
+    const high = Math.min(shares.right[box], columns.high);
+    if ((high - low) * pixelsPerInterval >= WIDTH && shares.top[box] - shares.bottom[box] === 1) {
+      found.at.push((low + high) / 2);
+      found.text.push(phaseName(phases, phase));
+      found.colour.push(phases[phase].textColour);
+    }
+  });
+  return found;
 }

@@ -60,14 +60,7 @@ class Plots {
 
   showTimeline() {
     const span = this.columns;
-    const visits = this.timeline.visits(span);
-    const colours = visits.map(({ phase }) => this.run.phases[phase].colour);
-    const start = visits.map((visit) => visit.start), end = visits.map((visit) => visit.end);
-    this.model("visits").data = { start, end, colour: colours };
-    this.source("phases").data = { left: start, right: end, colour: colours };
-    const pixels = (this.matrix.inner_width || 500) / (span.high - span.low);
-    this.source("labels").data = diagonalLabels(visits, this.run.phases, span, pixels);
-    this.source("names").data = stripLabels(visits, this.run.phases, span, pixels);
+    this.showPhases(span);
     if (this.run.markers.length) {
       this.source("markers").data = this.timeline.ticks(span);
     }
@@ -76,6 +69,23 @@ class Plots {
       this.source(name).data = rates;
       this.model(name).y_range.end = Math.max(...rates.top) * 1.05 || 1;
     }
+  }
+
+  showPhases(span) {
+    const { phases } = this.run;
+    const pixels = (this.matrix.inner_width || 500) / (span.high - span.low);
+    const colour = (phase) => phases[phase].colour;
+    const shares = this.timeline.shares(span);
+    this.source("phases").data = { ...shares, colour: shares.phase.map(colour) };
+    this.source("names").data = stripLabels(shares, phases, span, pixels);
+    const diagonal = this.timeline.diagonal(span);
+    this.model("visits").data = {
+      start: diagonal.map(({ start }) => start),
+      end: diagonal.map(({ end }) => end),
+      colour: diagonal.map(({ phase }) => colour(phase)),
+    };
+    const visits = this.timeline.visits(span, 2 / pixels);
+    this.source("labels").data = diagonalLabels(visits, phases, span, pixels);
   }
 
   source(name) {
