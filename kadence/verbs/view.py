@@ -2,12 +2,13 @@
 """`kadence view`: show the phases of a run in a browser, in a paper, beside other traces."""
 
 import argparse
+import contextlib
 import os
 import webbrowser
 from pathlib import Path
 
 from kadence.phases.view import command, subject
-from kadence.phases.view.command import Outputs
+from kadence.phases.view.command import Outputs, Shown
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,15 +37,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     page = options.output or options.phases.parent / f"{subject.stem(options.phases)}.html"
     outputs = Outputs(page, options.png, options.svg, options.trace)
-    found = command.run(options.phases, outputs, options.profile, options.plan)
-    print(f"{page}: {found.intervals} intervals, {len(found.raw['phases'])} phases")
+    shown = command.run(options.phases, outputs, options.profile, options.plan)
+    phases = len(shown.subject.raw["phases"])
+    print(f"{page}: {shown.subject.intervals} intervals, {phases} phases")
     if options.serve:
-        with command.serve(found, options.phases, options.port) as server:
-            print(f"serving on {server.url} until Ctrl-C", flush=True)
-            _open(server.url, options.no_open)
-            server.serve_forever()
-    _open(page.resolve().as_uri(), options.no_open)
+        _serve(shown, options)
+    else:
+        _open(page.resolve().as_uri(), options.no_open)
     return 0
+
+
+def _serve(shown: Shown, options: argparse.Namespace) -> None:
+    with command.serve(shown, options.port) as server:
+        print(f"serving on {server.url} until Ctrl-C", flush=True)
+        _open(server.url, options.no_open)
+        with contextlib.suppress(KeyboardInterrupt):
+            server.serve_forever()
 
 
 def _open(url: str, unwanted: bool) -> None:

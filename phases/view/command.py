@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kadence import artefact
 from kadence.phases.view import content, page, subject, trace
+from kadence.phases.view.content import Content
 from kadence.phases.view.server import Server
 from kadence.phases.view.subject import Subject
 
@@ -20,16 +21,25 @@ class Outputs:
     trace: Path | None = None
 
 
+@dataclass(frozen=True)
+class Shown:
+    """A run with all that its page holds."""
+
+    subject: Subject
+    content: Content
+
+
 def run(
     phases_path: Path, outputs: Outputs, profile: Path | None = None, plan: Path | None = None
-) -> Subject:
-    """Write what was asked for; returns the run that is shown."""
+) -> Shown:
+    """Write what was asked for; returns what is shown."""
     found = subject.load(phases_path, profile, plan)
-    text = page.render(found, content.of(found, phases_path.parent))
+    shown = Shown(found, content.of(found, phases_path.parent))
+    text = page.render(found, shown.content)
     with artefact.atomic_output(outputs.page) as temporary:
         temporary.write_text(text, encoding="utf-8")
     _export(found, outputs)
-    return found
+    return shown
 
 
 def _export(found: Subject, outputs: Outputs) -> None:
@@ -45,7 +55,6 @@ def _export(found: Subject, outputs: Outputs) -> None:
         trace.write(found, outputs.trace)
 
 
-def serve(found: Subject, phases_path: Path, port: int) -> Server:
-    """A server of the page of this run; it answers from `serve_forever` on."""
-    text = page.render(found, content.of(found, phases_path.parent), served=True)
-    return Server(found, text, port)
+def serve(shown: Shown, port: int = 0) -> Server:
+    """A server of the page; it answers from `serve_forever` on."""
+    return Server(shown.subject, page.render(shown.subject, shown.content, served=True), port)

@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-BLOCKS = 10
+MOST = 10
+LARGEST_TABLE = 2_000_000  # blocks that the page can hold
 STRIP = 4096  # rows sorted at a time: bounds the memory
 
 # A share and the block it belongs to as one whole number, so that no two are equal and every
@@ -27,9 +28,11 @@ class Hottest:
 
 
 def hottest(normalised: sparse.csr_matrix) -> Hottest:
-    """The `BLOCKS` hottest blocks of every interval."""
-    strips = range(0, normalised.shape[0], STRIP)
-    keys = np.vstack([_largest(_keys(normalised[first : first + STRIP])) for first in strips])
+    """The hottest blocks of every interval: `MOST` of them, fewer where there is no room."""
+    count = normalised.shape[0]
+    kept = max(1, min(MOST, LARGEST_TABLE // count))
+    strips = (normalised[first : first + STRIP] for first in range(0, count, STRIP))
+    keys = np.vstack([_largest(_keys(strip), kept) for strip in strips])
     filled = keys >= 0
     mask = (1 << BLOCK_BITS) - 1
     return Hottest(
@@ -43,11 +46,11 @@ def _keys(strip: sparse.csr_matrix) -> Keys:
     lengths = np.diff(strip.indptr)
     owner = np.repeat(np.arange(len(lengths)), lengths)
     position = np.arange(len(owner)) - np.repeat(strip.indptr[:-1], lengths)
-    keys = np.full((len(lengths), max(BLOCKS, lengths.max(initial=0))), -1, dtype=np.int64)
+    keys = np.full((len(lengths), max(MOST, lengths.max(initial=0))), -1, dtype=np.int64)
     units = np.rint(strip.data * SHARE_UNITS).astype(np.int64)
     keys[owner, position] = (units << BLOCK_BITS) + ((1 << BLOCK_BITS) - 1 - strip.indices)
     return keys
 
 
-def _largest(keys: Keys) -> Keys:
-    return np.sort(np.partition(keys, -BLOCKS, axis=1)[:, -BLOCKS:], axis=1)[:, ::-1]
+def _largest(keys: Keys, kept: int) -> Keys:
+    return np.sort(np.partition(keys, -kept, axis=1)[:, -kept:], axis=1)[:, ::-1]

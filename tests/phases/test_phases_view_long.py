@@ -3,6 +3,7 @@
 
 import json
 import re
+import signal
 import subprocess
 import sys
 import urllib.error
@@ -174,8 +175,8 @@ def server(artefact, tmp_path_factory) -> Iterator[str]:
         assert found, lines
         yield found.group()
     finally:
-        process.terminate()
-        process.wait()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 0
 
 
 def _answer(url: str, **headers: str) -> tuple[int, str]:

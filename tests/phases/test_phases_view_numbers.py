@@ -64,9 +64,16 @@ def test_the_hottest_blocks_are_those_of_a_stable_sort(run):
     vectors = run.shares[:500]
     found = hottest.hottest(vectors)
     dense = vectors.toarray()
-    order = np.argsort(-np.round(dense, 10), axis=1, kind="stable")[:, : hottest.BLOCKS]
+    order = np.argsort(-np.round(dense, 10), axis=1, kind="stable")[:, : hottest.MOST]
     assert (found.blocks == order).all()
     assert found.shares == pytest.approx(np.take_along_axis(dense, order, axis=1), abs=1e-9)
+
+
+def test_a_run_too_long_for_ten_blocks_each_keeps_the_hottest(run, monkeypatch):
+    vectors = run.shares[:500]
+    monkeypatch.setattr(hottest, "LARGEST_TABLE", 1600)
+    found = hottest.hottest(vectors)
+    assert (found.blocks == np.argsort(-vectors.toarray(), axis=1, kind="stable")[:, :3]).all()
 
 
 def test_equal_shares_are_in_order_of_their_blocks_and_short_rows_are_filled():
