@@ -6,14 +6,10 @@ small, and `docs/view.png`, the page of the first as a browser shows it.
 """
 
 import argparse
-import shutil
 import sys
 from pathlib import Path
 
 from PIL import Image
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
-from selenium.webdriver.support.ui import WebDriverWait
 
 from kadence import program, stages
 from kadence.measure import PLAIN
@@ -22,12 +18,14 @@ from kadence.phases.view.command import Outputs
 from kadence.pipeline import Line, Places, claim
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests/phases"))
+
+from browser import Browser  # noqa: E402
+
 DOCS = ROOT / "docs"
 EXAMPLES = ("heat", "lu", "ring")
 COLOURS = 256
 LARGEST = 300_000  # bytes of a picture: every clone has it
-WINDOW = (1400, 1330)
-PATIENCE = 60  # seconds until the page is there
 
 # A cell of two phases, so that the picture shows what a click shows.
 CHOOSE = """
@@ -61,22 +59,14 @@ def shrink(picture: Path, output: Path) -> None:
 
 def photograph(page: Path, output: Path) -> None:
     """The page as a browser shows it."""
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium") or ""
-    for argument in ("--headless=new", "--no-sandbox", "--hide-scrollbars", "--disable-gpu"):
-        options.add_argument(argument)
-    options.add_argument("--force-device-scale-factor=1")
-    options.add_argument(f"--window-size={WINDOW[0]},{WINDOW[1]}")
-    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    browser = Browser()
     try:
-        driver.get(page.as_uri())
-        ready = "return document.documentElement.dataset.ready !== undefined"
-        WebDriverWait(driver, PATIENCE).until(lambda window: window.execute_script(ready))
-        driver.execute_script(CHOOSE)
-        driver.execute_async_script("requestAnimationFrame(() => setTimeout(arguments[0], 200))")
-        driver.save_screenshot(str(output))
+        browser.open(page.as_uri())
+        browser.run(CHOOSE)
+        browser.settle()
+        browser.screenshot(output)
     finally:
-        driver.quit()
+        browser.close()
 
 
 def main() -> None:

@@ -79,6 +79,22 @@ def test_the_page_refers_to_nothing_outside_it(planted):
     assert "connect-src 'none'" in markup
 
 
+def test_the_commands_of_the_manual_work(planted, kadence, root, tmp_path):
+    manual = (root / "docs/view.md").read_text()
+    commands = "".join(re.findall(r"```sh\n(.*?)```", manual, flags=re.S)).splitlines()
+    for name in ("kprof", "phases.json", "plan.json"):
+        shutil.copy(planted / f"p.{name}", tmp_path / f"heat.{name}")
+    headless = {key: value for key, value in os.environ.items() if "DISPLAY" not in key}
+    for command in commands:
+        program, *words = command.split()
+        assert program == "kadence"
+        done = kadence(*words, cwd=tmp_path, env=headless)
+        assert done.returncode == 0, done.stderr
+    assert {"heat.html", "heat.png", "heat.svg", "heat.trace.json"} <= {
+        path.name for path in tmp_path.iterdir()
+    }
+
+
 # ---- pictures --------------------------------------------------------------------------------
 
 
