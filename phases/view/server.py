@@ -9,6 +9,7 @@ answers only requests that name it as the host, whatever other names a resolver 
 """
 
 import json
+import sys
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -35,6 +36,11 @@ class Server(ThreadingHTTPServer):
             raise UsageError(
                 f"cannot listen on port {port} of {ADDRESS} ({error}); name another with --port"
             ) from error
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that has gone is no error; anything else is told as the library does."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
     @property
     def url(self) -> str:
