@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib
+import matplotlib.style
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
@@ -49,7 +49,7 @@ Visit = tuple[int, int, int]  # phase, first interval, end
 def write_png(subject: Subject, path: Path) -> None:
     """RGB of 16 bits, with every grey of the matrix."""
     data = io.BytesIO()
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.style.context(["default", STYLE]):
         drawn, place = _draw(subject)
         drawn.savefig(data, format="rgba", dpi=DOTS_PER_INCH)
     width, height = (round(inches * DOTS_PER_INCH) for inches in drawn.get_size_inches())
@@ -65,7 +65,7 @@ def write_png(subject: Subject, path: Path) -> None:
 def write_svg(subject: Subject, path: Path) -> None:
     """Outlines, with the matrix as an embedded 16-bit grey PNG."""
     text = io.BytesIO()
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.style.context(["default", STYLE]):
         drawn, place = _draw(subject)
         drawn.savefig(text, format="svg", metadata={"Date": None, "Creator": "kadence"})
     box = place.get_position()
