@@ -3,6 +3,10 @@
 
     /                        the page
     /pair?left=I&right=J     {"left": I, "right": J, "distance": D}
+    /cells?size=S&row=A&rows=M&column=B&columns=N
+                             distances between the intervals in the middle of M cells from cell A
+                             on and of N cells from cell B on, each of S intervals: row after row,
+                             16 bits each, the lower byte first, in the page's units
 
 Nobody but this machine's users can reach it, and a page from elsewhere cannot read from it: it
 answers only requests that name it as the host, whatever other names a resolver gives it.
@@ -15,11 +19,19 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import numpy as np
+from scipy import sparse
+
 from kadence.errors import UsageError
 from kadence.phases import vectors
+from kadence.phases.view.content import UNITS
 from kadence.phases.view.subject import Subject
 
 ADDRESS = "127.0.0.1"
+MOST_CELLS = 512  # along an axis; the page paints fewer
+DIGITS = 12  # of a number that is taken for one
+
+Query = dict[str, list[str]]
 
 
 class Server(ThreadingHTTPServer):
@@ -52,6 +64,22 @@ class Server(ThreadingHTTPServer):
         distance = vectors.pairwise(normalised[[left]], normalised[[right]])[0, 0]
         return {"left": left, "right": right, "distance": float(distance)}
 
+    def cells(self, size: int, row: int, rows: int, column: int, columns: int) -> bytes:
+        """The exact distances of a part of the matrix."""
+        down, across = (self._middles(size, *part) for part in ((row, rows), (column, columns)))
+        distances = vectors.pairwise(down, across)
+        return np.rint(distances * UNITS).astype("<u2").tobytes()
+
+    def _middles(self, size: int, first: int, count: int) -> sparse.csr_matrix:
+        middles = np.arange(first, first + count) * size + size // 2
+        return self.subject.normalised[np.minimum(middles, self.subject.intervals - 1)]
+
+
+def _number(query: Query, name: str) -> int | None:
+    """A number that stands under this name, or None where none does."""
+    text = query.get(name, [""])[0]
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= DIGITS else None
+
 
 class _Handler(BaseHTTPRequestHandler):
     server: Server
@@ -65,31 +93,37 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.FORBIDDEN, "this server answers to its own name only")
             return
         request = urlsplit(self.path)
+        query = parse_qs(request.query)
         if request.path == "/":
             self._answer("text/html; charset=utf-8", self.server.page)
         elif request.path == "/pair":
-            self._answer_pair(parse_qs(request.query))
+            self._answer_pair(query)
+        elif request.path == "/cells":
+            self._answer_cells(query)
         else:
-            self._refuse(HTTPStatus.NOT_FOUND, "there is the page and /pair")
+            self._refuse(HTTPStatus.NOT_FOUND, "there are the page, /pair and /cells")
 
-    def _answer_pair(self, query: dict[str, list[str]]) -> None:
+    def _answer_pair(self, query: Query) -> None:
         intervals = self.server.subject.intervals
-        numbers = [self._interval(query, name, intervals) for name in ("left", "right")]
-        left, right = numbers
-        if left is None or right is None:
+        left, right = (_number(query, name) for name in ("left", "right"))
+        if left is None or right is None or max(left, right) >= intervals:
             wanted = f"left and right must be intervals from 0 to {intervals - 1}"
             self._refuse(HTTPStatus.BAD_REQUEST, wanted)
             return
         text = json.dumps(self.server.pair(left, right))
         self._answer("application/json", text.encode("ascii"))
 
-    @staticmethod
-    def _interval(query: dict[str, list[str]], name: str, intervals: int) -> int | None:
-        (text,) = query.get(name, [""])[:1]
-        if not (text.isascii() and text.isdigit() and len(text) < 12):
-            return None
-        number = int(text)
-        return number if number < intervals else None
+    def _answer_cells(self, query: Query) -> None:
+        names = ("size", "row", "rows", "column", "columns")
+        size, row, rows, column, columns = (_number(query, name) or 0 for name in names)
+        farthest = (max(row + rows, column + columns) - 1) * size
+        within = farthest < self.server.subject.intervals and max(rows, columns) <= MOST_CELLS
+        if not (within and min(size, rows, columns) >= 1):
+            wanted = f"the cells must be within the run, and at most {MOST_CELLS} along an axis"
+            self._refuse(HTTPStatus.BAD_REQUEST, wanted)
+            return
+        found = self.server.cells(size, row, rows, column, columns)
+        self._answer("application/octet-stream", found)
 
     def _answer(self, kind: str, body: bytes, status: HTTPStatus = HTTPStatus.OK) -> None:
         self.send_response(status)

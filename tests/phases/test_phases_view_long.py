@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from browser import Browser
 from long_run import LongRun, long_run
-from scipy.spatial.distance import cityblock
+from scipy.spatial.distance import cdist, cityblock
 
 INTERVALS = 100_000
 LARGEST_FILE = 15_000_000
@@ -204,6 +204,12 @@ def test_the_server_answers_any_pair_exactly(server, pairs):
         ("pair?left=1&right=1e3", 400),
         (f"pair?left=1&right={'9' * 400}", 400),
         ("pair?left=%00&right=2", 400),
+        ("cells", 400),
+        ("cells?size=1&row=0&rows=0&column=0&columns=1", 400),
+        ("cells?size=0&row=0&rows=1&column=0&columns=1", 400),
+        ("cells?size=1&row=0&rows=1&column=99999&columns=2", 400),
+        ("cells?size=1&row=0&rows=513&column=0&columns=1", 400),
+        ("cells?size=1&row=0&rows=1&column=99999&columns=1", 200),
         ("etc/passwd", 404),
         ("../../etc/passwd", 404),
         ("", 200),
@@ -238,5 +244,27 @@ def test_the_served_page_asks_for_what_it_does_not_hold(window, server, run):
     assert expected in window.text("said")
     assert window.run("return document.querySelector('#cell .distance').textContent") == expected
     assert window.complaints() == []
+    assert window.requests() == [server, f"{server}pair?left={left}&right={right}"]
+
+
+def test_the_served_page_paints_single_intervals_exactly(window, server, run):
+    window.open(server)
+    window.run("window.kadenceView.pointer.choose(50000, 50040)")
+    for _ in range(10):
+        window.run("window.kadenceView.pointer.zoom(0.5)")
+    window.wait("window.kadenceView.plots.distances.cells?.size === 1")
+    window.settle()
+    picture = window.picture()
+    rows, columns = picture["shape"]
+    y, x = int(picture["y"]), int(picture["x"])
+    assert 50 < rows < 200 and 50 < columns < 200
+    shown = np.array(picture["values"], dtype=float).reshape(rows, columns)
+    expected = cdist(
+        run.shares[y : y + rows].toarray(), run.shares[x : x + columns].toarray(), "cityblock"
+    )
+    upper = ~np.isnan(shown)
+    assert upper.sum() > 1000
+    assert shown[upper] == pytest.approx(expected[upper], abs=0.00006)
+    assert window.complaints() == []
     asked = window.requests()
-    assert asked == [server, f"{server}pair?left={left}&right={right}"]
+    assert asked[0] == server and all(url.startswith(f"{server}cells?") for url in asked[1:])

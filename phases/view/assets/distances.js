@@ -27,10 +27,32 @@ class Level {
   }
 }
 
+/** Exact distances of the intervals in the middle of a grid of cells. */
+class Cells {
+  constructor(run, { size, across, down }, values) {
+    Object.assign(this, { run, size, across, down, values });
+  }
+
+  at(left, right) {
+    const row = this.position(left, this.down), column = this.position(right, this.across);
+    return row === undefined || column === undefined
+      ? undefined
+      : this.values[row * this.across.count + column] / this.run.units;
+  }
+
+  /** Which of the cells has this interval in its middle. */
+  position(interval, { first, count }) {
+    const cell = Math.floor(interval / this.size);
+    const inside = cell >= first && cell < first + count;
+    return inside && middleOf(this.run, cell, this.size) === interval ? cell - first : undefined;
+  }
+}
+
 class Distances {
   constructor(run) {
     this.run = run;
-    this.served = new Map();
+    this.pairs = new Map(); // what was asked of the server, by position in the whole matrix
+    this.cells = null; // the part of the matrix that was asked for last
     const count = Math.ceil(run.intervals / run.group);
     const { mean, least = mean, greatest = mean } = run.arrays;
     this.levels = [new Level(run.group, count, { least, mean, greatest })];
@@ -100,12 +122,17 @@ class Distances {
     if (left === right) {
       return [0, 0];
     }
-    const known = this.served.get(left * run.intervals + right);
+    const known = this.asked(left, right);
     if (known !== undefined) {
       return [known, known];
     }
     const [low, high] = run.exact ? this.stored(left, right) : this.bounds(left, right);
     return [low / run.units, high / run.units];
+  }
+
+  /** A distance that the server gave. */
+  asked(left, right) {
+    return this.pairs.get(left * this.run.intervals + right) ?? this.cells?.at(left, right);
   }
 
   stored(left, right) {

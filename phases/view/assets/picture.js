@@ -26,6 +26,11 @@ function grid(distances, columns, rows) {
   return { size, level: null };
 }
 
+/** The interval that stands for its neighbours. */
+function middleOf(run, cell, size) {
+  return Math.min(cell * size + Math.floor(size / 2), run.intervals - 1);
+}
+
 function cellsOf(span, size, intervals) {
   const first = Math.floor(span.low / size);
   const last = Math.min(Math.ceil(span.high / size), Math.ceil(intervals / size));
@@ -39,7 +44,7 @@ function paint(distances, statistic, columns, rows) {
   const across = cellsOf(columns, size, run.intervals);
   const down = cellsOf(rows, size, run.intervals);
   const values = new Float32Array(across.count * down.count).fill(NaN);
-  const middle = (cell) => Math.min(cell * size + Math.floor(size / 2), run.intervals - 1);
+  const middle = (cell) => middleOf(run, cell, size);
   const value = level === null
     ? (row, column) => distances.shade(statistic, middle(row), middle(column))
     : (row, column) => level.at(statistic, row, column) / run.units;
@@ -49,7 +54,7 @@ function paint(distances, statistic, columns, rows) {
       values[y * across.count + x] = value(row, across.first + x);
     }
   }
-  return { values, size, across, down };
+  return { values, size, level, across, down };
 }
 
 /** Sums of an array up to every position, so that the sum of any part takes one step. */

@@ -27,6 +27,7 @@ class Plots {
 
   /** Many changes before the next frame are one. */
   refreshSoon() {
+    hint.hide();
     if (!this.waiting) {
       this.waiting = true;
       requestAnimationFrame(() => {
@@ -37,13 +38,13 @@ class Plots {
   }
 
   refresh() {
-    hint.hide();
     const began = performance.now();
     const picture = paint(this.distances, this.statistic, this.columns, this.rows);
     this.showPicture(picture);
     this.showTimeline();
     this.cell = picture.size;
-    this.level = grid(this.distances, this.columns, this.rows).level;
+    this.level = picture.level;
+    server.askCells(this, picture);
     document.documentElement.dataset.painted = (performance.now() - began).toFixed(1);
     this.listeners.forEach((listener) => listener());
   }

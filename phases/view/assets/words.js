@@ -15,7 +15,7 @@ function intervalWords(run, interval) {
 function distanceWords(distances, left, right) {
   const [low, high] = distances.pair(left, right);
   if (low === high) {
-    const asked = distances.served.has(left * distances.run.intervals + right);
+    const asked = distances.asked(left, right) !== undefined;
     return `distance ${inDistance(low)}, exact${asked ? " (computed when asked)" : ""}`;
   }
   return `distance between ${inDistance(low)} and ${inDistance(high)} ` +
