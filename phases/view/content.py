@@ -36,6 +36,12 @@ KIND_NAMES = {
     kinds.SOCKET_IO: "socket I/O",
 }
 
+
+def kind_name(kind: str) -> str:
+    """As a person would say it."""
+    return KIND_NAMES.get(kind, kind)
+
+
 Array = npt.NDArray[Any]
 Header = dict[str, Any]
 
@@ -106,7 +112,7 @@ def _run(subject: Subject) -> Header:
         "threads": len(set(profile.thread.tolist())),
         "phases": [
             {
-                "kind": KIND_NAMES[phase["kind"]],
+                "kind": kind_name(phase["kind"]),
                 "representative": phase["representative"],
                 "colour": css_colour(phase["id"]),
                 "textColour": text_colour(phase["id"]),

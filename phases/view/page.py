@@ -11,7 +11,7 @@ from bokeh.resources import Resources
 
 from kadence.phases.planning import NANOSECONDS
 from kadence.phases.view import figures, functions, palette
-from kadence.phases.view.content import KIND_NAMES, Content
+from kadence.phases.view.content import Content, kind_name
 from kadence.phases.view.subject import Body, Subject
 
 ASSETS = Path(__file__).parent / "assets"
@@ -83,7 +83,7 @@ def _row(subject: Subject, phase: Body, hottest: functions.Shares) -> dict[str, 
         "id": phase["id"],
         "colour": palette.css_colour(phase["id"]),
         "weight": f"{phase['weight']:.2%}",
-        "kind": KIND_NAMES[phase["kind"]],
+        "kind": kind_name(phase["kind"]),
         "intervals": phase["intervals"],
         "functions": [(function, f"{share:.1%}") for function, share in hottest],
         "representative": phase["representative"],

@@ -25,7 +25,7 @@ from kadence.phases import matrix
 from kadence.phases.matrix import Picture
 from kadence.phases.view import activity, deep_png
 from kadence.phases.view.activity import Marker
-from kadence.phases.view.content import KIND_NAMES
+from kadence.phases.view.content import kind_name
 from kadence.phases.view.palette import css_colour
 from kadence.phases.view.subject import Subject
 
@@ -139,7 +139,7 @@ def _draw_frame(axes: Axes, subject: Subject) -> None:
     axes.tick_params(labelbottom=False)
     for phase, first, end in _labelled(subject):
         middle = (first + end) / 2
-        kind = KIND_NAMES[subject.raw["phases"][phase]["kind"]]
+        kind = kind_name(subject.raw["phases"][phase]["kind"])
         axes.annotate(
             f"{kind} ({phase})",
             (middle, middle),
@@ -237,7 +237,7 @@ def _draw_legend(drawn: Figure, subject: Subject) -> None:
     patches: list[Any] = [
         Patch(
             facecolor=css_colour(phase["id"]),
-            label=f"phase {phase['id']}: {KIND_NAMES[phase['kind']]}, "
+            label=f"phase {phase['id']}: {kind_name(phase['kind'])}, "
             f"{phase['weight']:.1%} of the instructions",
         )
         for phase in subject.raw["phases"]

@@ -19,7 +19,7 @@ import numpy as np
 
 from kadence import artefact
 from kadence.phases.view import activity
-from kadence.phases.view.content import KIND_NAMES
+from kadence.phases.view.content import kind_name
 from kadence.phases.view.subject import Subject
 
 PROCESS = 1  # the format wants a number; a profile follows one process
@@ -58,7 +58,7 @@ def _phases(subject: Subject) -> Iterator[Event]:
     firsts = np.concatenate(([0], np.flatnonzero(change) + 1)).tolist()
     for first, end in zip(firsts, [*firsts[1:], subject.intervals], strict=True):
         phase = int(subject.assignment[first])
-        kind = KIND_NAMES[subject.raw["phases"][phase]["kind"]]
+        kind = kind_name(subject.raw["phases"][phase]["kind"])
         begin, last = int(profile.start[first]), end - 1
         yield {
             "ph": "X",
