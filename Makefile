@@ -79,7 +79,7 @@ test-full: build test-deps ## the tests that are too long for `make test`, too
 	$(PYTEST) -m 'not torture' $(PYTEST_ARGUMENTS)
 
 .PHONY: bench
-bench: bench-profiler bench-phases bench-quantum bench-lab bench-kernel ## every benchmark
+bench: bench-profiler bench-phases bench-view bench-inputs bench-quantum bench-lab bench-kernel ## every benchmark
 
 .PHONY: lock
 lock: deps ## pin the newest versions of what requirements/python.in names

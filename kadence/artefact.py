@@ -24,8 +24,19 @@ TRACE = "kadence.trace"
 PROOF = "kadence.proof"
 LAB = "kadence.lab"
 FIGURES = "kadence.figures"
+COMPARE = "kadence.compare"
 
-VERSIONS = {PHASES: 1, PLAN: 1, REPORT: 1, KERNEL: 1, TRACE: 1, PROOF: 1, LAB: 1, FIGURES: 1}
+VERSIONS = {
+    PHASES: 1,
+    PLAN: 1,
+    REPORT: 1,
+    KERNEL: 1,
+    TRACE: 1,
+    PROOF: 1,
+    LAB: 1,
+    FIGURES: 1,
+    COMPARE: 1,
+}
 
 
 @contextmanager

@@ -16,6 +16,8 @@ from kadence.errors import KadenceError, UsageError
 VERBS = {
     "profile": "run a program and record its basic-block vectors and system calls",
     "phases": "find the phases in a profile",
+    "view": "show the phases: a page to walk through, a figure, a trace",
+    "compare": "say whether a program does the same kinds of work on several inputs",
     "plan": "decide which adaptation belongs to which phase, and where it is announced",
     "kernel": "build, list and remove kernels",
     "run": "run a command under a kernel",

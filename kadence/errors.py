@@ -19,6 +19,10 @@ class ArtefactError(KadenceError):
     """An artefact is damaged, of an unknown schema or version, or does not belong here."""
 
 
+class PlanError(KadenceError):
+    """A plan would do harm, or good by accident only."""
+
+
 class ToolError(KadenceError):
     """A program that Kadence drives is missing or failed."""
 

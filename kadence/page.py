@@ -35,9 +35,18 @@ def render(document: Mapping[str, Any], matrix: bytes) -> str:
         matrix=base64.b64encode(matrix).decode("ascii"),
         plot=plot(document["cells"]),
         refusals=refusals(document["plan"]["refused"]),
+        announcements=announcements(document["plan"]["announcement"]),
         kernel_names=KERNEL_NAMES,
         colours=[f"rgb{colour}" for colour in COLOURS],
     )
+
+
+def announcements(figures: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """What the markers do on the input they were chosen on, and on each other one."""
+    return [
+        ("chosen on", figures["chosen_on"]),
+        *(("validated on", other) for other in figures["validated_on"]),
+    ]
 
 
 def refusals(refused: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

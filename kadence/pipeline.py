@@ -14,7 +14,7 @@ from kadence.kconfig.build import BuildRequest
 from kadence.kconfig.build import build as build_kernel
 from kadence.kconfig.store import Kernel
 from kadence.measure import ADAPTED, GENERIC, PLAIN, TAILORED
-from kadence.phases import analysis, planning
+from kadence.phases import analysis, comparison, planning
 from kadence.profiler import runner
 from kadence.program import Program
 from kadence.proof import Proof
@@ -66,6 +66,7 @@ class Wish:
     trace: Path | None = None
     budget: int = DEFAULT_BUDGET
     mitigations: bool = False
+    force: bool = False  # plan whatever another input says
     overrides: tuple[tuple[str, str], ...] = ()  # above all rules, unless a repair needs otherwise
 
 
@@ -74,7 +75,7 @@ def prepare(described: Program, places: Places, stages: Stages, wish: Wish) -> P
     line = Line(described, places, stages)
     source_key = line.copied()
     plain_key = line.built(PLAIN, source_key, None)
-    plan_key = line.planned(line.phased(line.profiled(plain_key)))
+    plan_key = line.planned(plain_key, wish.force)
     adapted_key = line.built(ADAPTED, source_key, places.artefact("plan.json"), plan_key)
     kernels, proof = _kernels(described, places, wish, f"{plain_key} {adapted_key}")
     ids = [kernel.id for kernel in kernels.values()]
@@ -138,26 +139,31 @@ class Line:
 
     def profiled(self, plain_key: str) -> str:
         """The profile of the plain program."""
-        output = self.places.artefact("kprof")
+        return self._profiled("profile", "kprof", self.program.profile, plain_key)
+
+    def validated(self, plain_key: str) -> str:
+        """The profile of the plain program on the input that validates the markers."""
+        return self._profiled("validate", "validate.kprof", self.program.validate, plain_key)
+
+    def _profiled(self, name: str, suffix: str, argv: tuple[str, ...], plain_key: str) -> str:
+        output = self.places.artefact(suffix)
         tools = [Path(profiler.__file__).parent, resources.built("profiler")]
-        words = self.program
         return self.stages.run(
-            "profile",
-            [plain_key, words.profile, words.interval, words.standard_input]
+            name,
+            [plain_key, argv, self.program.interval, self.program.standard_input]
             + [fingerprint(tool) for tool in tools],
             [output],
-            partial(self._profile, output),
+            partial(self._profile, argv, output, self.places.log(name)),
         )
 
-    def _profile(self, output: Path) -> None:
+    def _profile(self, argv: tuple[str, ...], output: Path, log: Path) -> None:
         folder = self.places.build(PLAIN)
-        log = self.places.log("profile")
         with (
             (folder / (self.program.standard_input or os.devnull)).open("rb") as stdin,
             log.open("wb") as said,
         ):
             outcome = runner.profile(
-                self.program.profile,
+                argv,
                 output,
                 self.program.interval or runner.DEFAULT_INTERVAL,
                 cwd=folder,
@@ -170,8 +176,8 @@ class Line:
         if outcome.exit_status:
             output.unlink()
             raise ToolError(
-                f"{self.program.profile[0]} ended with status {outcome.exit_status} under the "
-                f"profiler; what it said is in {log}"
+                f"{argv[0]} ended with status {outcome.exit_status} under the profiler; what it "
+                f"said is in {log}"
             )
 
     def phased(self, profile_key: str) -> str:
@@ -190,14 +196,36 @@ class Line:
             ),
         )
 
-    def planned(self, phases_key: str) -> str:
-        """The plan for the phases."""
+    def compared(self, profile_key: str, validate_key: str) -> str:
+        """The comparison of the profile with that of the other input."""
         of = self.places.artefact
         return self.stages.run(
+            "compare",
+            [profile_key, validate_key, fingerprint(Path(phases.__file__).parent)],
+            [of("compare.json"), of("compare.png"), of("compare-annotated.png")],
+            partial(
+                comparison.run,
+                [of("kprof"), of("validate.kprof")],
+                of("compare.json"),
+                of("compare.png"),
+                of("compare-annotated.png"),
+            ),
+        )
+
+    def planned(self, plain_key: str, force: bool) -> str:
+        """The plan for the phases, after what another input says where one is named."""
+        of = self.places.artefact
+        profile_key = self.profiled(plain_key)
+        keys = [self.phased(profile_key)]
+        other = None
+        if self.program.validate:
+            keys.append(self.compared(profile_key, self.validated(plain_key)))
+            other = planning.Comparison(of("compare.json"), force)
+        return self.stages.run(
             "plan",
-            [phases_key],
+            [*keys, force],
             [of("plan.json")],
-            partial(planning.run, of("phases.json"), of("plan.json")),
+            partial(planning.run, of("phases.json"), of("plan.json"), comparison=other),
         )
 
 

@@ -27,6 +27,7 @@ class Program:
     run: tuple[str, ...]
     profile: tuple[str, ...]
     check: tuple[str, ...]
+    validate: tuple[str, ...] = ()  # the run on which markers are validated; empty for none
     prepare: str = ""  # for the shell; empty where there is nothing to prepare
     standard_input: str = ""  # file; empty for none
     inputs: tuple[str, ...] = ()
@@ -42,6 +43,7 @@ KEYS: dict[str, dict[str, tuple[str, bool]]] = {
     "run": {
         "command": ("words", True),
         "profile": ("words", False),
+        "validate": ("words", False),
         "interval": ("count", False),
         "stdin": ("path", False),
         "inputs": ("paths", False),
@@ -75,6 +77,7 @@ def read(folder: Path) -> Program:
         run=run,
         profile=values.get("run.profile", run),
         check=values["check.command"],
+        validate=values.get("run.validate", ()),
         standard_input=values.get("run.stdin", ""),
         inputs=values.get("run.inputs", ()),
         outputs=values.get("run.outputs", ()),

@@ -142,7 +142,10 @@ def _known(
             "timeline": timeline(phases),
         },
         "phases": phases["phases"],
-        "plan": {key: plan[key] for key in ("policies", "markers", "refused")},
+        "plan": {
+            key: plan[key]
+            for key in ("stability", "announcement", "policies", "markers", "refused")
+        },
         "system_calls": phases["system_calls"],
     }
 

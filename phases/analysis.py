@@ -11,12 +11,11 @@ from scipy import sparse
 
 from kadence import artefact
 from kadence.errors import UsageError
-from kadence.phases import concurrency, kinds, markers, matrix, vectors
+from kadence.phases import concurrency, kinds, markers, matrix, ranks, vectors
 from kadence.phases.kinds import Verdict
 from kadence.phases.markers import Marker
 from kadence.phases.segmentation import Mask, Segmentation, segment
 from kadence.phases.vectors import Distances
-from kadence.profiler import kprof
 from kadence.profiler.profile import Profile, SystemCalls
 
 HOTTEST = 10
@@ -28,25 +27,31 @@ Body = dict[str, Any]
 
 
 def run(
-    profile_path: Path,
+    profile_path: Path | Sequence[Path],
     output: Path,
     matrix_path: Path | None = None,
     annotated_path: Path | None = None,
     count: int | None = None,
 ) -> Body:
-    """Read a profile, write the artefact and the pictures asked for; returns the body."""
+    """Read a profile, write the artefact and the pictures asked for; returns the body.
+
+    Several profiles are the ranks of one parallel program.
+    """
     if count is not None and count < 1:
         raise UsageError(f"--phases takes a whole number from 1, not {count}")
-    profile = kprof.read(profile_path)
+    paths = [profile_path] if isinstance(profile_path, Path) else list(profile_path)
+    profile, members = ranks.read(paths)
     segmentation = segment(profile, count)
     body = describe(profile, segmentation)
+    if len(members) > 1:
+        body["ranks"] = [rank.described() for rank in members]
     if matrix_path or annotated_path:
         picture = matrix.similarity_matrix(segmentation.normalised)
         if matrix_path:
             matrix.write(picture, matrix_path)
         if annotated_path:
             _write_annotated(picture, segmentation, body, annotated_path)
-    command = ["kadence", "phases", str(profile_path), "-o", str(output)]
+    command = ["kadence", "phases", *map(str, paths), "-o", str(output)]
     if count is not None:
         command += ["--phases", str(count)]
     artefact.write(output, artefact.PHASES, profile.build_id, command, body)

@@ -188,7 +188,14 @@ class _Place:
         if among is not None:
             header = [number for number in header if number in among]
             region = [number for number in region if number in among]
-        return loops.counted_entries(self.source, header, region)
+        inner = {
+            number
+            for other in self._distinct_loops()
+            if other.depth > loop.depth and other.line > loop.line
+            for number in self._region(other)
+        }
+        own = [number for number in region if number not in inner]
+        return loops.counted_entries(self.source, loops.LoopBlocks(header, own, region))
 
     def _distinct_loops(self) -> list[Loop]:
         """The loops within the function's lines; of loops that share a line, the outermost."""

@@ -22,36 +22,58 @@ are entries: it is taken for the top.
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from kadence.phases import firstround
 from kadence.phases.source import Firings, Source
 
 Active = npt.NDArray[np.bool_]
 Threads = npt.NDArray[np.int32]
 
 
-def counted_entries(source: Source, header: Sequence[int], region: Sequence[int]) -> Firings | None:
-    """Entries per row of the loop with these blocks on its header line and in its lines.
+@dataclass(frozen=True)
+class LoopBlocks:
+    """The executed blocks of a loop, by their lines."""
+
+    header: Sequence[int]  # on the header's line
+    own: Sequence[int]  # on the lines of this loop alone
+    region: Sequence[int]  # on its lines and those of the loops inside it
+
+
+def counted_entries(source: Source, loop: LoopBlocks) -> Firings | None:
+    """Entries per row of the loop.
 
     The copies in different functions are added up; None where one of them cannot be counted.
     """
-    latches = _by_symbol(source, header)
-    bodies = _by_symbol(source, region)
-    totals = source.totals
+    headers, owns = _by_symbol(source, loop.header), _by_symbol(source, loop.own)
     entries = np.zeros(len(source.thread))
-    for symbol, candidates in latches.items():
-        latch = max(candidates, key=lambda block: (totals[block], -block))
-        tops = [block for block in bodies[symbol] if totals[block] < totals[latch]]
-        if not tops:
+    for symbol, region in _by_symbol(source, loop.region).items():
+        counted = firstround.entries(source, owns[symbol], region, source.by_symbol[symbol])
+        if counted is None and headers[symbol]:
+            counted = _from_latch_and_top(source, headers[symbol], region)
+        if counted is None:
             return None
-        top = max(tops, key=lambda block: (totals[block], -block))
-        # What runs less often than the top may stand before or behind the loop.
-        inside = [block for block in bodies[symbol] if totals[block] >= totals[top]]
-        surplus = source.fires([latch]) - source.fires([top])
-        entries += _entries(surplus, source.fires(inside) > 0, source.thread)
+        entries += counted
     return entries if entries.any() else None
+
+
+def _from_latch_and_top(
+    source: Source, header: Sequence[int], region: Sequence[int]
+) -> Firings | None:
+    totals = source.totals
+    latch = max(header, key=lambda block: (totals[block], -block))
+    tops = [block for block in region if totals[block] < totals[latch]]
+    if not tops:
+        return None
+    # Whichever way the loop was turned, its top is first met after its latch.
+    top = max(tops, key=lambda block: (totals[block], block > latch, -block))
+    # What runs less often than the top may stand before or behind the loop.
+    inside = [block for block in region if totals[block] >= totals[top]]
+    surplus = source.fires([latch]) - source.fires([top])
+    return _entries(surplus, source.fires(inside) > 0, source.thread)
 
 
 def once_per_call(calls: Firings, active: Active, thread: Threads) -> Firings:

@@ -41,7 +41,7 @@ class Marker:
 def find_markers(profile: Profile, segmentation: Segmentation) -> list[Marker]:
     """The best candidates for every phase, best first within a phase."""
     phases = range(len(segmentation.representatives))
-    judges = [_PhaseJudge(profile, segmentation, phase) for phase in phases]
+    judges = [PhaseJudge(profile, segmentation, phase) for phase in phases]
     best: list[list[Marker]] = [[] for _ in phases]
     for candidate in candidates(profile):
         for judge, ranking in zip(judges, best, strict=True):
@@ -79,14 +79,14 @@ def _rank(marker: Marker) -> tuple[object, ...]:
     )
 
 
-class _PhaseJudge:
+class PhaseJudge:
     """Judges candidates as markers of one phase."""
 
     def __init__(self, profile: Profile, segmentation: Segmentation, phase: int) -> None:
         self.phase = phase
         self.same = same_thread_as_before(profile.thread)
         self.inside: Mask = segmentation.assignment == phase
-        self.boundaries = _boundaries_into(segmentation.boundaries, phase)
+        self.boundaries = boundaries_into(segmentation.boundaries, phase)
         self.instructions = profile.instructions.astype(np.float64)
         before_phase = np.zeros_like(self.inside)
         before_phase[:-1] = self.inside[1:] & self.same[1:]
@@ -132,7 +132,7 @@ class _PhaseJudge:
         return len(disturbed) / self.other_visits
 
 
-def _boundaries_into(boundaries: Sequence[Boundary], phase: int) -> npt.NDArray[np.int64]:
+def boundaries_into(boundaries: Sequence[Boundary], phase: int) -> npt.NDArray[np.int64]:
     """Rows of the boundaries into the phase.
 
     The beginning of the run counts only when there is no other way into the phase: until a

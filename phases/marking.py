@@ -4,8 +4,8 @@
 FUNCTION_ENTRY = "function_entry"
 LOOP_PREHEADER = "loop_preheader"
 
-ANNOUNCED_AT_LEAST = 0.8
-FALSE_AT_MOST = 0.25
+ANNOUNCED_AT_LEAST = 0.95
+FALSE_AT_MOST = 0.05
 INTRUDES_AT_MOST = 0.25
 
 # A processor that runs 1e9 instructions a second, and how often a marker may fire on it.

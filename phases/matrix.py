@@ -28,7 +28,8 @@ Colour = tuple[int, int, int]
 
 # The annotated picture, in pixels.
 MARGIN, BAR, GAP, SIDE, LEGEND_LINE = 24, 18, 6, 800, 30
-TRANSITION = -1  # in the place of a phase
+TRANSITION, NOTHING = -1, -2  # in the place of a phase
+TRANSITION_COLOUR: Colour = (190, 190, 190)
 INK: Colour = (32, 32, 32)
 PAPER: Colour = (255, 255, 255)
 # Okabe and Ito's colours, told apart by the colour-blind as well.
@@ -52,13 +53,14 @@ def similarity_matrix(normalised: Normalised) -> Picture:
     return _grey(vectors.among(normalised[standing_for_pixels(count)]))
 
 
-def standing_for_pixels(count: int) -> Labels:
+def standing_for_pixels(count: int, side: int | None = None) -> Labels:
     """A row for every pixel of the scaled-down axis.
 
     Not always the same one of its surroundings: a loop whose period is a pixel would vanish.
     """
-    edges = np.arange(LARGEST_SIDE + 1) * count // LARGEST_SIDE
-    within = np.arange(LARGEST_SIDE) * GOLDEN_RATIO % 1.0
+    side = side or LARGEST_SIDE
+    edges = np.arange(side + 1) * count // side
+    within = np.arange(side) * GOLDEN_RATIO % 1.0
     return np.asarray(edges[:-1] + (within * np.diff(edges)).astype(np.int64))
 
 
@@ -79,7 +81,7 @@ def write_annotated(
 ) -> None:
     """Write the matrix in 8 bits with the phases along its axes and a caption for each.
 
-    Transitions are as dark as the frame.
+    Transitions are light grey.
     """
     corner = MARGIN + BAR + GAP
     legend_height = LEGEND_LINE * len(captions)
@@ -99,19 +101,23 @@ def write_annotated(
 
 def _draw_bars(draw: ImageDraw.ImageDraw, assignment: Labels, corner: int) -> None:
     for pixel in range(SIDE):
-        colour = _colour(int(assignment[pixel * len(assignment) // SIDE]))
+        phase = int(assignment[pixel * len(assignment) // SIDE])
+        shade = colour(phase)
         at = corner + pixel
-        draw.line((at, MARGIN, at, MARGIN + BAR - 1), fill=colour)
-        draw.line((MARGIN, at, MARGIN + BAR - 1, at), fill=colour)
+        draw.line((at, MARGIN, at, MARGIN + BAR - 1), fill=shade)
+        draw.line((MARGIN, at, MARGIN + BAR - 1, at), fill=shade)
 
 
 def _draw_legend(draw: ImageDraw.ImageDraw, captions: Sequence[str], top: int) -> None:
     font = ImageFont.load_default(size=16)
     for number, caption in enumerate(captions):
         y = top + LEGEND_LINE * number
-        draw.rectangle((MARGIN, y, MARGIN + BAR, y + BAR), fill=_colour(number))
+        draw.rectangle((MARGIN, y, MARGIN + BAR, y + BAR), fill=colour(number))
         draw.text((MARGIN + BAR + GAP, y), caption, fill=INK, font=font)
 
 
-def _colour(phase: int) -> Colour:
-    return INK if phase == TRANSITION else COLOURS[phase % len(COLOURS)]
+def colour(phase: int) -> Colour:
+    """The colour of a phase, of transitions, or of nothing."""
+    if phase == NOTHING:
+        return PAPER
+    return TRANSITION_COLOUR if phase == TRANSITION else COLOURS[phase % len(COLOURS)]

@@ -13,9 +13,10 @@ from typing import Any
 
 from kadence import artefact
 from kadence.errors import UsageError
-from kadence.phases import kinds
+from kadence.phases import announcement, choice, inputs, kinds
 from kadence.phases.document import Boundary, Concurrency, Document, Marker, Phase, parse
-from kadence.phases.marking import FIRINGS_PER_SECOND, acceptable, affordable, firings_per_second
+from kadence.phases.inputs import Inputs, OtherInput
+from kadence.phases.marking import FIRINGS_PER_SECOND
 
 DEFAULT_PROCESSORS = 1  # User-Mode Linux in 6.12 has one
 DEFAULT_QUANTUM = 5.0  # seconds
@@ -39,24 +40,50 @@ class Decisions:
         self.refused.append({"phase": phase, "what": what, "reason": reason})
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """Where other inputs are told of, and whether to plan whatever it says."""
+
+    path: Path
+    force: bool = False
+
+    def options(self) -> tuple[str, ...]:
+        return ("--compare", str(self.path), *(("--force",) if self.force else ()))
+
+
 def run(
     phases_path: Path,
     output: Path,
     processors: int = DEFAULT_PROCESSORS,
     quantum: float = DEFAULT_QUANTUM,
+    comparison: Comparison | None = None,
 ) -> Body:
     """Read the phases artefact and write the plan; returns its body."""
     raw = artefact.read(phases_path, artefact.PHASES)
-    body = plan(parse(raw, phases_path), processors, quantum)
+    document = parse(raw, phases_path)
+    compared = _inputs(comparison, raw, phases_path)
+    body = plan(document, processors, quantum, compared)
     command = [
         *("kadence", "plan", str(phases_path), "-o", str(output)),
         *("--processors", str(processors), "--quantum", f"{quantum:g}"),
+        *(comparison.options() if comparison else ()),
     ]
     artefact.write(output, artefact.PLAN, raw["build_id"], command, body)
     return body
 
 
-def plan(document: Document, processors: int, quantum: float) -> Body:
+def _inputs(comparison: Comparison | None, raw: Body, phases_path: Path) -> Inputs | None:
+    if comparison is None:
+        return None
+    compared = inputs.read(comparison.path, raw, phases_path)
+    if not comparison.force:
+        inputs.require_stable(compared, comparison.path)
+    return compared
+
+
+def plan(
+    document: Document, processors: int, quantum: float, compared: Inputs | None = None
+) -> Body:
     """The body of the plan artefact."""
     if processors < 1:
         raise UsageError(f"--processors takes a whole number from 1, not {processors}")
@@ -64,14 +91,18 @@ def plan(document: Document, processors: int, quantum: float) -> Body:
         raise UsageError(
             f"--quantum takes {SHORTEST_QUANTUM:g} to {LONGEST_QUANTUM:g} seconds, not {quantum:g}"
         )
+    others = compared.others if compared else ()
     decisions = Decisions(round(quantum * NANOSECONDS))
-    _choose_markers(document, decisions)
+    chosen = choice.choose(document)
+    _take_markers(document, chosen, others, decisions)
     contention = _contention(document.concurrency, processors)
     for phase in document.phases:
         _decide_quantum(document, phase, contention, decisions)
     return {
         "program": list(document.program),
         "processors": processors,
+        "stability": _stability(compared),
+        "announcement": announcement.of_plan(document, chosen, others),
         "policies": decisions.policies,
         "markers": [
             _planned_marker(number, document, marker)
@@ -82,54 +113,43 @@ def plan(document: Document, processors: int, quantum: float) -> Body:
     }
 
 
-def _choose_markers(document: Document, decisions: Decisions) -> None:
-    """Give each phase its best acceptable marker, the heaviest phase first.
+def _stability(compared: Inputs | None) -> Body | None:
+    if compared is None:
+        return None
+    return {
+        "verdict": compared.verdict,
+        "unknown": compared.unknown,
+        "allowed": compared.allowed,
+    }
 
-    One place can announce one phase only.
-    """
-    taken: set[tuple[object, ...]] = set()
-    for phase in sorted(document.phases, key=lambda phase: (-phase.weight, phase.number)):
-        offered = [marker for marker in document.markers if marker.phase == phase.number]
-        fitting = [
-            marker
-            for marker in offered
-            if acceptable(marker.announced, marker.false, marker.intrudes)
-            and affordable(marker.fires, document.total_instructions)
-            and marker.place not in taken
-        ]
-        if fitting:
-            decisions.chosen[phase.number] = fitting[0]
-            taken.add(fitting[0].place)
+
+def _take_markers(
+    document: Document,
+    chosen: dict[int, Marker],
+    others: Sequence[OtherInput],
+    decisions: Decisions,
+) -> None:
+    """Take the chosen markers that no other input speaks against; say why not the others."""
+    for phase in document.phases:
+        marker = chosen.get(phase.number)
+        reason = _why_not_taken(document, phase, chosen, others)
+        if marker is None or reason is not None:
+            decisions.refuse(phase.number, "marker", reason or "")
         else:
-            decisions.refuse(phase.number, "marker", _why_no_marker(document, offered, taken))
-    decisions.refused.sort(key=lambda refusal: refusal["phase"])
+            decisions.chosen[phase.number] = marker
 
 
-def _rate(document: Document, marker: Marker) -> float:
-    """Expected firings per second."""
-    return firings_per_second(marker.fires, document.total_instructions)
-
-
-def _why_no_marker(
-    document: Document, offered: Sequence[Marker], taken: set[tuple[object, ...]]
-) -> str:
-    if not offered:
-        return "no function or loop of the program itself was seen to begin where this phase begins"
-    best = offered[0]
-    rate = _rate(document, best)
-    if not acceptable(best.announced, best.false, best.intrudes):
-        return (
-            f"the best place, {best.where}, announces {best.announced:.0%} of "
-            f"{_counted(best.boundaries, 'boundary', 'boundaries')}, fires elsewhere in "
-            f"{best.false:.0%} of its firings and disturbs {best.intrudes:.0%} of the stays "
-            "in other phases"
-        )
-    if rate > FIRINGS_PER_SECOND:
-        return (
-            f"the best place, {best.where}, would fire {rate:.0f} times a second, "
-            f"and the budget is {FIRINGS_PER_SECOND:.0f}"
-        )
-    return f"the best place, {best.where}, already announces another phase"
+def _why_not_taken(
+    document: Document, phase: Phase, chosen: dict[int, Marker], others: Sequence[OtherInput]
+) -> str | None:
+    marker = chosen.get(phase.number)
+    if marker is None:
+        return choice.why_none(document, phase.number, chosen)
+    for other in others:
+        judged = other.of(marker)
+        if announcement.fails(judged):
+            return announcement.why_failed(marker, judged, other)
+    return None
 
 
 def _contention(concurrency: Concurrency, processors: int) -> str | None:
@@ -243,7 +263,7 @@ def _planned_marker(number: int, document: Document, marker: Marker) -> Body:
             f"fires {_counted(marker.fires, 'time')} ({counted}), announces "
             f"{marker.announced:.0%} of {_counted(marker.boundaries, 'boundary', 'boundaries')} "
             f"into phase {marker.phase}, {marker.false:.1%} of the firings are elsewhere; "
-            f"{_rate(document, marker):.3g} firings a second expected, "
+            f"{choice.rate(document, marker):.3g} firings a second expected, "
             f"{FIRINGS_PER_SECOND:.0f} allowed"
         ),
     }

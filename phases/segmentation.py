@@ -143,11 +143,16 @@ def _lasting_groups(profile: Profile, core: Rows, groups: Groups) -> Groups:
 
 
 def _visits(profile: Profile, core: Rows, labels: Labels, count: int) -> npt.NDArray[np.int64]:
-    """How often the run enters each group, rows outside the core left out."""
+    """How often each group is entered by the thread that enters it most, core rows alone.
+
+    What every thread, or every rank, does once is a start-up and no phase that comes again.
+    """
     thread = profile.thread[core]
     enters = np.ones(len(core), dtype=np.bool_)
     enters[1:] = (labels[1:] != labels[:-1]) | (thread[1:] != thread[:-1])
-    return np.bincount(labels[enters], minlength=count).astype(np.int64)
+    threads, own = np.unique(thread[enters], return_inverse=True)
+    cells = np.bincount(own * count + labels[enters], minlength=len(threads) * count)
+    return np.asarray(cells.reshape(len(threads), count).max(axis=0))
 
 
 def _continued(assignment: Labels, thread: npt.NDArray[np.int32]) -> Labels:

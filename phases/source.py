@@ -65,6 +65,10 @@ class Source:
                 by_file[PurePosixPath(block.file).name].append((block.line, number))
         self._by_file = {name: sorted(lines) for name, lines in by_file.items()}
         self._column, self._counts = self._own_columns(profile)
+        self.by_symbol: dict[str, list[int]] = defaultdict(list)
+        for number in sorted(self._column, key=lambda number: self.blocks[number].address):
+            if self.totals[number] > 0:
+                self.by_symbol[self.blocks[number].function].append(number)
 
     def _own_columns(self, profile: Profile) -> tuple[dict[int, int], sparse.csc_array]:
         """Counts by block, and the column of each block that a marker could be counted by.

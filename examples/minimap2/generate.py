@@ -3,7 +3,8 @@
 """A synthetic genome and long reads from it: the same files for the same arguments.
 
 A read is named `read<number>_<start>_<end>_<strand>` after the place it was taken from, so that
-an alignment can be judged. Beside the full set, a tenth of it is written for profiling.
+an alignment can be judged. Beside the full set, a tenth of it is written for profiling, and a
+set of its own, of other proportions, for judging what that profile told.
 """
 
 import argparse
@@ -64,6 +65,7 @@ def main() -> None:
     options = parser.parse_args()
     write_set("", options.seed, options.genome, options.reads)
     write_set("-small", options.seed, options.genome // 10, options.reads // 10)
+    write_set("-other", options.seed + 1, options.genome // 16, options.reads // 8)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,13 @@ from kadence.phases import analysis
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("profile", type=Path, metavar="PROFILE.kprof")
+    parser.add_argument(
+        "profiles",
+        type=Path,
+        nargs="+",
+        metavar="PROFILE.kprof",
+        help="one, or that of each rank of a parallel program",
+    )
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="PHASES.json", help="where to write"
     )
@@ -29,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     body = analysis.run(
-        options.profile, options.output, options.matrix, options.annotated, options.phases
+        options.profiles, options.output, options.matrix, options.annotated, options.phases
     )
     print(f"{len(body['phases'])} phases in {body['intervals']} intervals{_transitions(body)}")
     for phase in body["phases"]:

@@ -3,7 +3,9 @@
 
 import argparse
 from pathlib import Path
+from typing import Any
 
+from kadence.errors import UsageError
 from kadence.phases import planning
 
 
@@ -26,10 +28,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="the long quantum of compute phases (default: %(default)g)",
     )
+    parser.add_argument(
+        "--compare",
+        type=Path,
+        metavar="COMPARE.json",
+        help="what other inputs say: refuses input-dependent programs, validates the markers",
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="plan even for an input-dependent program"
+    )
 
 
 def execute(options: argparse.Namespace) -> int:
-    body = planning.run(options.phases, options.output, options.processors, options.quantum)
+    if options.force and not options.compare:
+        raise UsageError("--force overrules a comparison; name one with --compare")
+    comparison = planning.Comparison(options.compare, options.force) if options.compare else None
+    body = planning.run(
+        options.phases, options.output, options.processors, options.quantum, comparison
+    )
     for policy in body["policies"]:
         seconds = policy["quantum_ns"] / planning.NANOSECONDS
         quantum = f"quantum {seconds:g} s" if seconds else "default quantum"
@@ -40,4 +56,23 @@ def execute(options: argparse.Namespace) -> int:
         # Why there is no long quantum is in the policy's evidence already.
         if refusal["what"] == "marker":
             print(f"phase {refusal['phase']}: no marker: {refusal['reason']}")
+    found = body["announcement"]
+    print(f"markers, chosen on {_announced(found['chosen_on'])}")
+    for figures in found["validated_on"]:
+        print(f"markers, validated on {_announced(figures)}")
+    for phase in found["withdrawn"]:
+        print(f"phase {phase}: its marker is counted above, but not used")
     return 0
+
+
+def _announced(figures: dict[str, Any]) -> str:
+    what = f"`{' '.join(figures['program'])}`"
+    unmarked = f"{figures['unmarked']} of {figures['boundaries']} boundaries are unmarked"
+    if figures["announced"] is None:
+        return f"{what}: {unmarked}"
+    elsewhere = "none" if figures["false"] is None else f"{figures['false']:.1%}"
+    return (
+        f"{what}: {figures['announced']:.1%} of the marked boundaries are announced, {elsewhere} "
+        f"of the firings are elsewhere, {figures['firings_per_second']:.3g} firings a second; "
+        f"{unmarked}"
+    )

@@ -30,6 +30,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="builds that a tailored kernel's repair may take (%(default)s)",
     )
     parser.add_argument(
+        "--force", action="store_true", help="plan even for an input-dependent program"
+    )
+    parser.add_argument(
         "--again", action="store_true", help="do everything anew, even if nothing has changed"
     )
 
@@ -37,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Status 1 where the output was not the same everywhere."""
     output = options.output or Path(f"{program.read(options.folder).name}.kadence")
-    wish = Wish(trace=options.trace, budget=options.budget)
+    wish = Wish(trace=options.trace, budget=options.budget, force=options.force)
     document = specialize(options.folder, output, options.rounds, options.again, wish)
     print(report.table(document))
     print(f"\n{output / 'report.html'}")

@@ -34,7 +34,7 @@ def test_the_least_that_is_needed(tmp_path: Path) -> None:
     assert described.build == "make"
     assert described.run == described.profile == ("./p", "1")
     assert described.check == ("./p", "check")
-    assert described.outputs == described.inputs == ()
+    assert described.outputs == described.inputs == described.validate == ()
     assert described.prepare == described.standard_input == ""
     assert described.interval is None
     assert described.folder == tmp_path
@@ -43,12 +43,14 @@ def test_the_least_that_is_needed(tmp_path: Path) -> None:
 def test_all_that_can_be_said(tmp_path: Path) -> None:
     text = MINIMAL.replace('"make"', '"make all"\nprepare = "./fetch"').replace(
         "[check]",
-        'profile = ["./p"]\ninterval = 5\nstdin = "in"\ninputs = ["in"]\noutputs = ["a/b"]\n'
+        'profile = ["./p"]\nvalidate = ["./p", "2"]\ninterval = 5\n'
+        'stdin = "in"\ninputs = ["in"]\noutputs = ["a/b"]\n'
         "timeout = 2.5\n[check]",
     )
     described = program.read(written(tmp_path, text))
     assert described.prepare == "./fetch"
     assert described.profile == ("./p",)
+    assert described.validate == ("./p", "2")
     assert described.interval == 5
     assert described.standard_input == "in"
     assert described.inputs == ("in",)

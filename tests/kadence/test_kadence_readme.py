@@ -40,7 +40,9 @@ def test_readme_commands_work(root: Path, tmp_path: Path) -> None:
     assert "kadapt_phase_enter" in symbols.stdout
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/hacking.md"])
+@pytest.mark.parametrize(
+    "document", ["README.md", "docs/hacking.md", "docs/phases.md", "docs/view.md"]
+)
 def test_links_lead_somewhere(root: Path, document: str) -> None:
     page = root / document
     for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):

@@ -77,6 +77,24 @@ def document(found: Measurements, notes: tuple[str, ...] = ()) -> dict[str, Any]
         "expected_fires": 20,
         "evidence": "It fires once.",
     }
+    figures = {
+        "program": ["./heat", "-s", "9"],
+        "boundaries": 20,
+        "unmarked": 1,
+        "announced": 0.976,
+        "fires": 400,
+        "false": 0.013,
+        "firings_per_second": 225.1,
+    }
+    elsewhere = {"program": ["./heat", "-n", "7"], "announced": None, "false": None}
+    announcement = {
+        "announced_at_least": 0.95,
+        "false_at_most": 0.05,
+        "firings_per_second_at_most": 1000.0,
+        "withdrawn": [1],
+        "chosen_on": figures,
+        "validated_on": [figures | elsewhere],
+    }
     pieces = [{"phase": 0, "start": 0, "length": 500}, {"phase": 1, "start": 500, "length": 100}]
     body = report.body(found, ROUNDS, notes)
     return body | {
@@ -90,6 +108,8 @@ def document(found: Measurements, notes: tuple[str, ...] = ()) -> dict[str, Any]
         },
         "phases": [phases | {"hottest": [hot]}, phases | {"id": 1, "kind": "file-io"}],
         "plan": {
+            "stability": {"verdict": "input-stable", "unknown": 0.021, "allowed": 0.05},
+            "announcement": announcement,
             "policies": [policy, policy | {"phase": 1, "quantum_ns": 0}],
             "markers": [marker],
             "refused": [{"phase": None, "what": "a long quantum", "reason": "Threads spin."}],
@@ -288,6 +308,17 @@ def test_the_page_is_whole_and_holds_all_it_shows() -> None:
     text = visible_text(source)
     for shown in ("diffuse<&>", "checkpoint", "5.0 MiB", "Threads spin.", "It computes.", "90.0 %"):
         assert shown in text, shown
+
+
+def test_the_page_tells_how_the_markers_do_on_both_inputs() -> None:
+    shown = document(measurements({WINNER: 0.8}))
+    text = visible_text(page.render(shown, b""))
+    assert "chosen on ./heat -s 9 20 1 97.6 % 1.3 % 225" in text
+    assert "validated on ./heat -n 7 20 1 – – 225" in text
+    assert "the program is input-stable : 2.1 % of an input's instructions" in text
+    assert "Not used, because of what they do on the other input, are those of phase 1." in text
+    unknown = shown | {"plan": shown["plan"] | {"stability": None}}
+    assert "kadence.toml names none" in visible_text(page.render(unknown, b""))
 
 
 def test_the_page_tells_how_the_kernel_was_proven() -> None:

@@ -44,7 +44,7 @@ def heat(root: Path, kadence: Kadence, tmp_path_factory: pytest.TempPathFactory)
         f"command = {json.dumps(RUN)}\ninterval = 100000" if line.startswith("command = [\"./") else
         line
         for line in description
-        if not line.startswith("profile")
+        if not line.startswith(("profile", "validate"))
     ]  # fmt: skip
     (folder / "kadence.toml").write_text("\n".join(described) + "\n")
     before = sorted(folder.iterdir())

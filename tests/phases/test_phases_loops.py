@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Entries of loops, from runs simulated block by block and cut into intervals at any point."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from scipy import sparse
 
 from kadence.phases import loops
 from kadence.phases.source import Source
-from kadence.profiler.profile import Profile
+from kadence.profiler.profile import Block, Profile
 
 PREHEADER, TOP, LATCH, WORK, OUTSIDE = range(5)
 BLOCKS = (block("main", 9), block("main", 11), block("main", 10), block("main", 12), block("x", 1))
@@ -34,11 +34,13 @@ def jumped(rounds: int) -> Iterator[int]:
         yield from (TOP, WORK, LATCH)
 
 
-def source_of(trace: list[int], interval: int) -> Source:
+def source_of(trace: list[int], interval: int, blocks: Sequence[Block] = BLOCKS) -> Source:
+    """The run's profile; as in a real one, blocks are numbered in the order they were met."""
+    met = list(dict.fromkeys(trace))
     rows = -(-len(trace) // interval)
-    counts = sparse.lil_array((rows, len(BLOCKS)))
+    counts = sparse.lil_array((rows, len(met)))
     for position, number in enumerate(trace):
-        counts[position // interval, number] += 1
+        counts[position // interval, met.index(number)] += 1
     csr = sparse.csr_array(counts)
     sizes = np.full(rows, interval, dtype=np.int64)
     return Source(
@@ -49,10 +51,17 @@ def source_of(trace: list[int], interval: int) -> Source:
             sizes,
             np.ones(rows, dtype=np.int32),
             np.arange(rows) * interval,
-            BLOCKS,
+            tuple(blocks[number] for number in met),
             (),
         )
     )
+
+
+def loop_of(source: Source, *lines: int) -> loops.LoopBlocks:
+    """The loop whose header is on the first of these lines of `main`."""
+    found = [source.of_lines("planted.c", line, line + 1) for line in lines]
+    region = [number for numbers in found for number in numbers]
+    return loops.LoopBlocks(found[0], region, region)
 
 
 @pytest.mark.parametrize("shape", [turned, jumped])
@@ -65,7 +74,7 @@ def test_each_passage_is_counted_where_it_begins(shape, interval, pause):
         begun.append(len(trace) // interval)
         trace += shape(rounds)
     source = source_of(trace, interval)
-    entries = loops.counted_entries(source, [LATCH], [LATCH, TOP, WORK])
+    entries = loops.counted_entries(source, loop_of(source, 10, 11, 12))
     assert entries is not None
     assert entries.sum() == len(begun)
     found = np.repeat(np.arange(len(entries)), entries.astype(int))
@@ -74,13 +83,54 @@ def test_each_passage_is_counted_where_it_begins(shape, interval, pause):
 
 def test_a_loop_that_is_never_left_was_entered_all_the_same():
     trace = list(turned(20)) + [OUTSIDE] * 10 + list(turned(20))[:-1]
-    entries = loops.counted_entries(source_of(trace, 4), [LATCH], [LATCH, TOP, WORK])
+    source = source_of(trace, 4)
+    entries = loops.counted_entries(source, loop_of(source, 10, 11, 12))
     assert entries is not None and entries.sum() == 2
 
 
-def test_a_loop_of_a_single_block_cannot_be_counted():
-    trace = [PREHEADER] + [LATCH] * 50
-    assert loops.counted_entries(source_of(trace, 4), [LATCH], [LATCH]) is None
+def test_a_loop_of_a_single_block_cannot_be_counted_by_latch_and_top():
+    source = source_of([PREHEADER] + [LATCH] * 50, 4)
+    assert loops.counted_entries(source, loop_of(source, 10)) is None
+
+
+# Two mov of 3 and 5 bytes run into a loop of 8 instructions, whose inner loop is one block.
+FIRST, AGAIN, INNER_FIRST, INNER, BEHIND = range(5)
+OVERLAPPING = (
+    block("main", 20, address=0x100, instructions=10),
+    block("main", 20, address=0x108, instructions=8),
+    block("main", 21, address=0x128, instructions=6),
+    block("main", 22, address=0x130, instructions=4),
+    block("main", 23, address=0x140, instructions=3),
+)
+
+
+def nest(rounds: int, inner_rounds: int) -> Iterator[int]:
+    for number in range(rounds):
+        yield AGAIN if number else FIRST
+        for inner in range(inner_rounds):
+            yield INNER if inner else INNER_FIRST
+        yield BEHIND
+
+
+@pytest.mark.parametrize("interval", [7, 16, 101])
+def test_the_first_round_of_a_loop_is_told_from_the_others(interval):
+    trace, begun = [], []
+    for rounds in (30, 7, 50, 2):
+        begun.append(len(trace) // interval)
+        trace += nest(rounds, 5)
+    source = source_of(trace, interval, OVERLAPPING)
+    numbers = {line: source.of_lines("planted.c", line, line + 1) for line in range(20, 24)}
+    region = [number for line in range(20, 24) for number in numbers[line]]
+    inner = numbers[21] + numbers[22]
+    outer = [number for number in region if number not in inner]
+
+    entries = loops.counted_entries(source, loops.LoopBlocks(numbers[20], outer, region))
+    assert entries is not None
+    assert np.repeat(np.arange(len(entries)), entries.astype(int)).tolist() == begun
+
+    entries = loops.counted_entries(source, loops.LoopBlocks(numbers[21], inner, inner))
+    assert entries is not None
+    assert entries.sum() == 30 + 7 + 50 + 2
 
 
 def test_an_outermost_loop_is_entered_once_per_call():

@@ -22,6 +22,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT_BUDGET,
         help="builds that a repair may take (%(default)s)",
     )
+    parser.add_argument(
+        "--force", action="store_true", help="plan even for an input-dependent program"
+    )
     wishes.add(parser)
 
 
@@ -36,6 +39,7 @@ def execute(options: argparse.Namespace) -> int:
         trace=options.trace,
         budget=options.budget,
         mitigations=options.mitigations,
+        force=options.force,
         overrides=tuple(sorted(options.overrides)),
     )
     with alone_in(places.output):

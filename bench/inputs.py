@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The examples on two inputs each: are they input-stable, and do the markers hold on the second?
+
+The table of docs/compare.md, and its pictures with --pictures. What misses a goal says so: 95 %
+of all boundaries announced, marked or not, 5 % of the firings elsewhere, 1,000 firings a second.
+"""
+
+import argparse
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import programs
+from rows import MISSED
+
+from kadence import artefact, program, resources
+from kadence.errors import KadenceError
+from kadence.measure import PLAIN
+from kadence.pipeline import Line, Places
+from kadence.stages import Stages, alone_in
+
+SHOWN = ("heat", "minimap2")  # have their picture in docs/
+HEADINGS = ("boundaries", "unmarked", "announced", "elsewhere", "firings/s", "")
+
+
+def prepared(name: str) -> Places:
+    """Profiles, comparison and plan of an example, made if need be."""
+    described = program.read(resources.home() / "examples" / name)
+    places = Places(resources.home() / "build" / "bench" / "inputs" / name, described.name)
+    with alone_in(places.output):
+        line = Line(described, places, Stages(places.output))
+        line.planned(line.built(PLAIN, line.copied(), None), force=True)
+    return places
+
+
+def told(name: str, places: Places) -> Iterator[str]:
+    """An example's lines of the table."""
+    plan = artefact.read(places.artefact("plan.json"), artefact.PLAN)
+    stability, found = plan["stability"], plan["announcement"]
+    yield f"{name}: {stability['verdict']}, {stability['unknown']:.1%} unknown"
+    yield _line("", HEADINGS)
+    yield _figures("chosen on", found["chosen_on"], found)
+    for figures in found["validated_on"]:
+        yield _figures("validated on", figures, found)
+    for phase in found["withdrawn"]:
+        yield f"  the marker of phase {phase} is counted here, but not used"
+    yield ""
+
+
+def _figures(label: str, figures: dict[str, Any], goals: dict[str, Any]) -> str:
+    marked = figures["boundaries"] - figures["unmarked"]
+    announced = (figures["announced"] or 0.0) * marked / max(figures["boundaries"], 1)
+    met = (
+        announced >= goals["announced_at_least"]
+        and (figures["false"] or 0.0) <= goals["false_at_most"]
+        and figures["firings_per_second"] <= goals["firings_per_second_at_most"]
+    )
+    cells = (
+        f"{figures['boundaries']:,}",
+        f"{figures['unmarked']:,}",
+        _share(figures["announced"]),
+        _share(figures["false"]),
+        f"{figures['firings_per_second']:.3g}",
+        "met" if met else MISSED,
+    )
+    return _line(f"  {label}", cells) + f"  {' '.join(figures['program'])}"
+
+
+def _share(share: float | None) -> str:
+    return "-" if share is None else f"{share:.1%}"
+
+
+def _line(label: str, cells: tuple[str, ...]) -> str:
+    return f"{label:14}" + "".join(f"{cell:>12}" for cell in cells)
+
+
+def keep_picture(name: str, places: Places) -> None:
+    """Put the annotated picture where the page shows it."""
+    picture = places.artefact("compare-annotated.png")
+    shutil.copyfile(picture, resources.home() / "docs" / f"{name}-inputs.png")
+
+
+def main() -> int:
+    """Do what is not done yet, print the table and keep it."""
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help="programs whose name this expression matches")
+    parser.add_argument("--pictures", action="store_true", help="renew the pictures in docs/, too")
+    options = parser.parse_args()
+    printed = []
+    for name in (name for name in programs.NAMES if re.search(options.only, name)):
+        places = prepared(name)
+        for line in told(name, places):
+            print(line.rstrip(), flush=True)
+            printed.append(line.rstrip())
+        if options.pictures and name in SHOWN:
+            keep_picture(name, places)
+    kept = Path(resources.home() / "build" / "bench" / "inputs.txt")
+    kept.write_text("\n".join(printed) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KadenceError as error:
+        sys.exit(f"bench-inputs: {error}")

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+
+.PHONY: pictures
+pictures: build test-deps ## the pictures of the examples in docs/
+	@mkdir -p $(BUILD)/pictures
+	$(PYTHON) bench/pictures.py $(BUILD)/pictures

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The pictures of the examples in README.md and docs/: profiles each, finds its phases, draws.
+
+For every example `docs/NAME.png` as `kadence view --png` draws it, in 256 colours so that it is
+small, and `docs/view.png`, the page of the first as a browser shows it.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from PIL import Image
+
+from kadence import program, stages
+from kadence.measure import PLAIN
+from kadence.phases.view import command
+from kadence.phases.view.command import Outputs
+from kadence.pipeline import Line, Places, claim
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests/phases"))
+
+from browser import Browser  # noqa: E402
+
+DOCS = ROOT / "docs"
+EXAMPLES = ("heat", "lu", "ring")
+COLOURS = 256
+LARGEST = 300_000  # bytes of a picture: every clone has it
+
+# A cell of two phases, so that the picture shows what a click shows.
+CHOOSE = """
+const { run, pointer } = window.kadenceView;
+const representatives = run.phases.map(({ representative }) => representative);
+const [first, second] = representatives.sort((a, b) => a - b);
+pointer.choose(first, second ?? first);
+pointer.show();
+"""
+
+
+def analyse(name: str, output: Path) -> Path:
+    """Build, profile, find phases and plan; returns the phases artefact."""
+    claim(output, ROOT / "examples" / name)
+    places = Places(output, name)
+    line = Line(program.read(ROOT / "examples" / name), places, stages.Stages(output))
+    line.planned(line.phased(line.profiled(line.built(PLAIN, line.copied(), None))))
+    return places.artefact("phases.json")
+
+
+def shrink(picture: Path, output: Path) -> None:
+    """The same in a palette, or an end with status 1 where that is not small enough."""
+    with Image.open(picture) as opened:
+        colours = opened.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+        colours.save(output, optimize=True)
+    size = output.stat().st_size
+    print(f"{output.relative_to(ROOT)}: {size} bytes")
+    if size > LARGEST:
+        sys.exit(f"{output} has more than {LARGEST} bytes")
+
+
+def photograph(page: Path, output: Path) -> None:
+    """The page as a browser shows it."""
+    browser = Browser()
+    try:
+        browser.open(page.as_uri())
+        browser.run(CHOOSE)
+        browser.settle()
+        browser.screenshot(output)
+    finally:
+        browser.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("output", type=Path, help="where the profiles are kept")
+    output = parser.parse_args().output.resolve()
+    for name in EXAMPLES:
+        phases = analyse(name, output / name)
+        page, drawn = output / name / f"{name}.html", output / name / f"{name}.png"
+        command.run(phases, Outputs(page=page, png=drawn))
+        shrink(drawn, DOCS / f"{name}.png")
+    first = output / EXAMPLES[0]
+    photograph(first / f"{EXAMPLES[0]}.html", first / "view.png")
+    shrink(first / "view.png", DOCS / "view.png")
+
+
+if __name__ == "__main__":
+    main()

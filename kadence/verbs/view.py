@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`kadence view`: show the phases of a run in a browser, in a paper, beside other traces."""
+
+import argparse
+import contextlib
+import os
+import webbrowser
+from pathlib import Path
+
+from kadence.phases.view import command, subject
+from kadence.phases.view.command import Outputs, Shown
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("phases", type=Path, metavar="P.phases.json")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="P.html", help="the page (default: beside the input)"
+    )
+    parser.add_argument(
+        "--profile", type=Path, metavar="P.kprof", help="default: the one beside the input"
+    )
+    parser.add_argument(
+        "--plan", type=Path, metavar="P.plan.json", help="default: the one beside the input"
+    )
+    parser.add_argument("--no-open", action="store_true", help="do not open it in a browser")
+    parser.add_argument(
+        "--serve", action="store_true", help="answer any pair exactly, on 127.0.0.1, until Ctrl-C"
+    )
+    parser.add_argument(
+        "--port", type=int, default=0, metavar="N", help="port for --serve (default: any free one)"
+    )
+    parser.add_argument("--png", type=Path, metavar="F", help="a figure for papers, 16 bits")
+    parser.add_argument("--svg", type=Path, metavar="F", help="the same, scalable")
+    parser.add_argument("--trace", type=Path, metavar="F", help="timeline for Perfetto, Chrome")
+
+
+def execute(options: argparse.Namespace) -> int:
+    page = options.output or options.phases.parent / f"{subject.stem(options.phases)}.html"
+    outputs = Outputs(page, options.png, options.svg, options.trace)
+    shown = command.run(options.phases, outputs, options.profile, options.plan)
+    phases = len(shown.subject.raw["phases"])
+    print(f"{page}: {shown.subject.intervals} intervals, {phases} phases")
+    if options.serve:
+        _serve(shown, options)
+    else:
+        _open(page.resolve().as_uri(), options.no_open)
+    return 0
+
+
+def _serve(shown: Shown, options: argparse.Namespace) -> None:
+    with command.serve(shown, options.port) as server:
+        print(f"serving on {server.url} until Ctrl-C", flush=True)
+        _open(server.url, options.no_open)
+        with contextlib.suppress(KeyboardInterrupt):
+            server.serve_forever()
+
+
+def _open(url: str, unwanted: bool) -> None:
+    """Open a browser, where there is a screen to open it on."""
+    if unwanted or not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        return
+    webbrowser.open(url)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which place announces which phase.
+
+One place can announce one phase only, and all firings together must stay within the budget. So
+the phases choose together: by optimal assignment, first as many boundaries as can be announced,
+then the heavier phases, then the better places. While the places so chosen fire too often, the
+one that fires most is taken out, and the phases choose again.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from kadence.phases.document import Document, Marker
+from kadence.phases.marking import FIRINGS_PER_SECOND, acceptable, affordable, firings_per_second
+
+# A boundary that is announced counts more than all ranks of places together.
+LARGEST_RANK = 1000.0
+
+
+def rate(document: Document, marker: Marker) -> float:
+    """Expected firings per second."""
+    return firings_per_second(marker.fires, document.total_instructions)
+
+
+def choose(document: Document) -> dict[int, Marker]:
+    """The marker of every phase that gets one."""
+    offered = [
+        marker
+        for marker in document.markers
+        if acceptable(marker.announced, marker.false, marker.intrudes)
+        and affordable(marker.fires, document.total_instructions)
+    ]
+    while True:
+        chosen = _assigned(document, offered)
+        if sum(rate(document, marker) for marker in chosen.values()) <= FIRINGS_PER_SECOND:
+            return chosen
+        busiest = max(chosen.values(), key=lambda marker: (marker.fires, -marker.phase))
+        offered.remove(busiest)
+
+
+def _assigned(document: Document, offered: Sequence[Marker]) -> dict[int, Marker]:
+    places = {place: column for column, place in enumerate({m.place: None for m in offered})}
+    # A column of its own lets every phase go without a marker, at no gain.
+    gains = np.zeros((len(document.phases), len(places) + len(document.phases)))
+    by_cell: dict[tuple[int, int], Marker] = {}
+    rank = dict.fromkeys(range(len(document.phases)), 0)
+    for marker in offered:
+        cell = (marker.phase, places[marker.place])
+        if cell not in by_cell:
+            by_cell[cell] = marker
+            gains[cell] = _gain(document, marker, rank[marker.phase])
+            rank[marker.phase] += 1
+    rows, columns = linear_sum_assignment(gains, maximize=True)
+    cells = zip(rows.tolist(), columns.tolist(), strict=True)
+    return {cell[0]: by_cell[cell] for cell in cells if cell in by_cell}
+
+
+def _gain(document: Document, marker: Marker, rank: int) -> float:
+    weight = document.phases[marker.phase].weight
+    announced = marker.announced * marker.boundaries
+    return LARGEST_RANK * (announced + weight) - rank * (1 + weight)
+
+
+def why_none(document: Document, phase: int, chosen: dict[int, Marker]) -> str:
+    """Why a phase got no marker."""
+    offered = [marker for marker in document.markers if marker.phase == phase]
+    if not offered:
+        return "no function or loop of the program itself was seen to begin where this phase begins"
+    best = offered[0]
+    fires = rate(document, best)
+    if not acceptable(best.announced, best.false, best.intrudes):
+        many = "boundary" if best.boundaries == 1 else "boundaries"
+        return (
+            f"the best place, {best.where}, announces {best.announced:.0%} of "
+            f"{best.boundaries} {many}, fires elsewhere in {best.false:.0%} of its firings and "
+            f"disturbs {best.intrudes:.0%} of the stays in other phases"
+        )
+    if fires > FIRINGS_PER_SECOND:
+        return (
+            f"the best place, {best.where}, would fire {fires:.0f} times a second, "
+            f"and the budget is {FIRINGS_PER_SECOND:.0f}"
+        )
+    if best.place in {marker.place for marker in chosen.values()}:
+        return f"the best place, {best.where}, already announces another phase"
+    return (
+        f"with the best place, {best.where}, all markers together would fire more than "
+        f"{FIRINGS_PER_SECOND:.0f} times a second"
+    )

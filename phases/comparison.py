@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`kadence compare`: one program on several inputs, phase by phase.
+
+The phases of every input are found as `kadence phases` finds them. Then they are aligned,
+the program is called input-stable or input-dependent, and the markers that were chosen on one
+input are judged on the others.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kadence import artefact
+from kadence.errors import ArtefactError, UsageError
+from kadence.phases import (
+    alignment,
+    analysis,
+    correspondence,
+    crossmatrix,
+    matrix,
+    stability,
+    validation,
+    vectors,
+)
+from kadence.phases.alignment import Families
+from kadence.phases.correspondence import CommonRows
+from kadence.phases.segmentation import Segmentation, segment
+from kadence.phases.stability import Input
+from kadence.phases.vectors import Distances
+from kadence.profiler import kprof
+from kadence.profiler.profile import Profile
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One input's run, and what `kadence phases` says of it."""
+
+    path: Path
+    profile: Profile
+    segmentation: Segmentation
+    description: Body
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """The runs over a common table of blocks."""
+
+    rows: list[CommonRows]
+    families: list[Families]
+    distances: dict[tuple[int, int], Distances]  # of the phases of one run to another's
+
+
+def run(
+    paths: Sequence[Path],
+    output: Path,
+    matrix_path: Path | None = None,
+    annotated_path: Path | None = None,
+) -> Body:
+    """Read the profiles, write the artefact and the pictures asked for; returns the body."""
+    if len(paths) < 2:
+        raise UsageError("comparing takes two profiles or more; give one for each input")
+    runs = [_read(path) for path in paths]
+    _require_one_program(runs)
+    aligned = align(runs)
+    body = describe(runs, aligned)
+    if matrix_path or annotated_path:
+        _draw(runs, aligned, matrix_path, annotated_path)
+    command = ["kadence", "compare", *map(str, paths), "-o", str(output)]
+    artefact.write(output, artefact.COMPARE, runs[0].profile.build_id, command, body)
+    return body
+
+
+def _read(path: Path) -> Run:
+    profile = kprof.read(path)
+    segmentation = segment(profile)
+    return Run(path, profile, segmentation, analysis.describe(profile, segmentation))
+
+
+def _require_one_program(runs: Sequence[Run]) -> None:
+    first, *others = runs
+    for other in others:
+        if other.profile.build_id != first.profile.build_id:
+            raise ArtefactError(
+                f"{first.path} and {other.path} are of different programs (build-ids "
+                f"{first.profile.build_id} and {other.profile.build_id}); profile one and the "
+                "same build with both inputs"
+            )
+
+
+def align(runs: Sequence[Run]) -> Aligned:
+    """Bring the runs' blocks and phases together."""
+    rows = correspondence.common_rows([run.profile for run in runs])
+    representatives = [
+        own[list(run.segmentation.representatives)] for own, run in zip(rows, runs, strict=True)
+    ]
+    distances = {
+        (of, against): vectors.pairwise(representatives[of], representatives[against])
+        for of, against in permutations(range(len(runs)), 2)
+    }
+    return Aligned(rows, alignment.families(representatives), distances)
+
+
+def describe(runs: Sequence[Run], aligned: Aligned) -> Body:
+    """The body of the comparison."""
+    inputs = [
+        Input(
+            np.array([phase["weight"] for phase in run.description["phases"]]),
+            tuple(phase["kind"] for phase in run.description["phases"]),
+            families,
+        )
+        for run, families in zip(runs, aligned.families, strict=True)
+    ]
+    comparisons = stability.compare(inputs, aligned.distances)
+    return {
+        "verdict": stability.verdict(comparisons),
+        "unknown": max(comparison.unknown for comparison in comparisons),
+        "allowed": stability.UNKNOWN_AT_MOST,
+        "inputs": [
+            _input(run, families) for run, families in zip(runs, aligned.families, strict=True)
+        ],
+        "pairs": [
+            asdict(comparison)
+            | {"distances": aligned.distances[comparison.of, comparison.against].tolist()}
+            for comparison in comparisons
+        ],
+        "markers": _markers(runs, aligned),
+    }
+
+
+def _input(run: Run, families: Families) -> Body:
+    description = run.description
+    return {
+        "profile": str(run.path),
+        "program": description["program"],
+        "interval": description["interval"],
+        "intervals": description["intervals"],
+        "instructions": int(run.profile.instructions.sum()),
+        "phases": [
+            {
+                "id": phase["id"],
+                "family": int(family),
+                "weight": phase["weight"],
+                "kind": phase["kind"],
+                "representative": phase["representative"],
+                "boundaries": len(validation.boundaries_into(run.segmentation, phase["id"])),
+                "hottest": phase["hottest"][0],
+            }
+            for phase, family in zip(description["phases"], families, strict=True)
+        ],
+    }
+
+
+def _markers(runs: Sequence[Run], aligned: Aligned) -> list[Body]:
+    """Every input's markers, judged on every other input."""
+    judged = []
+    for on, run in enumerate(runs):
+        field = validation.Field(run.profile, run.segmentation)
+        for chosen_on, other in enumerate(runs):
+            if chosen_on == on:
+                continue
+            partner = validation.partners(aligned.families[chosen_on], aligned.families[on])
+            judged += [
+                {"chosen_on": chosen_on, "judged_on": on} | field.judge(marker, partner)
+                for marker in other.description["markers"]
+            ]
+    return sorted(judged, key=lambda marker: (marker["chosen_on"], marker["judged_on"]))
+
+
+def _draw(
+    runs: Sequence[Run], aligned: Aligned, matrix_path: Path | None, annotated_path: Path | None
+) -> None:
+    picture = crossmatrix.cross_matrix(aligned.rows)
+    if matrix_path:
+        matrix.write(picture, matrix_path)
+    if annotated_path:
+        of_row = [
+            np.where(
+                run.segmentation.transition,
+                matrix.TRANSITION,
+                families[run.segmentation.assignment],
+            )
+            for run, families in zip(runs, aligned.families, strict=True)
+        ]
+        side = crossmatrix.along_side(of_row, matrix.NOTHING)
+        captions = _captions(runs, aligned.families)
+        matrix.write_annotated(picture, side, captions, annotated_path)
+
+
+def _captions(runs: Sequence[Run], families: Sequence[Families]) -> list[str]:
+    """A line for every family: its kind, and its weight in each input."""
+    captions = []
+    for family in range(int(max(own.max() for own in families)) + 1):
+        weights, kinds = [], []
+        for number, (run, own) in enumerate(zip(runs, families, strict=True)):
+            for member in np.flatnonzero(own == family).tolist():
+                phase = run.description["phases"][member]
+                weights.append(f"{phase['weight']:.1%} of input {number}")
+                kinds.append(phase["kind"])
+        named = " or ".join(dict.fromkeys(kinds))
+        captions.append(f"{named}: {', '.join(weights)}")
+    return captions

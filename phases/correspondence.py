@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which blocks of several profiles of one program are the same place.
+
+A block is known by its object, its address in that object and the function there. Where an
+object was loaded may differ from run to run, but only by whole pages and for all of its blocks
+alike: the shift on which most blocks agree is the difference of the load addresses. An object
+that was moved, as programs are between two builds' folders, is found by its file name.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from kadence.phases.vectors import Normalised
+from kadence.profiler.profile import Block, Profile
+
+PAGE = 4096
+
+Columns = npt.NDArray[np.int64]
+Place = tuple[str, int, str]
+
+
+class CommonRows:
+    """The normalised rows of one profile over a table of blocks that several have in common."""
+
+    def __init__(self, profile: Profile, column: Columns, width: int) -> None:
+        self._own, self._column = Normalised(profile.vectors), column.astype(np.int32)
+        self.shape = (self._own.shape[0], width)
+
+    def __getitem__(self, rows: Any) -> sparse.csr_matrix:
+        own = self._own[rows]
+        moved = sparse.csr_matrix(
+            (own.data, self._column[own.indices], own.indptr),
+            shape=(own.shape[0], self.shape[1]),
+        )
+        moved.sum_duplicates()
+        return moved
+
+
+def common_rows(profiles: Sequence[Profile]) -> list[CommonRows]:
+    """The profiles' vectors over their common table."""
+    columns = common_columns(profiles)
+    width = max(int(column.max(initial=-1)) + 1 for column in columns)
+    return [
+        CommonRows(profile, column, width)
+        for profile, column in zip(profiles, columns, strict=True)
+    ]
+
+
+def common_columns(profiles: Sequence[Profile]) -> list[Columns]:
+    """For every profile the column of each of its blocks in a table that all have in common."""
+    table: dict[Place, Block] = {}
+    places = []
+    for profile in profiles:
+        moved = _as_first_loaded(profile.blocks, list(table.values()))
+        places.append([_place(block) for block in moved])
+        for block in moved:
+            table.setdefault(_place(block), block)
+    number = {place: column for column, place in enumerate(table)}
+    return [np.array([number[place] for place in own], dtype=np.int64) for own in places]
+
+
+def _place(block: Block) -> Place:
+    return block.object, block.address, block.function
+
+
+def _as_first_loaded(blocks: Sequence[Block], seen: Sequence[Block]) -> list[Block]:
+    """The blocks with the paths and addresses that their objects had when first seen."""
+    counterparts = _counterparts({block.object for block in blocks}, seen)
+    named = [replace(block, object=counterparts[block.object]) for block in blocks]
+    shifts = _shifts(named, seen)
+    return [replace(block, address=block.address - shifts.get(block.object, 0)) for block in named]
+
+
+def _counterparts(objects: set[str], seen: Sequence[Block]) -> dict[str, str]:
+    """Each object's path when it was first seen."""
+    before = {block.object for block in seen}
+    moved: dict[str, list[str]] = defaultdict(list)
+    for path in before - objects:
+        moved[PurePosixPath(path).name].append(path)
+    found = {}
+    for path in objects:
+        candidates = moved[PurePosixPath(path).name]
+        found[path] = candidates[0] if path not in before and len(candidates) == 1 else path
+    return found
+
+
+def _shifts(blocks: Sequence[Block], seen: Sequence[Block]) -> dict[str, int]:
+    """By how much each object lies higher than where it was first seen."""
+    before = _by_looks(seen)
+    votes: dict[str, Counter[int]] = defaultdict(Counter)
+    for looks, alike in _by_looks(blocks).items():
+        # What looks like several others says nothing of where it came from.
+        if len(alike) == 1 and len(before.get(looks, ())) == 1:
+            votes[alike[0].object][alike[0].address - before[looks][0].address] += 1
+    return {
+        path: min(counts, key=lambda shift: (-counts[shift], abs(shift), shift))
+        for path, counts in votes.items()
+    }
+
+
+def _by_looks(blocks: Iterable[Block]) -> dict[tuple[object, ...], list[Block]]:
+    """Blocks by all that a load address does not change."""
+    found: dict[tuple[object, ...], list[Block]] = defaultdict(list)
+    for block in blocks:
+        looks = (
+            block.object,
+            block.address % PAGE,
+            block.function,
+            block.line,
+            block.instructions,
+            block.entry,
+        )
+        found[looks].append(block)
+    return found

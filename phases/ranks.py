@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The ranks of a parallel program as one profile, so that phases are those of all of them.
+
+Every rank is a process with a profile of its own. Their rows stand one rank after the other, over
+a common table of blocks, with threads that no two ranks share. What finds phases in one long
+profile without comparing all pairs (sampling.py) then finds them in all ranks together, and a
+phase has the same number in each.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from kadence.errors import ArtefactError
+from kadence.phases import correspondence
+from kadence.phases.correspondence import Columns
+from kadence.profiler import kprof
+from kadence.profiler.profile import Block, Profile, SystemCalls, Vectors
+
+
+@dataclass(frozen=True)
+class Rank:
+    """Where a rank is in the profile of all."""
+
+    path: Path
+    program: tuple[str, ...]
+    threads: tuple[int, ...]
+    first_row: int
+    intervals: int
+
+    def described(self) -> dict[str, Any]:
+        """As the phases artefact has it."""
+        return {
+            "profile": str(self.path),
+            "program": list(self.program),
+            "threads": list(self.threads),
+            "first_row": self.first_row,
+            "intervals": self.intervals,
+        }
+
+
+def read(paths: Sequence[Path]) -> tuple[Profile, list[Rank]]:
+    """The profile of one program, of one rank or of many."""
+    profiles = [kprof.read(path) for path in paths]
+    for path, profile in zip(paths, profiles, strict=True):
+        _require_alike(paths[0], profiles[0], path, profile)
+    whole = profiles[0] if len(profiles) == 1 else merged(profiles)
+    ranks, first_row = [], 0
+    for path, profile in zip(paths, profiles, strict=True):
+        intervals = len(profile.instructions)
+        threads = dict.fromkeys(whole.thread[first_row : first_row + intervals].tolist())
+        ranks.append(Rank(path, profile.argv, tuple(threads), first_row, intervals))
+        first_row += intervals
+    return whole, ranks
+
+
+def _require_alike(first_path: Path, first: Profile, path: Path, profile: Profile) -> None:
+    if profile.build_id != first.build_id:
+        raise ArtefactError(
+            f"{first_path} and {path} are of different programs (build-ids {first.build_id} and "
+            f"{profile.build_id}); ranks are profiles of one and the same build"
+        )
+    if profile.interval != first.interval:
+        raise ArtefactError(
+            f"{first_path} has intervals of {first.interval} instructions and {path} of "
+            f"{profile.interval}; profile all ranks with the same --interval"
+        )
+
+
+def merged(profiles: Sequence[Profile]) -> Profile:
+    """One profile with the rows of all."""
+    columns = correspondence.common_columns(profiles)
+    blocks = _blocks(profiles, columns)
+    counts = [
+        _relocated(profile.counts, column, len(blocks))
+        for profile, column in zip(profiles, columns, strict=True)
+    ]
+    return replace(
+        profiles[0],
+        vectors=RankVectors([profile.vectors for profile in profiles], columns, len(blocks)),
+        counts=sparse.csr_array(sparse.vstack(counts, format="csr")),
+        instructions=np.concatenate([profile.instructions for profile in profiles]),
+        thread=_threads(profiles),
+        start=np.concatenate([profile.start for profile in profiles]),
+        blocks=blocks,
+        system_calls=_system_calls(profiles),
+        functions=tuple(dict.fromkeys(one for profile in profiles for one in profile.functions)),
+        facts=_facts(profiles),
+    )
+
+
+class RankVectors:
+    """The ranks' vectors below one another, over the common table."""
+
+    def __init__(self, parts: Sequence[Vectors], columns: Sequence[Columns], width: int) -> None:
+        self._parts, self._columns = parts, columns
+        self._edges = np.cumsum([0, *(part.shape[0] for part in parts)])
+        self.shape = (int(self._edges[-1]), width)
+        self.nnz = sum(part.nnz for part in parts)
+
+    def __getitem__(self, rows: Any) -> sparse.csr_array:
+        wanted = np.arange(self.shape[0])[rows]
+        part_of = np.searchsorted(self._edges, wanted, side="right") - 1
+        found, order = [], []
+        for number in np.unique(part_of).tolist():
+            places = np.flatnonzero(part_of == number)
+            own = self._parts[number][wanted[places] - self._edges[number]]
+            found.append(_relocated(own, self._columns[number], self.shape[1]))
+            order.append(places)
+        if not found:
+            return sparse.csr_array((0, self.shape[1]))
+        stacked = sparse.csr_array(sparse.vstack(found, format="csr"))
+        return stacked[np.argsort(np.concatenate(order))]
+
+    def tocsr(self) -> sparse.csr_array:
+        return self[:]
+
+
+def _relocated(rows: sparse.csr_array, column: Columns, width: int) -> sparse.csr_array:
+    indices = column.astype(np.int32)[rows.indices]
+    moved = sparse.csr_array((rows.data, indices, rows.indptr), (rows.shape[0], width))
+    moved.sum_duplicates()
+    return moved
+
+
+def _blocks(profiles: Sequence[Profile], columns: Sequence[Columns]) -> tuple[Block, ...]:
+    table: dict[int, Block] = {}
+    for profile, column in zip(profiles, columns, strict=True):
+        for number, block in zip(column.tolist(), profile.blocks, strict=True):
+            table.setdefault(number, block)
+    return tuple(table[number] for number in range(len(table)))
+
+
+def _threads(profiles: Sequence[Profile]) -> npt.NDArray[np.int32]:
+    numbers, before = [], 0
+    for profile in profiles:
+        numbers.append(profile.thread + before)
+        before = int(numbers[-1].max(initial=before))
+    return np.concatenate(numbers).astype(np.int32)
+
+
+def _system_calls(profiles: Sequence[Profile]) -> tuple[SystemCalls, ...]:
+    calls: list[SystemCalls] = []
+    rows = 0
+    for profile in profiles:
+        calls += [replace(call, interval=call.interval + rows) for call in profile.system_calls]
+        rows += len(profile.instructions)
+    return tuple(calls)
+
+
+def _facts(profiles: Sequence[Profile]) -> dict[str, Any]:
+    """What concerns all ranks; as of one process, its first thread is counted as the process."""
+    facts = [profile.facts for profile in profiles]
+    families = {family for fact in facts for family in fact.get("socket_families", [])}
+    return {
+        "socket_families": sorted(families),
+        "threads": 1 + sum(int(fact.get("threads", 1)) - 1 for fact in facts),
+        "processes": sum(int(fact.get("processes", 1)) for fact in facts),
+        "shared_memory": any(fact.get("shared_memory", False) for fact in facts),
+        "memory_bytes": sum(int(fact.get("memory_bytes", 0)) for fact in facts),
+    }

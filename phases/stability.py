@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether a program does the same kinds of work whatever its input.
+
+A plan says what the kernel should do in each phase and where each is announced. It holds for
+another input if that input's phases are those the plan knows; how long each lasts is no part of
+it. So the figure is the share of the instructions in *unknown* phases: those that resemble no
+phase of the other input, or only phases of another kind, for the adaptation follows from the
+kind. How far the weights of phases moved is told beside it, and decides nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+import numpy.typing as npt
+
+from kadence.phases import vectors
+from kadence.phases.alignment import PARTNER_DISTANCE, Families
+from kadence.phases.vectors import Distances
+
+STABLE, DEPENDENT = "input-stable", "input-dependent"
+# As much as the markers may miss: 95 % of a run are to be as the plan says.
+UNKNOWN_AT_MOST = 0.05
+
+Weights = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Input:
+    """The phases of one run, in the order of their numbers."""
+
+    weights: Weights  # shares of the instructions
+    kinds: tuple[str, ...]
+    families: Families
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One input seen from another."""
+
+    of: int
+    against: int
+    unknown: float  # share of its instructions in phases the other does not know
+    shift: float  # share of the instructions that would have to move for equal weights
+
+
+def verdict(comparisons: Sequence[Comparison]) -> str:
+    """The one word."""
+    largest = max((comparison.unknown for comparison in comparisons), default=0.0)
+    return STABLE if largest <= UNKNOWN_AT_MOST else DEPENDENT
+
+
+def compare(
+    inputs: Sequence[Input], distances: dict[tuple[int, int], Distances]
+) -> list[Comparison]:
+    """Every input against every other; `distances[of, against]` are those of their phases."""
+    return [
+        Comparison(
+            of,
+            against,
+            _unknown(inputs[of], inputs[against], distances[of, against]),
+            _shift(inputs[of], inputs[against]),
+        )
+        for of, against in permutations(range(len(inputs)), 2)
+    ]
+
+
+def _unknown(own: Input, other: Input, distances: Distances) -> float:
+    same_kind = np.array(own.kinds)[:, np.newaxis] == np.array(other.kinds)[np.newaxis, :]
+    known = ((distances < PARTNER_DISTANCE) & same_kind).any(axis=1)
+    return round(float(own.weights[~known].sum()), vectors.DECIMALS)
+
+
+def _shift(own: Input, other: Input) -> float:
+    """Total variation distance of the weights of families."""
+    count = int(max(own.families.max(), other.families.max())) + 1
+    weights = [
+        np.bincount(side.families, weights=side.weights, minlength=count) for side in (own, other)
+    ]
+    return round(float(np.abs(weights[0] - weights[1]).sum()) / 2, vectors.DECIMALS)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Intervals that all others are compared with, so that the page can bound any pair's distance.
+
+With d(x, k) known for every interval x and landmark k, the triangle inequality gives
+
+    max |d(x, k) - d(y, k)|  <=  d(x, y)  <=  min (d(x, k) + d(y, k))
+
+The representatives of the phases come first; the others are chosen from the intervals sampled
+for the tiles, each as far as possible from those before it (Gonzalez's farthest-first traversal).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kadence.phases import vectors
+from kadence.phases.vectors import Distances, Normalised
+from kadence.phases.view.tiles import Tiles
+
+MOST = 64
+LARGEST_TABLE = 1_600_000  # distances that the page can hold
+
+
+@dataclass(frozen=True)
+class Landmarks:
+    """`distances[x, k]` is how far interval x is from landmark k."""
+
+    rows: tuple[int, ...]
+    distances: Distances
+
+
+def choose(normalised: Normalised, tiles: Tiles, representatives: Sequence[int]) -> Landmarks:
+    """As many landmarks as the page has room for, one at least."""
+    count = normalised.shape[0]
+    wanted = max(1, min(MOST, LARGEST_TABLE // count, count))
+    rows = list(dict.fromkeys(representatives))[:wanted]
+    rows += _farthest_first(normalised, tiles, rows, wanted - len(rows))
+    landmarks = normalised[rows]
+    distances = np.vstack(
+        [
+            vectors.pairwise(normalised[first : first + vectors.STRIP], landmarks)
+            for first in range(0, count, vectors.STRIP)
+        ]
+    )
+    return Landmarks(tuple(rows), distances)
+
+
+def _farthest_first(
+    normalised: Normalised, tiles: Tiles, rows: Sequence[int], wanted: int
+) -> list[int]:
+    nearest = vectors.pairwise(normalised[tiles.sampled], normalised[list(rows)]).min(axis=1)
+    chosen: list[int] = []
+    while len(chosen) < wanted and nearest.max() > 0:
+        farthest = int(nearest.argmax())
+        chosen.append(int(tiles.sampled[farthest]))
+        nearest = np.minimum(nearest, tiles.distances[farthest])
+    return chosen

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page: one file that holds its scripts, its style and all its numbers."""
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from bokeh.resources import Resources
+
+from kadence.phases.planning import NANOSECONDS
+from kadence.phases.view import figures, functions, palette
+from kadence.phases.view.content import Content
+from kadence.phases.view.subject import Body, Subject, kind_name
+
+ASSETS = Path(__file__).parent / "assets"
+SCRIPTS = (
+    "store",
+    "distances",
+    "picture",
+    "words",
+    "panels",
+    "plots",
+    "server",
+    "pointer",
+    "keys",
+    "main",
+)
+
+
+def render(subject: Subject, made: Content, served: bool = False) -> str:
+    """The whole page; `served` lets it ask the server that it comes from."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(ASSETS),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    header = made.header
+    return environment.get_template("view.html.j2").render(
+        served=served,
+        name=subject.name,
+        program=shlex.join(subject.document.program),
+        intervals=subject.intervals,
+        interval=subject.profile.interval,
+        instructions=subject.document.total_instructions,
+        threads=header["threads"],
+        exact=header["group"] == 1,
+        group=header["group"],
+        landmarks=len(header["landmarks"]),
+        phases=_rows(subject),
+        transitions=len(subject.transitions),
+        transition_weight=f"{subject.raw['transition_weight']:.2%}",
+        header=made.header_text,
+        item=_json(figures.item(subject.intervals, len(header["markers"]))),
+        palettes=_json(palette.DISTANCES),
+        numbers=made.arrays,
+        style=(ASSETS / "view.css").read_text(encoding="utf-8"),
+        library=_library(),
+        scripts="".join((ASSETS / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS),
+    )
+
+
+def _json(value: object) -> str:
+    """JSON that can stand in a script element."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+def _library() -> str:
+    """BokehJS without the parts that no figure here needs."""
+    resources = Resources(mode="inline", components=["bokeh"])
+    return "\n".join(resources.js_raw)
+
+
+def _rows(subject: Subject) -> list[dict[str, Any]]:
+    both = zip(subject.raw["phases"], functions.hottest(subject), strict=True)
+    return [_row(subject, phase, hottest) for phase, hottest in both]
+
+
+def _row(subject: Subject, phase: Body, hottest: functions.Shares) -> dict[str, Any]:
+    adaptation, reasons = _planned(subject.plan, phase["id"])
+    return {
+        "id": phase["id"],
+        "colour": palette.css_colour(phase["id"]),
+        "weight": f"{phase['weight']:.2%}",
+        "kind": kind_name(phase["kind"]),
+        "intervals": phase["intervals"],
+        "functions": [(function, f"{share:.1%}") for function, share in hottest],
+        "representative": phase["representative"],
+        "adaptation": adaptation,
+        "reasons": reasons,
+    }
+
+
+def _planned(plan: Body | None, phase: int) -> tuple[str, list[str]]:
+    if plan is None:
+        return "no plan given", []
+    policy = plan["policies"][phase]
+    seconds = policy["quantum_ns"] / NANOSECONDS
+    adaptation = f"quantum of {seconds:g} s" if seconds else "none: the kernel's defaults"
+    reasons = [policy["evidence"]]
+    reasons += [
+        f"marker in {marker['function']}: {marker['evidence']}"
+        for marker in plan["markers"]
+        if marker["phase"] == phase
+    ]
+    reasons += [
+        f"no {refusal['what']}: {refusal['reason']}"
+        for refusal in plan["refused"]
+        if refusal["phase"] == phase and refusal["reason"] not in policy["evidence"]
+    ]
+    return adaptation, reasons

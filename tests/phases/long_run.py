@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A long run of known phases, with noise, straight as a profile and its phases artefact.
+
+`kadence phases` is not asked: what is tested is how a run is shown, and the artefact of a run
+whose phases are known can be written down.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from kadence import artefact
+from kadence.profiler import kprof
+from kadence.profiler.profile import Block, Profile, SystemCalls
+
+INTERVAL = 1_000_000
+BUILD_ID = "cd" * 20
+PHASES = 8
+NOISE = 0.1
+
+
+@dataclass(frozen=True)
+class LongRun:
+    """`shares` are the vectors as dense rows would be, computed by nobody else."""
+
+    shares: sparse.csr_matrix
+    assignment: npt.NDArray[np.int64]
+    profile: Profile
+
+    def write(self, folder: Path, name: str = "long") -> Path:
+        """The profile and the artefact beside it; returns the artefact's path."""
+        path = folder / f"{name}.phases.json"
+        kprof.write(folder / f"{name}.kprof", self.profile)
+        artefact.write(path, artefact.PHASES, BUILD_ID, ["kadence", "phases"], self._body())
+        return path
+
+    def _body(self) -> dict[str, Any]:
+        rows = len(self.assignment)
+        firsts = np.flatnonzero(np.diff(self.assignment, prepend=-1)).tolist()
+        before = [None, *self.assignment[[first - 1 for first in firsts[1:]]].tolist()]
+        return {
+            "program": ["/tmp/long"],
+            "interval": INTERVAL,
+            "intervals": rows,
+            "threads": [1],
+            "assignment": self.assignment.tolist(),
+            "instructions": self.profile.instructions.tolist(),
+            "thread": self.profile.thread.tolist(),
+            "phases": [self._phase(number) for number in range(PHASES)],
+            "transitions": [],
+            "transition_weight": 0.0,
+            "boundaries": [
+                {"row": first, "from": previous, "to": int(self.assignment[first])}
+                for first, previous in zip(firsts, before, strict=True)
+            ],
+            "markers": [],
+            "concurrency": {
+                "threads": 1,
+                "processes": 1,
+                "shared_memory": False,
+                "synchronises": False,
+                "evidence": "",
+            },
+            "system_calls": [],
+            "socket_families": [],
+            "memory_bytes": 0,
+        }
+
+    def representative(self, number: int) -> int:
+        """The one that the artefact names for a phase."""
+        members = np.flatnonzero(self.assignment == number)
+        return int(members[len(members) // 2])
+
+    def _phase(self, number: int) -> dict[str, Any]:
+        members = np.flatnonzero(self.assignment == number)
+        return {
+            "id": number,
+            "weight": round(len(members) / len(self.assignment), 6),
+            "kind": "file-io" if number == PHASES - 1 else "compute",
+            "io_calls_per_million": 0.0,
+            "io_bytes_per_million": 0.0,
+            "representative": self.representative(number),
+            "intervals": len(members),
+            "mean_distance": 0.0,
+            "hottest": [{"function": f"work_{number}", "file": "long.c", "line": 10, "share": 0.5}],
+            "system_calls": [],
+        }
+
+
+def long_run(rows: int, per_row: int, blocks: int, seed: int = 3) -> LongRun:
+    """`rows` intervals of `per_row` blocks each, out of `blocks`."""
+    generator = np.random.default_rng(seed)
+    assignment = _assignment(generator, rows)
+    columns = np.array(
+        [np.sort(generator.choice(blocks, per_row, replace=False)) for _ in range(PHASES)]
+    )
+    weights = generator.exponential(size=(PHASES, per_row)) + 0.01
+    values = weights[assignment] * (1 + NOISE * generator.standard_normal((rows, per_row))).clip(
+        0.1
+    )
+    values /= values.sum(axis=1, keepdims=True)
+    indptr = np.arange(rows + 1) * per_row
+    whole = np.rint(values * INTERVAL)
+    vectors = sparse.csr_array((whole.ravel(), columns[assignment].ravel(), indptr), (rows, blocks))
+    sums = whole.sum(axis=1)
+    shares = sparse.csr_matrix(
+        ((whole / sums[:, np.newaxis]).ravel(), vectors.indices, indptr), (rows, blocks)
+    )
+    return LongRun(shares, assignment, _profile(vectors, sums.astype(np.int64), assignment))
+
+
+def _assignment(generator: np.random.Generator, rows: int) -> npt.NDArray[np.int64]:
+    """Visits of uneven length, every phase in turn."""
+    lengths = generator.integers(rows // 200, rows // 40, size=200)
+    phases = np.arange(200) % PHASES
+    return np.repeat(phases, lengths)[:rows].astype(np.int64)
+
+
+def _profile(
+    vectors: sparse.csr_array,
+    instructions: npt.NDArray[np.int64],
+    assignment: npt.NDArray[np.int64],
+) -> Profile:
+    rows, blocks = vectors.shape
+    writing = np.flatnonzero(assignment == PHASES - 1).tolist()
+    return Profile(
+        interval=INTERVAL,
+        vectors=vectors,
+        counts=sparse.csr_array(
+            (np.ceil(vectors.data / 10), vectors.indices, vectors.indptr), vectors.shape
+        ),
+        instructions=instructions,
+        thread=np.ones(rows, dtype=np.int32),
+        start=np.cumsum(instructions) - instructions,
+        blocks=tuple(
+            Block(0x1000 + 64 * number, 10, f"f{number}", "long.c", number + 1, "/tmp/long", False)
+            for number in range(blocks)
+        ),
+        system_calls=tuple(SystemCalls(row, "write", "file", 200, 12_800) for row in writing),
+        build_id=BUILD_ID,
+        argv=("/tmp/long",),
+    )
