@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 
-# ONLY=EXPRESSION chooses programs by name, as in ONLY='heat|ring'; PICTURES=1 renews docs/.
+# ONLY=EXPRESSION chooses programs by name, as in ONLY='heat|ring'.
 .PHONY: bench-inputs
 bench-inputs: build $(STAMPS)/minimap2-packages ## the examples on two inputs: stability, and markers where they were not chosen
-	$(PYTHON) bench/inputs.py $(if $(ONLY),--only '$(ONLY)') $(if $(PICTURES),--pictures)
+	$(PYTHON) bench/inputs.py $(if $(ONLY),--only '$(ONLY)')

@@ -7,13 +7,13 @@ of all boundaries announced, marked or not, 5 % of the firings elsewhere, 1,000 
 
 import argparse
 import re
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import programs
+from PIL import Image
 from rows import MISSED
 
 from kadence import artefact, program, resources
@@ -22,6 +22,7 @@ from kadence.measure import PLAIN
 from kadence.pipeline import Line, Places
 from kadence.stages import Stages, alone_in
 
+COLOURS = 48  # of a picture: every clone has it
 SHOWN = ("heat", "minimap2")  # have their picture in docs/
 HEADINGS = ("boundaries", "unmarked", "announced", "elsewhere", "firings/s", "")
 
@@ -79,8 +80,9 @@ def _line(label: str, cells: tuple[str, ...]) -> str:
 
 def keep_picture(name: str, places: Places) -> None:
     """Put the annotated picture where the page shows it."""
-    picture = places.artefact("compare-annotated.png")
-    shutil.copyfile(picture, resources.home() / "docs" / f"{name}-inputs.png")
+    with Image.open(places.artefact("compare-annotated.png")) as picture:
+        few = picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+        few.save(resources.home() / "docs" / f"{name}-inputs.png", optimize=True)
 
 
 def main() -> int:
