@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import programs
 from PIL import Image
 from rows import MISSED
@@ -22,7 +23,7 @@ from kadence.measure import PLAIN
 from kadence.pipeline import Line, Places
 from kadence.stages import Stages, alone_in
 
-COLOURS = 48  # of a picture: every clone has it
+GREYS = 48  # of a picture: every clone has it
 SHOWN = ("heat", "minimap2")  # have their picture in docs/
 HEADINGS = ("boundaries", "unmarked", "announced", "elsewhere", "firings/s", "")
 
@@ -81,8 +82,18 @@ def _line(label: str, cells: tuple[str, ...]) -> str:
 def keep_picture(name: str, places: Places) -> None:
     """Put the annotated picture where the page shows it."""
     with Image.open(places.artefact("compare-annotated.png")) as picture:
-        few = picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
-        few.save(resources.home() / "docs" / f"{name}-inputs.png", optimize=True)
+        _with_few_greys(picture).save(
+            resources.home() / "docs" / f"{name}-inputs.png", optimize=True
+        )
+
+
+def _with_few_greys(picture: Image.Image) -> Image.Image:
+    """The same in a palette: the colours of phases as they are, and fewer greys."""
+    pixels = np.asarray(picture.convert("RGB")).copy()
+    grey = (pixels == pixels[:, :, :1]).all(axis=2)
+    step = 255 / (GREYS - 1)
+    pixels[grey] = np.rint(np.rint(pixels[grey] / step) * step).astype(np.uint8)
+    return Image.fromarray(pixels).quantize(256, dither=Image.Dither.NONE)
 
 
 def main() -> int:

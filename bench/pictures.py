@@ -2,10 +2,12 @@
 """The pictures of the examples in README.md and docs/: profiles each, finds its phases, draws.
 
 For every example `docs/NAME.png` as `kadence view --png` draws it, in 256 colours so that it is
-small, and `docs/view.png`, the page of the first as a browser shows it.
+small; of the first one also `docs/view.png`, the page as a browser shows it, and
+`docs/heat-phases.png`, the annotated matrix.
 """
 
 import argparse
+import shutil
 import sys
 from pathlib import Path
 
@@ -80,6 +82,7 @@ def main() -> None:
         command.run(phases, Outputs(page=page, png=drawn))
         shrink(drawn, DOCS / f"{name}.png")
     first = output / EXAMPLES[0]
+    shutil.copyfile(first / "heat.matrix-annotated.png", DOCS / "heat-phases.png")
     photograph(first / f"{EXAMPLES[0]}.html", first / "view.png")
     shrink(first / "view.png", DOCS / "view.png")
 

@@ -21,7 +21,8 @@ from kadence.profiler.profile import Profile
 
 SMALLEST_INTERVAL = 0.5  # of the median; a shorter row is too noisy to found a phase
 TRANSITION_EXCESS = 0.25  # how far a mixture of its neighbours may be from a perfect one
-SMALLEST_WEIGHT = 0.01  # a group that is visited once must hold this share of the instructions
+# A group must hold this share of the instructions, or come again after as much of the run.
+SMALLEST_WEIGHT = 0.01
 
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -133,26 +134,34 @@ def _lasting_groups(profile: Profile, core: Rows, groups: Groups) -> Groups:
     instructions = profile.instructions[core].astype(np.float64)
     weight = np.bincount(groups.labels, weights=instructions, minlength=count)
     rows = np.bincount(groups.labels, minlength=count)
-    visits = _visits(profile, core, groups.labels, count)
+    again = _comes_again(profile, core, groups.labels, count)
     heavy = weight >= SMALLEST_WEIGHT * profile.instructions.sum()
-    keep = (rows >= 2) & (heavy | (visits >= 2))
+    keep = (rows >= 2) & (heavy | again)
     if not keep.any():
         keep[weight.argmax()] = True
     renumbered = np.where(keep, np.cumsum(keep) - 1, -1)
     return Groups(renumbered[groups.labels], groups.medoids[keep])
 
 
-def _visits(profile: Profile, core: Rows, labels: Labels, count: int) -> npt.NDArray[np.int64]:
-    """How often each group is entered by the thread that enters it most, core rows alone.
+def _comes_again(profile: Profile, core: Rows, labels: Labels, count: int) -> Mask:
+    """Which groups a thread enters at least twice, with some of the run between, core rows alone.
 
-    What every thread, or every rank, does once is a start-up and no phase that comes again.
+    What every thread, or every rank, does once is a start-up and no phase that comes again; nor
+    is what comes again within one start-up.
     """
     thread = profile.thread[core]
     enters = np.ones(len(core), dtype=np.bool_)
     enters[1:] = (labels[1:] != labels[:-1]) | (thread[1:] != thread[:-1])
     threads, own = np.unique(thread[enters], return_inverse=True)
-    cells = np.bincount(own * count + labels[enters], minlength=len(threads) * count)
-    return np.asarray(cells.reshape(len(threads), count).max(axis=0))
+    cell = own * count + labels[enters]
+    entered = profile.start[core][enters]
+    first = np.full(len(threads) * count, np.iinfo(np.int64).max)
+    last = np.zeros(len(threads) * count, dtype=np.int64)
+    np.minimum.at(first, cell, entered)
+    np.maximum.at(last, cell, entered)
+    length = int((profile.start + profile.instructions).max())
+    again = last - first >= max(SMALLEST_WEIGHT * length, 1)
+    return np.asarray(again.reshape(len(threads), count).any(axis=0))
 
 
 def _continued(assignment: Labels, thread: npt.NDArray[np.int32]) -> Labels:

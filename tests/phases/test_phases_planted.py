@@ -307,3 +307,12 @@ def test_files_match_from_whatever_directory():
     assert not same_file("/a/src/x.c", "/b/src/x.c")
     assert not same_file("x.c", "xx.c")
     assert not same_file("", "x.c")
+
+
+def test_what_comes_again_only_within_the_start_up_founds_no_phase():
+    planted = Planted()
+    for letter in "SSFSSFSS":
+        planted.add({letter: 1.0})
+    for _ in range(2000):
+        planted.add({"C": 1.0})
+    assert [phase["kind"] for phase in described(planted.profile())["phases"]] == ["compute"]
