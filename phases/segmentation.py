@@ -23,6 +23,9 @@ SMALLEST_INTERVAL = 0.5  # of the median; a shorter row is too noisy to found a 
 TRANSITION_EXCESS = 0.25  # how far a mixture of its neighbours may be from a perfect one
 # A group must hold this share of the instructions, or come again after as much of the run.
 SMALLEST_WEIGHT = 0.01
+# What comes again must hold this share: no adaptation of less can be worth more than that, and
+# whether an interval or two are its own depends on where intervals happen to begin.
+SMALLEST_RECURRING_WEIGHT = 0.0005
 
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -135,8 +138,9 @@ def _lasting_groups(profile: Profile, core: Rows, groups: Groups) -> Groups:
     weight = np.bincount(groups.labels, weights=instructions, minlength=count)
     rows = np.bincount(groups.labels, minlength=count)
     again = _comes_again(profile, core, groups.labels, count)
-    heavy = weight >= SMALLEST_WEIGHT * profile.instructions.sum()
-    keep = (rows >= 2) & (heavy | again)
+    share = weight / profile.instructions.sum()
+    recurs = again & (share >= SMALLEST_RECURRING_WEIGHT)
+    keep = (rows >= 2) & ((share >= SMALLEST_WEIGHT) | recurs)
     if not keep.any():
         keep[weight.argmax()] = True
     renumbered = np.where(keep, np.cumsum(keep) - 1, -1)

@@ -56,8 +56,8 @@ def _cut_into(tree: "_Tree", count: int) -> list[int]:
 
 def _too_many(count: int | None, there_are: int) -> NoReturn:
     raise UsageError(
-        f"{count} phases were asked for, and the profile has intervals of {there_are} sort"
-        f"{'s' if there_are > 1 else ''} only; ask for fewer, or profile with a shorter --interval"
+        f"{count} phases were asked for, and the profile's intervals fall into {there_are} at "
+        "most; ask for fewer, or profile with a shorter --interval"
     )
 
 

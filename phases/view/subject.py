@@ -5,6 +5,7 @@ The artefact says which phase every interval is in; distances, blocks and system
 interval are in the profile, so both are needed and must belong together.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,10 @@ import numpy.typing as npt
 
 from kadence import artefact
 from kadence.errors import ArtefactError
-from kadence.phases import document, kinds
+from kadence.phases import document, kinds, ranks
 from kadence.phases.document import Document
 from kadence.phases.matrix import TRANSITION
 from kadence.phases.vectors import Normalised
-from kadence.profiler import kprof
 from kadence.profiler.profile import Profile
 
 PHASES_SUFFIX = ".phases.json"
@@ -112,9 +112,9 @@ def load(
     """Read what `phases_path` names, with the profile and the plan that lie beside it."""
     raw = artefact.read(phases_path, artefact.PHASES)
     checked = document.parse(raw, phases_path)
-    profile_path = profile_path or _profile_of(phases_path, raw)
-    profile = kprof.read(profile_path)
-    _require_same_run(raw, profile, phases_path, profile_path)
+    paths = [profile_path] if profile_path else _profiles_of(phases_path, raw)
+    profile, _ = ranks.read(paths)
+    _require_same_run(raw, profile, phases_path, paths[0])
     return Subject(
         name=stem(phases_path),
         raw=raw,
@@ -131,12 +131,26 @@ def stem(phases_path: Path) -> str:
     return phases_path.name.removesuffix(PHASES_SUFFIX).removesuffix(".json")
 
 
-def _profile_of(phases_path: Path, raw: Body) -> Path:
-    """The profile beside the artefact or, failing that, the one its command names."""
-    candidates = [phases_path.parent / f"{stem(phases_path)}.kprof"]
+def _profiles_of(phases_path: Path, raw: Body) -> list[Path]:
+    """The profiles of all ranks or, of a run that has none, its one."""
+    try:
+        named = [Path(str(rank["profile"])) for rank in raw.get("ranks", [])]
+    except (KeyError, TypeError) as error:
+        raise ArtefactError(
+            f"{phases_path} is damaged ({error}); make it anew with `kadence phases`"
+        ) from error
+    if named:
+        return [_found(phases_path, [phases_path.parent / path.name, path]) for path in named]
     command = raw["command"] if isinstance(raw.get("command"), list) else []
-    named = [Path(str(word)) for word in command[2:3]]
-    candidates += [phases_path.parent / path.name for path in named] + named
+    others = [Path(str(word)) for word in command[2:3]]
+    beside = [phases_path.parent / path.name for path in others]
+    return [
+        _found(phases_path, [phases_path.parent / f"{stem(phases_path)}.kprof"] + beside + others)
+    ]
+
+
+def _found(phases_path: Path, candidates: Sequence[Path]) -> Path:
+    """The first that is there."""
     for candidate in candidates:
         if candidate.is_file():
             return candidate

@@ -72,5 +72,5 @@ def test_as_many_phases_are_made_as_were_asked_for(intervals, count):
 
 def test_more_phases_than_there_can_be_are_refused():
     profile, _ = synthetic.make(synthetic.Shape(intervals=500, noise=0, drift=0, **SMALL))
-    with pytest.raises(UsageError, match="intervals of 8 sorts only"):
+    with pytest.raises(UsageError, match="fall into 8 at most"):
         segment(profile, 9)

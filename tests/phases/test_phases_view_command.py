@@ -326,3 +326,16 @@ def test_an_output_that_cannot_be_written_is_refused(planted, kadence, refused, 
 def test_a_port_that_is_none_is_refused(planted, kadence, refused, tmp_path, port):
     words = ("-o", tmp_path / "p.html", "--no-open", "--serve", "--port", port)
     refused(kadence("view", planted / "p.phases.json", *words, timeout=120))
+
+
+def test_the_ranks_of_a_program_are_shown_together(planted, kadence, refused, tmp_path):
+    for name in ("one", "two"):
+        shutil.copy(planted / "p.kprof", tmp_path / f"{name}.kprof")
+    done = kadence("phases", "one.kprof", "two.kprof", "-o", "all.phases.json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    document = json.loads((tmp_path / "all.phases.json").read_text())
+    done = kadence("view", "all.phases.json", "--no-open", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert f"{document['intervals']} intervals" in done.stdout
+    (tmp_path / "two.kprof").unlink()
+    assert "two.kprof" in refused(kadence("view", "all.phases.json", "--no-open", cwd=tmp_path))
