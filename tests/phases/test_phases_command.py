@@ -118,6 +118,23 @@ def test_an_unwritable_output_is_refused(profile_path, kadence, refused, tmp_pat
     assert not (tmp_path / "p").exists()
 
 
+def test_a_number_of_phases_can_be_asked_for(profile_path, kadence, tmp_path):
+    done = kadence("phases", profile_path, "-o", tmp_path / "p", "--phases", "2")
+    assert done.returncode == 0, done.stderr
+    document = json.loads((tmp_path / "p").read_text())
+    assert len(document["phases"]) == len(set(document["assignment"])) == 2
+    assert document["command"][-2:] == ["--phases", "2"]
+
+
+@pytest.mark.parametrize("count", ["0", "-1", "x", "100000"])
+def test_a_number_of_phases_that_cannot_be_is_refused(
+    profile_path, kadence, refused, tmp_path, count
+):
+    done = kadence("phases", profile_path, "-o", tmp_path / "p", "--phases", count)
+    assert "phases" in refused(done)
+    assert not (tmp_path / "p").exists()
+
+
 @pytest.mark.parametrize(
     "options",
     [["--processors", "0"], ["--processors", "x"], ["--quantum", "0"], ["--quantum", "11"]],
