@@ -17,11 +17,9 @@ import programs
 from PIL import Image
 from rows import MISSED
 
-from kadence import artefact, program, resources
+from kadence import artefact, resources
 from kadence.errors import KadenceError
-from kadence.measure import PLAIN
-from kadence.pipeline import Line, Places
-from kadence.stages import Stages, alone_in
+from kadence.pipeline import Places
 
 GREYS = 48  # of a picture: every clone has it
 SHOWN = ("heat", "minimap2")  # have their picture in docs/
@@ -30,12 +28,9 @@ HEADINGS = ("boundaries", "unmarked", "announced", "elsewhere", "firings/s", "")
 
 def prepared(name: str) -> Places:
     """Profiles, comparison and plan of an example, made if need be."""
-    described = program.read(resources.home() / "examples" / name)
-    places = Places(resources.home() / "build" / "bench" / "inputs" / name, described.name)
-    with alone_in(places.output):
-        line = Line(described, places, Stages(places.output))
-        line.planned(line.built(PLAIN, line.copied(), None), force=True)
-    return places
+    with programs.line(name, resources.home() / "build" / "bench" / "inputs" / name) as line:
+        line.planned(programs.plain(line), force=True)
+        return line.places
 
 
 def told(name: str, places: Places) -> Iterator[str]:

@@ -24,22 +24,18 @@ import simpoint
 import synthetic
 from sklearn.metrics import adjusted_rand_score
 
-from kadence import program, resources
-from kadence.measure import PLAIN
-from kadence.phases import tree, vectors
+from kadence import resources
+from kadence.phases import refinement, vectors
 from kadence.phases.segmentation import segment
 from kadence.phases.vectors import Normalised
-from kadence.pipeline import Line, Places
 from kadence.profiler import kprof
 from kadence.profiler.profile import Profile
-from kadence.stages import Stages, alone_in
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 ROUNDS = 3
 LONG = 1_000_000  # from here on one round, and no text: it would be 2.9 GB
 SLOW = 100_000  # above, k-means is not run
 GIBIBYTE = 1 << 30
-MEDOID_OF = 1000  # members that are compared with one another
 LEAST_RAND_INDEX = 0.99
 ROUNDING = 1e-6  # two sums of the same distances may differ by as much
 
@@ -81,25 +77,18 @@ def verdict(met: bool) -> str:
 
 def profile_of(name: str, folder: Path) -> Path:
     """The profile of an example, as `kadence specialize` takes it."""
-    output = folder / name
-    described = program.read(resources.home() / "examples" / name)
-    places = Places(output, described.name)
-    with alone_in(output):
-        line = Line(described, places, Stages(output))
-        line.profiled(line.built(PLAIN, line.copied(), None))
-    return places.artefact("kprof")
+    with programs.line(name, folder / name) as line:
+        line.profiled(programs.plain(line))
+        return line.places.artefact("kprof")
 
 
 def from_medoids(normalised: Normalised, labels: Labels) -> vectors.Distances:
     """Manhattan distance of each interval from the medoid of its cluster."""
     present, owner = np.unique(labels, return_inverse=True)
-    medoids = []
-    for number in range(len(present)):
-        members = np.flatnonzero(owner == number)
-        some = members[np.linspace(0, len(members) - 1, min(len(members), MEDOID_OF)).astype(int)]
-        among = vectors.among(normalised[some])
-        once = np.ones(len(some), dtype=np.int64)
-        medoids.append(int(some[tree.medoid(among, once, np.arange(len(some)))]))
+    medoids = [
+        refinement.medoid(normalised, np.flatnonzero(owner == number))
+        for number in range(len(present))
+    ]
     return vectors.to_own(normalised, medoids, owner)
 
 

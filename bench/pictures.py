@@ -11,13 +11,11 @@ import shutil
 import sys
 from pathlib import Path
 
+import programs
 from PIL import Image
 
-from kadence import program, stages
-from kadence.measure import PLAIN
 from kadence.phases.view import command
 from kadence.phases.view.command import Outputs
-from kadence.pipeline import Line, Places, claim
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/phases"))
@@ -42,11 +40,9 @@ pointer.show();
 
 def analyse(name: str, output: Path) -> Path:
     """Build, profile, find phases and plan; returns the phases artefact."""
-    claim(output, ROOT / "examples" / name)
-    places = Places(output, name)
-    line = Line(program.read(ROOT / "examples" / name), places, stages.Stages(output))
-    line.planned(line.built(PLAIN, line.copied(), None), force=False)
-    return places.artefact("phases.json")
+    with programs.line(name, output) as line:
+        line.planned(programs.plain(line), force=False)
+        return line.places.artefact("phases.json")
 
 
 def shrink(picture: Path, output: Path) -> None:

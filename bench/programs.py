@@ -3,6 +3,8 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,6 +55,19 @@ def served(name: str, target: str) -> Served:
     if TAILORED not in prepared.kernels:
         raise UnservedError(f"no tailored {target} kernel serves {name}: {prepared.proof.reason}")
     return Served(prepared.kernels[TAILORED], prepared.proof)
+
+
+@contextmanager
+def line(name: str, output: Path) -> Iterator[Line]:
+    """The stages of an example, with what they make kept in a folder of their own."""
+    described = program.read(resources.home() / "examples" / name)
+    with alone_in(output):
+        yield Line(described, Places(output, described.name), Stages(output))
+
+
+def plain(line: Line) -> str:
+    """Build it plain; returns the key."""
+    return line.built(PLAIN, line.copied(), None)
 
 
 def request(name: str, target: str) -> BuildRequest:

@@ -15,6 +15,7 @@ from kadence.phases import concurrency, kinds, markers, matrix, ranks, vectors
 from kadence.phases.kinds import Verdict
 from kadence.phases.markers import Marker
 from kadence.phases.segmentation import Mask, Segmentation, segment
+from kadence.phases.tree import Labels
 from kadence.phases.vectors import Distances
 from kadence.profiler.profile import Profile, SystemCalls
 
@@ -71,7 +72,12 @@ def describe(profile: Profile, segmentation: Segmentation) -> Body:
     distances = vectors.to_own(
         segmentation.normalised, segmentation.representatives, segmentation.assignment
     )
-    in_blocks = _instructions_by_block(profile, segmentation)
+    in_blocks = instructions_by_block(
+        profile,
+        segmentation.assignment,
+        segmentation.transition,
+        len(segmentation.representatives),
+    )
     return {
         "program": list(profile.argv),
         "interval": int(profile.interval),
@@ -105,13 +111,15 @@ def _caption(phase: Body) -> str:
     )
 
 
-def _instructions_by_block(profile: Profile, segmentation: Segmentation) -> Distances:
+def instructions_by_block(
+    profile: Profile, assignment: Labels, transition: Mask, phases: int
+) -> Distances:
     """Phases x blocks: what each phase executed where, transitions left out."""
-    phases, rows = len(segmentation.representatives), len(profile.instructions)
+    rows = len(profile.instructions)
     found = np.zeros((phases, profile.vectors.shape[1]))
-    members = np.flatnonzero(~segmentation.transition)
+    members = np.flatnonzero(~transition)
     membership = sparse.csr_array(
-        (np.ones(len(members)), (segmentation.assignment[members], members)), (phases, rows)
+        (np.ones(len(members)), (assignment[members], members)), (phases, rows)
     )
     for first in range(0, rows, vectors.LONG_STRIP):
         strip = slice(first, first + vectors.LONG_STRIP)

@@ -30,17 +30,19 @@ class CommonRows:
     """The normalised rows of one profile over a table of blocks that several have in common."""
 
     def __init__(self, profile: Profile, column: Columns, width: int) -> None:
-        self._own, self._column = Normalised(profile.vectors), column.astype(np.int32)
+        self._own, self._column = Normalised(profile.vectors), column
         self.shape = (self._own.shape[0], width)
 
     def __getitem__(self, rows: Any) -> sparse.csr_matrix:
-        own = self._own[rows]
-        moved = sparse.csr_matrix(
-            (own.data, self._column[own.indices], own.indptr),
-            shape=(own.shape[0], self.shape[1]),
-        )
-        moved.sum_duplicates()
-        return moved
+        return sparse.csr_matrix(relocated(self._own[rows], self._column, self.shape[1]))
+
+
+def relocated(rows: sparse.csr_array, column: Columns, width: int) -> sparse.csr_array:
+    """The rows over a common table of so many blocks; `column` is where each block is there."""
+    indices = column.astype(np.int32)[rows.indices]
+    moved = sparse.csr_array((rows.data, indices, rows.indptr), (rows.shape[0], width))
+    moved.sum_duplicates()
+    return moved
 
 
 def common_rows(profiles: Sequence[Profile]) -> list[CommonRows]:

@@ -18,7 +18,7 @@ from scipy import sparse
 
 from kadence.errors import ArtefactError
 from kadence.phases import correspondence
-from kadence.phases.correspondence import Columns
+from kadence.phases.correspondence import Columns, relocated
 from kadence.profiler import kprof
 from kadence.profiler.profile import Block, Profile, SystemCalls, Vectors
 
@@ -77,7 +77,7 @@ def merged(profiles: Sequence[Profile]) -> Profile:
     columns = correspondence.common_columns(profiles)
     blocks = _blocks(profiles, columns)
     counts = [
-        _relocated(profile.counts, column, len(blocks))
+        relocated(profile.counts, column, len(blocks))
         for profile, column in zip(profiles, columns, strict=True)
     ]
     return replace(
@@ -110,7 +110,7 @@ class RankVectors:
         for number in np.unique(part_of).tolist():
             places = np.flatnonzero(part_of == number)
             own = self._parts[number][wanted[places] - self._edges[number]]
-            found.append(_relocated(own, self._columns[number], self.shape[1]))
+            found.append(relocated(own, self._columns[number], self.shape[1]))
             order.append(places)
         if not found:
             return sparse.csr_array((0, self.shape[1]))
@@ -119,13 +119,6 @@ class RankVectors:
 
     def tocsr(self) -> sparse.csr_array:
         return self[:]
-
-
-def _relocated(rows: sparse.csr_array, column: Columns, width: int) -> sparse.csr_array:
-    indices = column.astype(np.int32)[rows.indices]
-    moved = sparse.csr_array((rows.data, indices, rows.indptr), (rows.shape[0], width))
-    moved.sum_duplicates()
-    return moved
 
 
 def _blocks(profiles: Sequence[Profile], columns: Sequence[Columns]) -> tuple[Block, ...]:

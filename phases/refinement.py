@@ -28,11 +28,6 @@ class Settled:
     nearest: Labels
     distance: Distances
 
-    @property
-    def stranger(self) -> Labels:
-        """Rows that resemble no representative."""
-        return np.flatnonzero(self.distance >= STRANGER)
-
 
 def settled(normalised: Normalised, core: Rows, representatives: Rows, labels: Labels) -> Settled:
     """Begin with these representatives; `labels` are the groups of `core`, -1 where there is none.
@@ -58,12 +53,12 @@ def _renewed(
     changed = np.unique(np.concatenate([before[before != now], now[before != now]]))
     renewed = representatives.copy()
     for group in changed[changed >= 0]:
-        renewed[group] = _medoid(normalised, core[now == group])
+        renewed[group] = medoid(normalised, core[now == group])
     return renewed
 
 
-def _medoid(normalised: Normalised, members: Rows) -> int:
-    count = min(len(members), MEDOID_OF)
-    some = members[np.arange(count, dtype=np.int64) * len(members) // count]
-    once = np.ones(count, dtype=np.int64)
-    return int(some[tree.medoid(vectors.among(normalised[some]), once, np.arange(count))])
+def medoid(normalised: Normalised, members: Rows) -> int:
+    """The member with the smallest summed distance to the others, or to many of them."""
+    some = vectors.evenly(members, MEDOID_OF)
+    once = np.ones(len(some), dtype=np.int64)
+    return int(some[tree.medoid(vectors.among(normalised[some]), once, np.arange(len(some)))])

@@ -53,8 +53,8 @@ def grouped(rows: Normalised, core: Rows, count: int | None = None) -> tuple[Lab
         strangers = np.flatnonzero(distance > found.reach[labels] + MARGIN)
         if not len(strangers):
             break
-        looked_at = _evenly_of(strangers, SAMPLE)
-        chosen = looked_at[_farthest_first(rows[core[looked_at]], STRANGERS)]
+        looked_at = vectors.evenly(strangers, SAMPLE)
+        chosen = looked_at[_differing(rows[core[looked_at]], STRANGERS)]
         sample = _joined(sample, chosen, len(strangers))
     return labels, found.medoids
 
@@ -62,11 +62,6 @@ def grouped(rows: Normalised, core: Rows, count: int | None = None) -> tuple[Lab
 def _evenly(count: int) -> _Sample:
     edges = np.arange(SAMPLE + 1, dtype=np.int64) * count // SAMPLE
     return _Sample(edges[:-1], np.diff(edges))
-
-
-def _evenly_of(positions: Rows, most: int) -> Rows:
-    count = min(len(positions), most)
-    return np.asarray(positions[np.arange(count, dtype=np.int64) * len(positions) // count])
 
 
 def _found(points: sparse.csr_matrix, sample: _Sample, count: int | None) -> _Founded:
@@ -88,13 +83,12 @@ def _found(points: sparse.csr_matrix, sample: _Sample, count: int | None) -> _Fo
 
 
 def _outposts(distances: Distances, is_medoid: npt.NDArray[np.bool_]) -> tuple[list[int], float]:
-    """Farthest-first from the medoid (Gonzalez 1985), and how far the farthest member is left."""
-    chosen = [int(is_medoid.argmax())]
-    nearest = distances[chosen[0]]
-    while len(chosen) < OUTPOSTS and nearest.max() > MARGIN:
-        chosen.append(int(nearest.argmax()))
-        nearest = np.minimum(nearest, distances[chosen[-1]])
-    return chosen, float(nearest.max())
+    """The medoid and what lies farthest out, and how far the farthest member is from these."""
+    medoid = int(is_medoid.argmax())
+    others, nearest = vectors.farthest_first(
+        distances[medoid], lambda member: distances[member], OUTPOSTS - 1, MARGIN
+    )
+    return [medoid, *others], float(nearest.max())
 
 
 def _joined(sample: _Sample, chosen: Rows, strangers: int) -> _Sample:
@@ -103,11 +97,11 @@ def _joined(sample: _Sample, chosen: Rows, strangers: int) -> _Sample:
     return _Sample(np.concatenate([sample.rows, chosen]), np.concatenate([sample.weights, weights]))
 
 
-def _farthest_first(rows: sparse.csr_matrix, most: int) -> Rows:
+def _differing(rows: sparse.csr_matrix, most: int) -> Rows:
     """So many rows at most that differ most from one another."""
-    chosen = [0]
-    nearest = vectors.distances_to(rows, 0)
-    while len(chosen) < most and nearest.max() > 0:
-        chosen.append(int(nearest.argmax()))
-        nearest = np.minimum(nearest, vectors.distances_to(rows, chosen[-1]))
-    return np.array(chosen, dtype=np.int64)
+
+    def distances_to(row: int) -> Distances:
+        return vectors.distances_to(rows, row)
+
+    others, _ = vectors.farthest_first(distances_to(0), distances_to, most - 1)
+    return np.array([0, *others], dtype=np.int64)

@@ -16,7 +16,7 @@ from kadence.errors import ArtefactError
 from kadence.phases import clustering, refinement, tree, vectors
 from kadence.phases.clustering import Groups
 from kadence.phases.tree import Labels
-from kadence.phases.vectors import Normalised
+from kadence.phases.vectors import Normalised, Rows
 from kadence.profiler.profile import Profile
 
 SMALLEST_INTERVAL = 0.5  # of the median; a shorter row is too noisy to found a phase
@@ -27,7 +27,6 @@ SMALLEST_WEIGHT = 0.01
 # whether an interval or two are its own depends on where intervals happen to begin.
 SMALLEST_RECURRING_WEIGHT = 0.0005
 
-Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 

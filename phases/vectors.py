@@ -7,7 +7,7 @@ same mixture) and 2 (no block in common); half of it is the share of instruction
 elsewhere.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -127,6 +127,27 @@ def consecutive(normalised: Normalised, steps: Sequence[int]) -> list[Distances]
                 difference = abs(strip[step : end + step] - strip[:end])
                 distances[first : first + end] = np.asarray(difference.sum(axis=1)).ravel()
     return [_rounded(distances) for distances in found]
+
+
+def evenly(rows: Rows, most: int) -> Rows:
+    """So many of these at most, evenly spaced."""
+    count = min(len(rows), most)
+    return np.asarray(rows[np.arange(count, dtype=np.int64) * len(rows) // count])
+
+
+def farthest_first(
+    nearest: Distances, distances_to_point: Callable[[int], Distances], most: int, near: float = 0.0
+) -> tuple[list[int], Distances]:
+    """Points that are as far as possible from those before them (Gonzalez 1985).
+
+    `nearest` is how far each point is from what was chosen before; the second result, how far it
+    is in the end. It ends early when all are as near as `near`.
+    """
+    chosen: list[int] = []
+    while len(chosen) < most and nearest.max() > near:
+        chosen.append(int(nearest.argmax()))
+        nearest = np.minimum(nearest, distances_to_point(chosen[-1]))
+    return chosen, nearest
 
 
 def _rounded(distances: Distances) -> Distances:

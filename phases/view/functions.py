@@ -6,6 +6,7 @@ from collections import defaultdict
 import numpy as np
 from scipy import sparse
 
+from kadence.phases import analysis
 from kadence.phases.view.subject import Subject
 
 MOST = 3  # that are named
@@ -16,15 +17,12 @@ Shares = list[tuple[str, float]]
 
 def hottest(subject: Subject) -> list[Shares]:
     """For every phase its hottest functions with their share, one at least."""
-    rows = np.setdiff1d(np.arange(subject.intervals), subject.transitions)
-    instructions = subject.profile.instructions[rows].astype(np.float64)
-    by_phase = sparse.csr_matrix(
-        (instructions, (subject.assignment[rows], rows)),
-        shape=(len(subject.raw["phases"]), subject.intervals),
+    transition = np.zeros(subject.intervals, dtype=np.bool_)
+    transition[subject.transitions] = True
+    phases = len(subject.raw["phases"])
+    in_blocks = analysis.instructions_by_block(
+        subject.profile, subject.assignment, transition, phases
     )
-    in_blocks = np.zeros((by_phase.shape[0], subject.normalised.shape[1]))
-    for strip, vectors in subject.normalised.strips():
-        in_blocks += (by_phase[:, strip] @ vectors).toarray()
     return [_named(subject, row) for row in sparse.csr_matrix(in_blocks)]
 
 

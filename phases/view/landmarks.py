@@ -37,12 +37,7 @@ def choose(normalised: Normalised, tiles: Tiles, representatives: Sequence[int])
     rows = list(dict.fromkeys(representatives))[:wanted]
     rows += _farthest_first(normalised, tiles, rows, wanted - len(rows))
     landmarks = normalised[rows]
-    distances = np.vstack(
-        [
-            vectors.pairwise(normalised[first : first + vectors.STRIP], landmarks)
-            for first in range(0, count, vectors.STRIP)
-        ]
-    )
+    distances = np.vstack([vectors.pairwise(strip, landmarks) for _, strip in normalised.strips()])
     return Landmarks(tuple(rows), distances)
 
 
@@ -50,9 +45,5 @@ def _farthest_first(
     normalised: Normalised, tiles: Tiles, rows: Sequence[int], wanted: int
 ) -> list[int]:
     nearest = vectors.pairwise(normalised[tiles.sampled], normalised[list(rows)]).min(axis=1)
-    chosen: list[int] = []
-    while len(chosen) < wanted and nearest.max() > 0:
-        farthest = int(nearest.argmax())
-        chosen.append(int(tiles.sampled[farthest]))
-        nearest = np.minimum(nearest, tiles.distances[farthest])
-    return chosen
+    chosen, _ = vectors.farthest_first(nearest, lambda point: tiles.distances[point], wanted)
+    return [int(tiles.sampled[point]) for point in chosen]

@@ -12,16 +12,13 @@ plus both. Coarser tiles, for the whole run on a small screen, the page makes fr
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from kadence.phases import vectors
-from kadence.phases.vectors import Distances, Normalised
+from kadence.phases.vectors import Distances, Normalised, Rows
 
 EXACT_INTERVALS = 3000
 LARGEST_SIDE = 900  # groups along an axis of a longer run: about a screen's pixels
 SAMPLES = 2
-
-Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

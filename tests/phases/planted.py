@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
+from scipy.spatial.distance import cdist
 
 from kadence.profiler.profile import Block, Function, Loop, Profile, SystemCalls
 
@@ -171,3 +173,9 @@ def one_kind(letter: str, rows: int) -> Planted:
 def letters(planted: Planted) -> Sequence[str]:
     """The letter that rules each row."""
     return [max(mixture, key=lambda letter: mixture[letter]) for mixture in planted.rows]
+
+
+def all_distances(profile: Profile) -> npt.NDArray[np.float64]:
+    """Those of all pairs of intervals, by scipy from the dense vectors."""
+    dense = profile.vectors.tocsr().toarray()
+    return np.asarray(cdist(*2 * [dense / dense.sum(axis=1, keepdims=True)], "cityblock"))

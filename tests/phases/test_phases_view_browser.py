@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from browser import Browser
-from planted import CHECKPOINT, COMPUTE, three_phases
-from scipy.spatial.distance import cdist
+from planted import CHECKPOINT, COMPUTE, all_distances, three_phases
 from selenium.webdriver.common.keys import Keys
 
 from kadence.profiler import kprof
@@ -26,9 +25,7 @@ def profile() -> Any:
 
 @pytest.fixture(scope="module")
 def distances(profile) -> Any:
-    """All pairs, by scipy from the dense vectors."""
-    dense = profile.vectors.tocsr().toarray()
-    return cdist(*2 * [dense / dense.sum(axis=1, keepdims=True)], "cityblock")
+    return all_distances(profile)
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,7 @@ import png
 import pytest
 from long_run import long_run
 from PIL import Image
-from planted import CHECKPOINT, COMPUTE, CYCLES, one_kind, three_phases
-from scipy.spatial.distance import cdist
+from planted import CHECKPOINT, COMPUTE, CYCLES, all_distances, one_kind, three_phases
 
 from kadence.profiler import kprof
 
@@ -33,8 +32,7 @@ def profile() -> Any:
 
 @pytest.fixture(scope="module")
 def distances(profile) -> Any:
-    dense = profile.vectors.tocsr().toarray()
-    return cdist(*2 * [dense / dense.sum(axis=1, keepdims=True)], "cityblock")
+    return all_distances(profile)
 
 
 @pytest.fixture(scope="module")
