@@ -10,6 +10,7 @@ from long_run import LongRun, long_run
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
+from kadence.phases.vectors import Normalised
 from kadence.phases.view import content, hottest, landmarks, tiles
 
 ROWS = 4100  # more than are compared in all pairs
@@ -47,14 +48,14 @@ def test_a_longer_run_is_stored_in_tiles_that_bound_it(run, distances):
 
 
 def test_landmarks_are_the_representatives_and_then_what_is_far(run, distances):
-    made = landmarks.choose(run.shares, tiles.build(run.shares), [5, 3000])
+    made = landmarks.choose(Normalised(run.shares), tiles.build(run.shares), [5, 3000])
     assert made.rows[:2] == (5, 3000)
     assert len(set(made.rows)) == len(made.rows) <= landmarks.MOST
     assert made.distances == pytest.approx(distances[:, made.rows], abs=1e-9)
 
 
 def test_landmarks_bound_every_pair(run, distances):
-    made = landmarks.choose(run.shares, tiles.build(run.shares), [5]).distances
+    made = landmarks.choose(Normalised(run.shares), tiles.build(run.shares), [5]).distances
     for row in range(0, ROWS, 97):
         assert (np.abs(made - made[row]).max(axis=1) <= distances[row] + 1e-9).all()
         assert ((made + made[row]).min(axis=1) >= distances[row] - 1e-9).all()
