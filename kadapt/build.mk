@@ -32,4 +32,4 @@ kadapt-module: ## build kadapt.ko for the kernel RELEASE=
 	@cp -pu kadapt/driver/* $(KADAPT_MODULE_FOLDER)/
 	@cp -pu kadapt/uapi/kadapt.h $(KADAPT_MODULE_FOLDER)/uapi/
 	+flock $(KADAPT_MODULE_FOLDER)/.lock \
-		$(MAKE) -C '$(KADAPT_HEADERS)' M='$(CURDIR)/$(KADAPT_MODULE_FOLDER)' CONFIG_KADAPT=m modules
+		$(MAKE) -C '$(KADAPT_HEADERS)' M='$(CURDIR)/$(KADAPT_MODULE_FOLDER)' CONFIG_KADAPT=m CONFIG_KADAPT_RINGS=y modules

@@ -18,6 +18,7 @@ struct kadapt_client *kadapt_client_create(void)
 		return NULL;
 	kref_init(&client->refs);
 	INIT_LIST_HEAD(&client->tasks);
+	xa_init_flags(&client->paths, XA_FLAGS_ALLOC);
 	client->owner = get_task_pid(current, PIDTYPE_TGID);
 	return client;
 }
@@ -36,6 +37,7 @@ static void client_free(struct kref *refs)
 
 	for (phase = 0; phase < KADAPT_PHASES; phase++)
 		kfree(client->phases[phase]);
+	xa_destroy(&client->paths);
 	put_pid(client->owner);
 	kfree(client);
 }
@@ -57,6 +59,9 @@ static int policy_check(const struct kadapt_policy *policy)
 		return -EINVAL;
 	if (policy->phase >= KADAPT_PHASES)
 		return -EINVAL;
+	if (policy->file_delay_ns > KADAPT_DELAY_MAX_NS ||
+	    policy->stream_delay_ns > KADAPT_DELAY_MAX_NS)
+		return -ERANGE;
 	return kadapt_quantum_check(policy->quantum_ns);
 }
 
@@ -72,6 +77,8 @@ int kadapt_client_define(struct kadapt_client *client,
 	if (!phase)
 		return -ENOMEM;
 	phase->quantum_ns = policy->quantum_ns;
+	phase->delay_ns[0] = policy->file_delay_ns;
+	phase->delay_ns[1] = policy->stream_delay_ns;
 	/* Full barrier: who finds the phase finds it complete. */
 	if (cmpxchg(&client->phases[policy->phase], NULL, phase)) {
 		kfree(phase);

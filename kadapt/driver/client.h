@@ -5,6 +5,7 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/types.h>
+#include <linux/xarray.h>
 
 #include "counters.h"
 
@@ -16,6 +17,7 @@ struct pid;
 /* What a phase does. Never changes once published, freed with the client. */
 struct kadapt_phase {
 	u64 quantum_ns;
+	u64 delay_ns[2];		/* of files, of streams; 0: default */
 	struct kadapt_total total;
 };
 
@@ -29,6 +31,7 @@ struct kadapt_client {
 	bool closed;			/* the file is gone */
 	struct list_head tasks;		/* under the lock in task.c */
 	struct kadapt_phase *phases[KADAPT_PHASES];
+	struct xarray paths;		/* number -> struct kadapt_path */
 };
 
 struct kadapt_client *kadapt_client_create(void);

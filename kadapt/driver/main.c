@@ -10,6 +10,7 @@
 #include <linux/uaccess.h>
 
 #include "client.h"
+#include "paths.h"
 #include "quantum.h"
 #include "task.h"
 #include "uapi/kadapt.h"
@@ -18,6 +19,9 @@
 #define QUERY_SIZE_1	32
 #define POLICY_SIZE_1	16
 #define COUNTERS_SIZE_1	40
+#define RING_SIZE_1	32
+#define BINDING_SIZE_1	32
+#define BATCH_SIZE_1	64
 
 static int kadapt_open(struct inode *inode, struct file *file)
 {
@@ -31,8 +35,10 @@ static int kadapt_flush(struct file *file, fl_owner_t id)
 	struct kadapt_client *client = file->private_data;
 
 	/* A forked child that closes what it inherited closes nothing here. */
-	if (kadapt_client_owned(client))
+	if (kadapt_client_owned(client)) {
+		kadapt_paths_close(client);
 		kadapt_tasks_undo(client);
+	}
 	return 0;
 }
 
@@ -40,6 +46,7 @@ static int kadapt_release(struct inode *inode, struct file *file)
 {
 	struct kadapt_client *client = file->private_data;
 
+	kadapt_paths_close(client);
 	kadapt_tasks_close(client);
 	kadapt_client_put(client);
 	return 0;
@@ -78,6 +85,7 @@ static int call_query(unsigned int cmd, void __user *argument)
 
 	if (kadapt_quantum_supported())
 		query.features |= KADAPT_FEATURE_QUANTUM;
+	kadapt_paths_query(&query);
 	return copy_out(argument, &query, sizeof(query), QUERY_SIZE_1, cmd);
 }
 
@@ -103,10 +111,60 @@ static int call_counters(struct kadapt_client *client, unsigned int cmd,
 				 COUNTERS_SIZE_1, cmd);
 }
 
-/* The call's number without the size, by which structures may grow. */
-static unsigned int without_size(unsigned int cmd)
+static int call_ring(struct kadapt_client *client, unsigned int cmd,
+		     void __user *argument)
 {
-	return cmd & ~IOCSIZE_MASK;
+	struct kadapt_ring ring;
+	int error = copy_in(&ring, sizeof(ring), RING_SIZE_1, cmd, argument);
+
+	error = error ?: kadapt_paths_create(client, &ring);
+	return error ?: copy_out(argument, &ring, sizeof(ring), RING_SIZE_1,
+				 cmd);
+}
+
+static int call_bind(struct kadapt_client *client, unsigned int cmd,
+		     void __user *argument)
+{
+	struct kadapt_binding binding;
+	int error = copy_in(&binding, sizeof(binding), BINDING_SIZE_1, cmd,
+			    argument);
+
+	error = error ?: kadapt_paths_bind(client, &binding);
+	return error ?: copy_out(argument, &binding, sizeof(binding),
+				 BINDING_SIZE_1, cmd);
+}
+
+static int call_batch(unsigned int cmd, void __user *argument)
+{
+	struct kadapt_batch batch;
+	int error = copy_in(&batch, sizeof(batch), BATCH_SIZE_1, cmd, argument);
+
+	error = error ?: kadapt_batch_write(&batch);
+	return error ?: copy_out(argument, &batch, sizeof(batch), BATCH_SIZE_1,
+				 cmd);
+}
+
+/* The call's number without the size, by which structures may grow. */
+#define without_size(cmd) ((cmd) & ~IOCSIZE_MASK)
+
+/* The calls whose argument is a structure. */
+static long call_with_structure(struct kadapt_client *client, unsigned int cmd,
+				void __user *argument)
+{
+	switch (without_size(cmd)) {
+	case without_size(KADAPT_DEFINE):
+		return call_define(client, cmd, argument);
+	case without_size(KADAPT_COUNTERS):
+		return call_counters(client, cmd, argument);
+	case without_size(KADAPT_RING):
+		return call_ring(client, cmd, argument);
+	case without_size(KADAPT_BIND):
+		return call_bind(client, cmd, argument);
+	case without_size(KADAPT_BATCH):
+		return call_batch(cmd, argument);
+	default:
+		return -ENOTTY;
+	}
 }
 
 static long kadapt_ioctl(struct file *file, unsigned int cmd,
@@ -120,15 +178,28 @@ static long kadapt_ioctl(struct file *file, unsigned int cmd,
 		return -ENOTTY;
 	if (!kadapt_client_owned(client))
 		return -EPERM;
-	if (cmd == KADAPT_ENTER)
+	switch (cmd) {
+	case KADAPT_ENTER:
 		return kadapt_task_enter(client, argument);
-	if (cmd == KADAPT_LEAVE)
+	case KADAPT_LEAVE:
 		return argument ? -EINVAL : kadapt_task_leave(client);
-	if (without_size(cmd) == without_size(KADAPT_DEFINE))
-		return call_define(client, cmd, (void __user *)argument);
-	if (without_size(cmd) == without_size(KADAPT_COUNTERS))
-		return call_counters(client, cmd, (void __user *)argument);
-	return -ENOTTY;
+	case KADAPT_DRAIN:
+		return kadapt_paths_drain(client, argument);
+	case KADAPT_UNBIND:
+		return kadapt_paths_unbind(client, argument);
+	default:
+		return call_with_structure(client, cmd,
+					   (void __user *)argument);
+	}
+}
+
+static int kadapt_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct kadapt_client *client = file->private_data;
+
+	if (!kadapt_client_owned(client))
+		return -EPERM;
+	return kadapt_paths_map(client, vma);
 }
 
 static const struct file_operations kadapt_fops = {
@@ -138,6 +209,7 @@ static const struct file_operations kadapt_fops = {
 	.release = kadapt_release,
 	.unlocked_ioctl = kadapt_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
+	.mmap = kadapt_mmap,
 };
 
 static struct miscdevice kadapt_device = {
@@ -151,14 +223,24 @@ static int __init kadapt_init(void)
 {
 	int error;
 
-	BUILD_BUG_ON(sizeof(struct kadapt_query) != QUERY_SIZE_1);
-	BUILD_BUG_ON(sizeof(struct kadapt_policy) != POLICY_SIZE_1);
+	BUILD_BUG_ON(offsetofend(struct kadapt_query, quantum_max_ns) !=
+		     QUERY_SIZE_1);
+	BUILD_BUG_ON(offsetofend(struct kadapt_policy, quantum_ns) !=
+		     POLICY_SIZE_1);
 	BUILD_BUG_ON(sizeof(struct kadapt_counters) != COUNTERS_SIZE_1);
+	BUILD_BUG_ON(sizeof(struct kadapt_ring) != RING_SIZE_1);
+	BUILD_BUG_ON(sizeof(struct kadapt_binding) != BINDING_SIZE_1);
+	BUILD_BUG_ON(sizeof(struct kadapt_batch) != BATCH_SIZE_1);
 
+	error = kadapt_paths_init();
+	if (error)
+		return error;
 	kadapt_tasks_init();
 	error = misc_register(&kadapt_device);
-	if (error)
+	if (error) {
 		kadapt_tasks_exit();
+		kadapt_paths_exit();
+	}
 	return error;
 }
 
@@ -166,6 +248,7 @@ static void __exit kadapt_exit(void)
 {
 	misc_deregister(&kadapt_device);
 	kadapt_tasks_exit();
+	kadapt_paths_exit();
 }
 
 module_init(kadapt_init);

@@ -36,6 +36,7 @@
 
 #include "client.h"
 #include "counters.h"
+#include "paths.h"
 #include "quantum.h"
 #include "task.h"
 #include "uapi/kadapt.h"
@@ -324,6 +325,7 @@ int kadapt_task_enter(struct kadapt_client *client, unsigned long number)
 		return PTR_ERR(state);
 	if (state->phase == number)
 		return 0;
+	kadapt_paths_phase_changes(client);
 	return begin_phase(state, number, phase);
 }
 
@@ -331,9 +333,22 @@ int kadapt_task_leave(struct kadapt_client *client)
 {
 	struct kadapt_task *state = own_state();
 
-	if (state && state->client == client)
+	if (state && state->client == client) {
+		kadapt_paths_phase_changes(client);
 		leave(state);
+	}
 	return 0;
+}
+
+/* The phase that the current task is in through this client, or NULL. */
+const struct kadapt_phase *
+kadapt_task_phase(const struct kadapt_client *client)
+{
+	const struct kadapt_task *state = own_state();
+
+	if (!state || state->client != client || state->phase == NO_PHASE)
+		return NULL;
+	return kadapt_client_phase(client, state->phase);
 }
 
 static struct kadapt_count own_count(struct kadapt_task *state, u32 phase)

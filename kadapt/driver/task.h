@@ -4,9 +4,12 @@
 
 struct kadapt_client;
 struct kadapt_counters;
+struct kadapt_phase;
 
 int kadapt_task_enter(struct kadapt_client *client, unsigned long phase);
 int kadapt_task_leave(struct kadapt_client *client);
+const struct kadapt_phase *
+kadapt_task_phase(const struct kadapt_client *client);
 int kadapt_task_counters(struct kadapt_client *client,
 			 struct kadapt_counters *counters);
 

@@ -59,10 +59,22 @@ struct kadapt_query {
 	__u64 features;		/* KADAPT_FEATURE_* */
 	__u64 quantum_min_ns;	/* nanoseconds; both 0 without the feature */
 	__u64 quantum_max_ns;	/* nanoseconds; set by the administrator */
+	__u64 delay_min_ns;	/* shortest delay of a ring; 0 without rings */
+	__u32 rings;		/* rings a process can have at once; or 0 */
+	__u32 reserved;		/* 0 */
 };
 
 /* Policies may carry a quantum. 6.12 has it; earlier series have no slice per task. */
 #define KADAPT_FEATURE_QUANTUM 0x1
+/* Rings, KADAPT_RING to KADAPT_UNBIND. 6.12 has them. */
+#define KADAPT_FEATURE_RINGS 0x2
+/*
+ * Timers are precise to delay_min_ns. Without high-resolution timers this is
+ * missing, and delay_min_ns is a tick.
+ */
+#define KADAPT_FEATURE_SHORT_DELAYS 0x4
+/* KADAPT_BATCH. */
+#define KADAPT_FEATURE_BATCHES 0x8
 
 /*
  * KADAPT_DEFINE: what entering a phase shall do; once per phase, for good.
@@ -70,7 +82,8 @@ struct kadapt_query {
  *	EINVAL		flags unknown, or phase not below query.phases
  *	EEXIST		this phase has its policy already
  *	EOPNOTSUPP	a quantum, on a kernel without KADAPT_FEATURE_QUANTUM
- *	ERANGE		quantum below quantum_min_ns or above quantum_max_ns
+ *	ERANGE		quantum below quantum_min_ns or above quantum_max_ns;
+ *			a delay above KADAPT_DELAY_MAX_NS
  *
  * A quantum is the time the scheduler lets the thread run, whenever it has
  * switched to it, before it looks at others of the same kind; 0 means the
@@ -86,9 +99,16 @@ struct kadapt_policy {
 	__u32 phase;
 	__u32 flags;		/* KADAPT_POLICY_*: none yet */
 	__u64 quantum_ns;	/* nanoseconds, or 0 */
+	/* How long a ring that is bound in this phase may hold data; 0: default */
+	__u64 file_delay_ns;	/* of a regular file */
+	__u64 stream_delay_ns;	/* of a socket or pipe */
 };
 
 #define KADAPT_POLICY__ALL 0
+
+#define KADAPT_FILE_DELAY_NS	5000000ULL
+#define KADAPT_STREAM_DELAY_NS	200000ULL
+#define KADAPT_DELAY_MAX_NS	1000000000ULL
 
 /*
  * KADAPT_ENTER: the calling thread is now in this phase. The argument is the
@@ -135,6 +155,211 @@ struct kadapt_counters {
 #define KADAPT_COUNTERS_PROCESS 0x1
 #define KADAPT_COUNTERS__ALL KADAPT_COUNTERS_PROCESS
 
+/*
+ * Rings: records that cost a copy instead of a system call.
+ *
+ * A ring is memory of the kernel's that the program maps. What the program puts
+ * into it goes, in order and as it is, to the descriptor that the ring is bound
+ * to. The program binds a ring when it begins to write, appends without a call,
+ * and the kernel lets the descriptor go again by itself when no more comes: a
+ * binding lasts for a burst of records, not for the life of the descriptor.
+ *
+ *	struct kadapt_ring ring = { .bytes = 65536 };
+ *	struct kadapt_binding binding = { .descriptor = 5 };
+ *	struct kadapt_ring_header *header;
+ *	char *data;
+ *
+ *	ioctl(fd, KADAPT_RING, &ring);
+ *	header = mmap(NULL, ring.map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+ *		      fd, ring.map_offset);
+ *	data = (char *)header + ring.data_offset;
+ *	binding.ring = ring.number;
+ *	ioctl(fd, KADAPT_BIND, &binding);
+ *
+ *	// append:
+ *	if (tail + length <= header->limit) {
+ *		memcpy(data + tail % ring.bytes, record, length);
+ *		store_release(&header->tail, tail += length);
+ *		if (tail > header->limit)
+ *			// let go meanwhile: see KADAPT_DRAIN
+ *	}
+ *
+ * The data is mapped twice, one copy behind the other, so that a record never
+ * wraps. One thread at a time appends; the program sees to that.
+ *
+ * What is appended leaves the ring at the latest when its delay is over, when
+ * the program asks, enters another phase, closes the device, executes another
+ * program or dies; before the descriptor's last reference is gone; and, of a
+ * file, before another process gets to open it or truncate it.
+ *
+ * - What a file's ring accepted (a tail at or below the limit) is not lost by
+ *   the death of the process, and is in the file before wait(2) in the parent
+ *   returns. Space for it is reserved before, unless that is impossible and not
+ *   asked for: see KADAPT_BIND_STRICT. So errors that write(2) would have given
+ *   for want of space are given by write(2): the limit ends where the space
+ *   ends, and the program goes on with plain calls.
+ * - A stream's ring accepts no more than its other end had room for. What that
+ *   does not take within 1 s of the process's end is tried for 4 s more in the
+ *   background, then dropped.
+ *
+ * An error met while the ring is emptied is kept, with the offset at which it
+ * happened, and given once by the next KADAPT_DRAIN, KADAPT_BIND or
+ * KADAPT_UNBIND of the ring. What was in the ring from that offset on is dropped
+ * and the ring is let go, as when write(2) fails.
+ */
+struct kadapt_ring_header {
+	__u64 tail;		/* the program writes: bytes appended ever */
+	__u64 reserved_1[7];
+	/* From here on the kernel writes, whenever it likes. */
+	__u64 limit;		/* tail may go up to here without a call */
+	__u64 head;		/* bytes taken out or dropped, ever */
+	__u64 error_offset;	/* in bytes appended, of the kept error */
+	__u32 error;		/* errno kept, or 0 */
+	__u32 state;		/* KADAPT_RING_* */
+	__u64 drains;		/* times something was taken out */
+	__u64 dropped;		/* bytes dropped, ever */
+	__u64 reserved_2[2];
+};
+
+/* Bound: the kernel holds the descriptor's file. Else the limit is 0. */
+#define KADAPT_RING_BOUND 0x1
+/* Space is reserved up to the limit. */
+#define KADAPT_RING_RESERVED 0x2
+
+/*
+ * KADAPT_RING: make one. Unmapping all of it ends it; so does closing the
+ * device. The memory is charged to the process's memory control group and
+ * counts against the user's RLIMIT_MEMLOCK, as io_uring's.
+ *
+ *	EINVAL		flags unknown, bytes not a power of two
+ *	ERANGE		bytes below KADAPT_RING_MIN or above KADAPT_RING_MAX
+ *	EMFILE		query.rings are there already
+ *	ENOMEM		also: above RLIMIT_MEMLOCK
+ *	EOPNOTSUPP	no KADAPT_FEATURE_RINGS
+ *
+ * Errors of mmap(2) beyond its own: ENXIO no such ring; EINVAL not all of it,
+ * not shared, or mapped already; EPERM not the process that made it.
+ */
+struct kadapt_ring {
+	__u32 bytes;		/* of data; 0: KADAPT_RING_DEFAULT; filled in */
+	__u32 flags;		/* none yet */
+	__u32 number;		/* filled in from here on */
+	__u32 data_offset;	/* in the mapping; the header is at 0 */
+	__u64 map_offset;	/* for mmap */
+	__u64 map_bytes;
+};
+
+#define KADAPT_RING_MIN		4096
+#define KADAPT_RING_DEFAULT	65536
+#define KADAPT_RING_MAX		1048576
+
+/*
+ * KADAPT_BIND: what is appended to the ring goes to the descriptor from here
+ * on. What write(2) checks at each call is checked here; the credentials, the
+ * file-size limit and the memory control group are kept as they are now. A ring
+ * that is bound is unbound first. The descriptor itself stays the program's;
+ * the ring holds its open file only while it is bound. Regular files, pipes,
+ * connected TCP and UNIX stream sockets.
+ *
+ *	ENOENT		no such ring
+ *	EINVAL		flags unknown, mark above the ring's size
+ *	EBADF		no descriptor, or not open for writing
+ *	EMEDIUMTYPE	a device, a directory, a socket of another kind, a file
+ *			that can't be written at an offset of the caller's
+ *	ENOTCONN	a socket that is not connected
+ *	EBADFD		open with O_DIRECT, O_SYNC or O_DSYNC, or on a file
+ *			system that is mounted so
+ *	ENOTUNIQ	a file or pipe whose open file is shared (duplicated, a
+ *			child has it, it is mapped, a thread is in a call on it),
+ *			or a pipe that others have open for writing
+ *	ENOLCK		no lease on the file: somebody else has it open, it
+ *			belongs to another user, or its file system has none
+ *	EPROTONOSUPPORT	KADAPT_BIND_STRICT and no regular file
+ *	EOPNOTSUPP	KADAPT_BIND_STRICT and no space can be reserved there
+ *	ESPIPE		KADAPT_BIND_AT and no regular file
+ *	ERANGE		the delay is above KADAPT_DELAY_MAX_NS
+ *	or the error kept from the binding before
+ */
+struct kadapt_binding {
+	__u32 ring;
+	__s32 descriptor;
+	__u32 flags;		/* KADAPT_BIND_* */
+	__u32 mark_bytes;	/* accept so much between drains; 0: all */
+	/*
+	 * At most so late; 0: as the phase's policy says. Filled in; never
+	 * below query.delay_min_ns.
+	 */
+	__u64 delay_ns;
+	__u64 offset;		/* with KADAPT_BIND_AT: where in the file */
+};
+
+/* Only where nothing can be told apart from write(2): files, space reserved. */
+#define KADAPT_BIND_STRICT	0x1
+/* As pwrite(2): at the offset, and the file's own position is left alone. */
+#define KADAPT_BIND_AT		0x2
+#define KADAPT_BIND__ALL	0x3
+
+/*
+ * KADAPT_DRAIN: take out what is in the ring, and accept more. The argument is
+ * the ring's number and flags. Without KADAPT_DRAIN_WAIT nothing waits for the
+ * other end of a stream; with it, the call waits as write(2) on the descriptor
+ * would, O_NONBLOCK and signals included.
+ *
+ *	ENOENT		no such ring
+ *	EINVAL		flags unknown, or the header's tail makes no sense: then
+ *			all is dropped and the ring is let go
+ *	EAGAIN		something is left: the other end has no room
+ *	EINTR		something is left: a signal came
+ *	ENOLINK		something is left: the ring is not bound. KADAPT_BIND
+ *			takes it along; or the program writes it otherwise and
+ *			sets the tail back to the head
+ *	or the error kept; EPIPE of a stream comes with SIGPIPE
+ *
+ * KADAPT_UNBIND: the same, and let the descriptor go. Bytes left after EAGAIN
+ * or EINTR stay with the ring, which then is still bound.
+ */
+#define KADAPT_DRAIN_WAIT	0x10000
+#define KADAPT_DRAIN_NOSIGNAL	0x20000	/* no SIGPIPE */
+/* Every ring of the process, up to the first error; the number is 0. */
+#define KADAPT_DRAIN_ALL	0x40000
+/*
+ * Accept nothing until the next KADAPT_DRAIN: the program is about to use the
+ * descriptor otherwise.
+ */
+#define KADAPT_DRAIN_HOLD	0x80000
+#define KADAPT_DRAIN__RING	0x0ffff
+#define KADAPT_DRAIN__ALL	0xfffff
+
+/*
+ * KADAPT_BATCH: write(2) (send(2) with MSG_NOSIGNAL, with that flag) of `count`
+ * pieces of `size` bytes, the first at `base`, each `stride` after the one
+ * before; as if by a loop that ends at the first piece that is not written
+ * whole. What a ring of the caller's holds for the descriptor goes first only
+ * if the caller drains it.
+ *
+ *	EINVAL	flags unknown; size or count 0
+ *	EBADF	no descriptor, or not open for writing
+ *	or what the first piece's write(2) would have given
+ *
+ * If a later piece fails the call succeeds, with `done` and `part` telling how
+ * far it came and `error` why, if that is why.
+ */
+struct kadapt_batch {
+	__s32 descriptor;
+	__u32 flags;		/* KADAPT_BATCH_* */
+	__u64 base;		/* address */
+	__u64 size;		/* bytes */
+	__u64 stride;		/* bytes; below size, pieces overlap */
+	__u64 count;
+	__u64 done;		/* filled in: pieces written whole */
+	__u64 part;		/* filled in: bytes of the next piece */
+	__s32 error;		/* filled in: errno of the next piece, or 0 */
+	__u32 reserved;		/* 0 */
+};
+
+#define KADAPT_BATCH_NOSIGNAL	0x1	/* no SIGPIPE */
+#define KADAPT_BATCH__ALL	0x1
+
 #define KADAPT_TYPE 0xC7
 
 #define KADAPT_QUERY	_IOR(KADAPT_TYPE, 0, struct kadapt_query)
@@ -142,5 +367,10 @@ struct kadapt_counters {
 #define KADAPT_ENTER	_IO(KADAPT_TYPE, 2)
 #define KADAPT_LEAVE	_IO(KADAPT_TYPE, 3)
 #define KADAPT_COUNTERS	_IOWR(KADAPT_TYPE, 4, struct kadapt_counters)
+#define KADAPT_RING	_IOWR(KADAPT_TYPE, 5, struct kadapt_ring)
+#define KADAPT_BIND	_IOWR(KADAPT_TYPE, 6, struct kadapt_binding)
+#define KADAPT_DRAIN	_IO(KADAPT_TYPE, 7)
+#define KADAPT_UNBIND	_IO(KADAPT_TYPE, 8)
+#define KADAPT_BATCH	_IOWR(KADAPT_TYPE, 9, struct kadapt_batch)
 
 #endif /* _UAPI_KADAPT_H */

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -23,6 +24,14 @@
 #define RESIZED(request, size)                                                                     \
 	(((request) & ~(unsigned long)IOCSIZE_MASK) | ((unsigned long)(size) << IOCSIZE_SHIFT))
 
+#define KNOWN_FEATURES                                                                             \
+	(uint64_t)(KADAPT_FEATURE_QUANTUM | KADAPT_FEATURE_RINGS | KADAPT_FEATURE_SHORT_DELAYS |   \
+		   KADAPT_FEATURE_BATCHES)
+
+/* Lengths of the structures that have grown since version 1. */
+#define QUERY_SIZE_1 offsetof(struct kadapt_query, delay_min_ns)
+#define POLICY_SIZE_1 offsetof(struct kadapt_policy, file_delay_ns)
+
 static enum outcome test_query(void)
 {
 	struct kadapt_query query;
@@ -33,7 +42,7 @@ static enum outcome test_query(void)
 	CHECK(ioctl(device, KADAPT_QUERY, &query) == 0);
 	CHECK(query.version == KADAPT_VERSION);
 	CHECK(query.phases == 256);
-	CHECK((query.features & ~(uint64_t)KADAPT_FEATURE_QUANTUM) == 0);
+	CHECK((query.features & ~KNOWN_FEATURES) == 0);
 	if (query.features & KADAPT_FEATURE_QUANTUM) {
 		CHECK(query.quantum_min_ns == 100000);
 		CHECK(query.quantum_max_ns >= 100000);
@@ -71,10 +80,11 @@ static enum outcome test_short_structure(void)
 	char room[256] = {0};
 	int device = open_device();
 
-	CHECK_ERRNO(ioctl(device, RESIZED(KADAPT_QUERY, sizeof(struct kadapt_query) - 8), room),
-		    EINVAL);
-	CHECK_ERRNO(ioctl(device, RESIZED(KADAPT_DEFINE, sizeof(struct kadapt_policy) - 8), room),
-		    EINVAL);
+	CHECK_ERRNO(ioctl(device, RESIZED(KADAPT_QUERY, QUERY_SIZE_1 - 8), room), EINVAL);
+	CHECK(ioctl(device, RESIZED(KADAPT_QUERY, QUERY_SIZE_1), room) == 0);
+	memset(room, 0, sizeof(room));
+	CHECK_ERRNO(ioctl(device, RESIZED(KADAPT_DEFINE, POLICY_SIZE_1 - 8), room), EINVAL);
+	CHECK(ioctl(device, RESIZED(KADAPT_DEFINE, POLICY_SIZE_1), room) == 0);
 	CHECK_ERRNO(
 	    ioctl(device, RESIZED(KADAPT_COUNTERS, sizeof(struct kadapt_counters) - 8), room),
 	    EINVAL);

@@ -22,6 +22,7 @@ extern const struct test_case error_cases[];
 extern const struct test_case counter_cases[];
 extern const struct test_case slice_cases[];
 extern const struct test_case latency_cases[];
+extern const struct test_case ring_cases[];
 
 /* Those whose name begins with one of the NULL-terminated words; all without words. */
 int run_cases(const struct test_case *const tables[], char *const words[]);

@@ -18,7 +18,7 @@
 int main(int count, char **arguments)
 {
 	const struct test_case *const tables[] = {
-	    error_cases, counter_cases, slice_cases, latency_cases, NULL,
+	    error_cases, counter_cases, slice_cases, latency_cases, ring_cases, NULL,
 	};
 	cpu_set_t first;
 

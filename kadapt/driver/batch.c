@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Batches: a sequence of pieces in the program's memory, written by one call.
+ *
+ * Where nothing can tell one large write from several small ones, contiguous
+ * pieces go as one: to files and stream sockets. Into a pipe each goes by itself,
+ * as small writes of several writers must not be torn.
+ */
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/fsnotify.h>
+#include <linux/net.h>
+#include <linux/overflow.h>
+#include <linux/sched/signal.h>
+#include <linux/uio.h>
+
+#include "paths.h"
+#include "uapi/kadapt.h"
+
+/* One write of the batch. */
+struct stretch {
+	u64 address;
+	size_t bytes;
+};
+
+static int check(const struct kadapt_batch *batch)
+{
+	u64 span;
+
+	if (batch->flags & ~KADAPT_BATCH__ALL || batch->reserved)
+		return -EINVAL;
+	if (!batch->size || !batch->count || batch->size > MAX_RW_COUNT)
+		return -EINVAL;
+	if (check_mul_overflow(batch->stride, batch->count - 1, &span) ||
+	    check_add_overflow(span, batch->size, &span) ||
+	    check_add_overflow(span, batch->base, &span))
+		return -EINVAL;
+	return 0;
+}
+
+/* Pieces that may be written as one. */
+static u64 pieces_at_once(const struct kadapt_batch *batch,
+			  const struct file *file)
+{
+	umode_t mode = file_inode(file)->i_mode;
+
+	if (batch->stride != batch->size || !(S_ISREG(mode) || S_ISSOCK(mode)))
+		return 1;
+	return MAX_RW_COUNT / batch->size;
+}
+
+static struct stretch next_stretch(const struct kadapt_batch *batch,
+				   u64 at_once)
+{
+	u64 pieces = min(at_once, batch->count - batch->done);
+
+	return (struct stretch){
+		.address = batch->base + batch->done * batch->stride,
+		.bytes = pieces * batch->size,
+	};
+}
+
+static ssize_t send_iter(struct socket *socket, struct file *file,
+			 struct iov_iter *from, u32 flags)
+{
+	struct msghdr message = { .msg_iter = *from };
+
+	if (flags & KADAPT_BATCH_NOSIGNAL)
+		message.msg_flags |= MSG_NOSIGNAL;
+	if (file->f_flags & O_NONBLOCK)
+		message.msg_flags |= MSG_DONTWAIT;
+	return sock_sendmsg(socket, &message);
+}
+
+static ssize_t write_iter(struct file *file, struct iov_iter *from)
+{
+	bool has_position = !(file->f_mode & FMODE_STREAM);
+	ssize_t written;
+
+	if (has_position)
+		mutex_lock(&file->f_pos_lock);
+	written = vfs_iter_write(file, from, has_position ? &file->f_pos : NULL,
+				 0);
+	if (has_position)
+		mutex_unlock(&file->f_pos_lock);
+	return written;
+}
+
+static ssize_t write_stretch(struct file *file, struct stretch stretch,
+			     u32 flags)
+{
+	struct socket *socket = IS_ENABLED(CONFIG_NET) ? sock_from_file(file) :
+							 NULL;
+	struct iov_iter from;
+	int error = import_ubuf(ITER_SOURCE, u64_to_user_ptr(stretch.address),
+				stretch.bytes, &from);
+
+	if (error)
+		return error;
+	if (IS_ENABLED(CONFIG_NET) && socket)
+		return send_iter(socket, file, &from, flags);
+	return write_iter(file, &from);
+}
+
+/* Count what was written; whether it was all, up to here. */
+static bool account(struct kadapt_batch *batch, ssize_t written, size_t wanted)
+{
+	if (written < 0) {
+		batch->error = -written;
+		return false;
+	}
+	batch->done += written / batch->size;
+	batch->part = written % batch->size;
+	/* A short write between two pieces does not say why: ask again. */
+	return written == wanted || (written && !batch->part);
+}
+
+static int write_all(struct kadapt_batch *batch, struct file *file)
+{
+	u64 at_once = pieces_at_once(batch, file);
+
+	while (batch->done < batch->count) {
+		struct stretch stretch = next_stretch(batch, at_once);
+		ssize_t written = write_stretch(file, stretch, batch->flags);
+
+		if (!account(batch, written, stretch.bytes))
+			break;
+		cond_resched();
+	}
+	return batch->done || batch->part ? 0 : -batch->error;
+}
+
+int kadapt_batch_write(struct kadapt_batch *batch)
+{
+	struct file *file;
+	int error = check(batch);
+
+	if (error)
+		return error;
+	file = fget(batch->descriptor);
+	if (!file)
+		return -EBADF;
+	batch->done = 0;
+	batch->part = 0;
+	batch->error = 0;
+	error = file->f_mode & FMODE_WRITE ? write_all(batch, file) : -EBADF;
+	fput(file);
+	return error;
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The memory of a ring: pages of the kernel's own, charged to the process, which
+ * it maps. Nothing in them is ever trusted: who reads an index reads it once.
+ */
+#include <linux/cred.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/user.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "path.h"
+
+#define HEADER_PAGES 1
+
+/* As io_uring counts what it pins. */
+static int charge(struct kadapt_memory *memory, unsigned int pages)
+{
+	struct user_struct *user = get_uid(current_user());
+	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+	unsigned long used = atomic_long_read(&user->locked_vm);
+
+	do {
+		if (used + pages > limit && !capable(CAP_IPC_LOCK)) {
+			free_uid(user);
+			return -ENOMEM;
+		}
+	} while (!atomic_long_try_cmpxchg(&user->locked_vm, &used,
+					  used + pages));
+	memory->user = user;
+	return 0;
+}
+
+static int allocate_pages(struct kadapt_memory *memory, unsigned int count)
+{
+	memory->pages = kcalloc(count, sizeof(*memory->pages),
+				GFP_KERNEL_ACCOUNT);
+	if (!memory->pages)
+		return -ENOMEM;
+	for (; memory->count < count; memory->count++) {
+		struct page *page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+
+		if (!page)
+			return -ENOMEM;
+		memory->pages[memory->count] = page;
+	}
+	memory->header = page_address(memory->pages[0]);
+	memory->data = vmap(memory->pages + HEADER_PAGES, count - HEADER_PAGES,
+			    VM_MAP, PAGE_KERNEL);
+	return memory->data ? 0 : -ENOMEM;
+}
+
+int kadapt_memory_allocate(struct kadapt_memory *memory, size_t bytes)
+{
+	unsigned int count = HEADER_PAGES + (bytes >> PAGE_SHIFT);
+	int error = charge(memory, count);
+
+	if (error)
+		return error;
+	memory->bytes = bytes;
+	error = allocate_pages(memory, count);
+	if (error) {
+		atomic_long_sub(count - memory->count,
+				&memory->user->locked_vm);
+		kadapt_memory_free(memory);
+	}
+	return error;
+}
+
+void kadapt_memory_free(struct kadapt_memory *memory)
+{
+	unsigned int i;
+
+	if (!memory->user)
+		return;
+	vunmap(memory->data);
+	for (i = 0; i < memory->count; i++)
+		put_page(memory->pages[i]);
+	kfree(memory->pages);
+	atomic_long_sub(memory->count, &memory->user->locked_vm);
+	free_uid(memory->user);
+	memory->user = NULL;
+}
+
+/* The data is there twice, one copy behind the other. */
+size_t kadapt_memory_map_bytes(size_t bytes)
+{
+	return HEADER_PAGES * PAGE_SIZE + 2 * bytes;
+}
+
+static int insert(struct vm_area_struct *vma, unsigned long address,
+		  struct page **pages, unsigned long count)
+{
+	return vm_insert_pages(vma, address, pages, &count);
+}
+
+int kadapt_memory_map(const struct kadapt_memory *memory,
+		      struct vm_area_struct *vma)
+{
+	unsigned long second = vma->vm_start + HEADER_PAGES * PAGE_SIZE +
+			       memory->bytes;
+
+	return insert(vma, vma->vm_start, memory->pages, memory->count) ?:
+	       insert(vma, second, memory->pages + HEADER_PAGES,
+		      memory->count - HEADER_PAGES);
+}

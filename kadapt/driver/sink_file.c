@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rings bound to regular files: the lease, the position, and space reserved
+ * before bytes are accepted, so that a full disk is met by write(2) and not by
+ * the drain.
+ */
+#include <linux/fs.h>
+/* Does not include what it uses. */
+#include <linux/falloc.h>
+#include <linux/sched/signal.h>
+#include <linux/sizes.h>
+#include <linux/uio.h>
+
+#include "path.h"
+
+/* Reservations grow as a file does, so that a short burst reserves little. */
+#define FIRST_RESERVE SZ_16K
+#define LARGEST_RESERVE SZ_1M
+
+/* The file's table entry and ours. */
+#define UNSHARED 2
+
+static struct inode *inode_of(const struct kadapt_path *path)
+{
+	return file_inode(path->file);
+}
+
+/* Where the next byte goes. */
+static loff_t position_of(const struct kadapt_path *path)
+{
+	if (path->flags & KADAPT_BIND_AT)
+		return path->position;
+	if (path->file->f_flags & O_APPEND)
+		return i_size_read(inode_of(path));
+	return READ_ONCE(path->file->f_pos);
+}
+
+/* No byte may be accepted from this offset on. */
+static loff_t highest_offset(const struct kadapt_path *path)
+{
+	u64 limit = min_t(u64, path->size_limit,
+			  inode_of(path)->i_sb->s_maxbytes);
+
+	if (!(path->file->f_flags & O_LARGEFILE))
+		limit = min_t(u64, limit, MAX_NON_LFS);
+	return limit;
+}
+
+static int reserve(struct kadapt_path *path, loff_t from, size_t wanted)
+{
+	loff_t bytes = min_t(loff_t, wanted, highest_offset(path) - from);
+	const struct cred *saved;
+	int error;
+
+	/* Beyond the limit even to ask brings SIGXFSZ. */
+	if (bytes <= 0)
+		return -EFBIG;
+	saved = override_creds(path->cred);
+	error = vfs_fallocate(path->file, FALLOC_FL_KEEP_SIZE, from, bytes);
+	revert_creds(saved);
+	if (!error)
+		path->reserved = from + bytes;
+	return error;
+}
+
+/* What can't be had whole may be had in part; the last pages count. */
+static void reserve_what_is_there(struct kadapt_path *path, loff_t from,
+				  size_t bytes)
+{
+	for (; bytes >= PAGE_SIZE; bytes /= 2)
+		if (!reserve(path, from, bytes))
+			return;
+}
+
+/* Have space from @position on for @wanted bytes, or for what there is. */
+static void reserve_ahead(struct kadapt_path *path, loff_t position,
+			  size_t wanted)
+{
+	loff_t from = max(path->reserved, position);
+
+	if (path->reserved - position >= (loff_t)wanted)
+		return;
+	reserve_what_is_there(path, from, path->reserve);
+	path->reserve = min_t(size_t, path->reserve * 2, LARGEST_RESERVE);
+}
+
+static bool is_synchronous(const struct kadapt_path *path)
+{
+	return path->file->f_flags & (O_DIRECT | O_DSYNC) ||
+	       IS_SYNC(inode_of(path));
+}
+
+/* Does the file system reserve? Asked with the first reservation. */
+static int probe_reservation(struct kadapt_path *path)
+{
+	int error = reserve(path, position_of(path), FIRST_RESERVE);
+
+	path->can_reserve = error != -EOPNOTSUPP;
+	path->reserve = FIRST_RESERVE;
+	if (!path->can_reserve && path->flags & KADAPT_BIND_STRICT)
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+static int file_bind(struct kadapt_path *path)
+{
+	int error;
+
+	if (!(path->file->f_mode & FMODE_CAN_WRITE) ||
+	    !path->file->f_op->write_iter)
+		return -EMEDIUMTYPE;
+	if (is_synchronous(path))
+		return -EBADFD;
+	if (file_count(path->file) != UNSHARED)
+		return -ENOTUNIQ;
+	path->size_limit = rlimit(RLIMIT_FSIZE);
+	path->reserved = 0;
+	error = kadapt_lease_take(path);
+	if (error)
+		return error;
+	error = probe_reservation(path);
+	if (error)
+		kadapt_lease_return(path);
+	return error;
+}
+
+/* As generic_write_checks() would, which knows the worker's limit only. */
+static int cut_to_limit(struct kadapt_path *path, struct iov_iter *from,
+			loff_t position)
+{
+	loff_t highest = highest_offset(path);
+
+	if (position >= highest)
+		return -EFBIG;
+	iov_iter_truncate(from, highest - position);
+	return 0;
+}
+
+static ssize_t write_from(struct kadapt_path *path, struct iov_iter *from,
+			  loff_t *position)
+{
+	int error = cut_to_limit(path, from, *position);
+
+	return error ?: vfs_iter_write(path->file, from, position, 0);
+}
+
+static ssize_t write_at_position(struct kadapt_path *path,
+				 struct iov_iter *from)
+{
+	struct file *file = path->file;
+	loff_t position;
+	ssize_t written;
+
+	mutex_lock(&file->f_pos_lock);
+	position = position_of(path);
+	written = write_from(path, from, &position);
+	if (written > 0)
+		file->f_pos = position;
+	mutex_unlock(&file->f_pos_lock);
+	return written;
+}
+
+static ssize_t file_write(struct kadapt_path *path, struct iov_iter *from)
+{
+	if (path->flags & KADAPT_BIND_AT)
+		return write_from(path, from, &path->position);
+	return write_at_position(path, from);
+}
+
+static size_t file_room(struct kadapt_path *path, size_t wanted)
+{
+	loff_t position = position_of(path);
+	loff_t end = highest_offset(path);
+
+	/* Somebody got at the open file: a raw fork or dup. */
+	if (file_count(path->file) > UNSHARED)
+		return 0;
+	if (path->can_reserve) {
+		reserve_ahead(path, position, wanted);
+		end = min(end, path->reserved);
+	}
+	return end > position ? min_t(u64, wanted, end - position) : 0;
+}
+
+/* Give back what was reserved beyond the end, as truncate(2) to its size does. */
+static void trim(struct kadapt_path *path)
+{
+	struct inode *inode = inode_of(path);
+	struct iattr change = {
+		.ia_valid = ATTR_SIZE | ATTR_FILE,
+		.ia_file = path->file,
+	};
+
+	file_start_write(path->file);
+	inode_lock(inode);
+	change.ia_size = i_size_read(inode);
+	if (path->reserved > change.ia_size)
+		notify_change(file_mnt_idmap(path->file),
+			      file_dentry(path->file), &change, NULL);
+	inode_unlock(inode);
+	file_end_write(path->file);
+}
+
+static void file_unbind(struct kadapt_path *path)
+{
+	if (path->can_reserve && path->reserved)
+		trim(path);
+	kadapt_lease_return(path);
+}
+
+const struct kadapt_sink kadapt_file_sink = {
+	.bind = file_bind,
+	.write = file_write,
+	.room = file_room,
+	.unbind = file_unbind,
+};

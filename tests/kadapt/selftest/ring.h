@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A ring as a program uses one, straight from the header's comments. */
+#ifndef RING_H
+#define RING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kadapt.h"
+
+struct test_ring {
+	int device;
+	struct kadapt_ring shape;
+	volatile struct kadapt_ring_header *header;
+	char *data;
+	uint64_t tail;
+};
+
+/* 0 or -1 with errno. */
+int ring_open(struct test_ring *ring, uint32_t bytes);
+int ring_map(struct test_ring *ring);
+int ring_bind(struct test_ring *ring, int descriptor);
+int ring_bind_with(struct test_ring *ring, int descriptor, uint32_t flags, uint64_t delay_ns);
+int ring_drain(const struct test_ring *ring, unsigned long flags);
+int ring_unbind(const struct test_ring *ring);
+
+/* 1 if it was accepted, 0 if there is no room without a call. */
+int ring_append(struct test_ring *ring, const void *record, size_t length);
+
+/* What is pending, and whether a descriptor is held. */
+uint64_t ring_pending(const struct test_ring *ring);
+int ring_is_bound(const struct test_ring *ring);
+
+#endif
