@@ -38,6 +38,12 @@ void kadapt_path_accept(struct kadapt_path *path)
 	publish_limit(path, path->head + path->sink->room(path, wanted));
 }
 
+/* Accept no more; asked for by the thread that appends. */
+void kadapt_path_hold(struct kadapt_path *path)
+{
+	publish_limit(path, 0);
+}
+
 static void nothing(void *unused)
 {
 }
@@ -135,6 +141,8 @@ static void set_terms(struct kadapt_path *path, struct file *file,
 	path->waiting = false;
 	path->held = false;
 	path->give_up_ns = 0;
+	/* From here on the lease may be broken. */
+	clear_bit(KADAPT_REQUEST_UNBIND, &path->requests);
 	keep_identity(path);
 }
 

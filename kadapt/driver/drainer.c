@@ -154,7 +154,6 @@ void kadapt_drainer_prepare(struct kadapt_path *path)
 
 void kadapt_drainer_start(struct kadapt_path *path)
 {
-	clear_bit(KADAPT_REQUEST_UNBIND, &path->requests);
 	path->idleness = (struct kadapt_idleness){};
 	start_timer(path, path->delay_ns);
 }

@@ -46,7 +46,7 @@ static int kadapt_release(struct inode *inode, struct file *file)
 {
 	struct kadapt_client *client = file->private_data;
 
-	kadapt_paths_close(client);
+	kadapt_paths_release(client);
 	kadapt_tasks_close(client);
 	kadapt_client_put(client);
 	return 0;

@@ -272,7 +272,7 @@ static int drain_locked(struct kadapt_path *path, unsigned long flags)
 	if (!error)
 		error = kadapt_path_take_error(path, flags);
 	if (!error && path->held)
-		kadapt_path_refuse(path);
+		kadapt_path_hold(path);
 	else if (!error)
 		kadapt_path_accept(path);
 	return error;
@@ -442,6 +442,12 @@ void kadapt_paths_close(struct kadapt_client *client)
 
 	while (!end_all(client, ktime_get_ns() < patience_ends))
 		msleep(EXIT_LOOK_MS);
+}
+
+/* The file is gone, perhaps in a thread that others wait for. */
+void kadapt_paths_release(struct kadapt_client *client)
+{
+	end_all(client, false);
 }
 
 int kadapt_paths_init(void)

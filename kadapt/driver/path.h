@@ -134,6 +134,7 @@ int kadapt_path_bind(struct kadapt_path *path,
 		     struct kadapt_binding *binding, u64 default_delay_ns[2]);
 void kadapt_path_let_go(struct kadapt_path *path);
 void kadapt_path_accept(struct kadapt_path *path);
+void kadapt_path_hold(struct kadapt_path *path);
 void kadapt_path_refuse(struct kadapt_path *path);
 int kadapt_path_take_error(struct kadapt_path *path, unsigned long flags);
 

@@ -26,6 +26,7 @@ int kadapt_paths_drain(struct kadapt_client *client, unsigned long argument);
 int kadapt_paths_unbind(struct kadapt_client *client, unsigned long argument);
 void kadapt_paths_phase_changes(struct kadapt_client *client);
 void kadapt_paths_close(struct kadapt_client *client);
+void kadapt_paths_release(struct kadapt_client *client);
 int kadapt_paths_init(void);
 void kadapt_paths_exit(void);
 int kadapt_batch_write(struct kadapt_batch *batch);
@@ -71,6 +72,10 @@ static inline void kadapt_paths_phase_changes(struct kadapt_client *client)
 }
 
 static inline void kadapt_paths_close(struct kadapt_client *client)
+{
+}
+
+static inline void kadapt_paths_release(struct kadapt_client *client)
 {
 }
 
