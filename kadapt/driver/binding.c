@@ -69,6 +69,18 @@ static void release_identity(struct kadapt_path *path)
 	path->memcg = NULL;
 }
 
+/*
+ * If ours is the last reference, the peer waits for its end of file, and who
+ * wants the file's lock for that: a worker would put it off by a tick.
+ */
+static void put_file(struct file *file)
+{
+	if (current->flags & PF_KTHREAD)
+		__fput_sync(file);
+	else
+		fput(file);
+}
+
 /* The descriptor's file is no longer ours; the ring has been emptied. */
 void kadapt_path_let_go(struct kadapt_path *path)
 {
@@ -86,7 +98,7 @@ void kadapt_path_let_go(struct kadapt_path *path)
 	/* The state, where the limit was 0 before. */
 	publish_limit(path, 0);
 	release_identity(path);
-	fput(file);
+	put_file(file);
 	/* Never the last: who holds the lock came by another reference. */
 	kadapt_path_put(path);
 }

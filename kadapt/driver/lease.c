@@ -5,6 +5,7 @@
  */
 #include <linux/filelock.h>
 #include <linux/fs.h>
+#include <linux/mount.h>
 
 #include "path.h"
 
@@ -23,15 +24,27 @@ static const struct lease_manager_operations lease_operations = {
 };
 
 /*
+ * Files of mounts that only the kernel sees, as memfd_create(2)'s, are not
+ * counted as open by who made them.
+ */
+static bool are_opens_counted(const struct file *file)
+{
+	return !(file->f_path.mnt->mnt_flags & MNT_INTERNAL);
+}
+
+/*
  * As fcntl(F_SETLEASE) would: the file is the caller's own and nobody else has
  * it open. The path outlives the lease, as the binding refers to both.
  */
 int kadapt_lease_take(struct kadapt_path *path)
 {
-	struct file_lease *lease = locks_alloc_lease();
+	struct file_lease *lease;
 	void *owner = path;
 	int error;
 
+	if (!are_opens_counted(path->file))
+		return -ENOLCK;
+	lease = locks_alloc_lease();
 	if (!lease)
 		return -ENOMEM;
 	lease->fl_lmops = &lease_operations;

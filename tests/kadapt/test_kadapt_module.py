@@ -32,7 +32,7 @@ rmmod kadapt || exit 94
 exit 0
 """
 
-WITHOUT_LATENCY = "error counters slice"
+WITHOUT_LATENCY = "error counters slice ring rerror life batch"
 # What only one of the kernels has a use for.
 NEEDS_QUANTUM = {
     "error_define_erange",
@@ -73,7 +73,8 @@ def test_module_in_debians_reference_kernel(
     console = boot_with_module(release, kadapt_module(release), selftest, WITHOUT_LATENCY)
     report = tap(console)
     assert report.failed == set(), console
-    assert report.skipped == {"error_quantum_eopnotsupp", "error_enomem"}, console
+    unsupported = {"error_quantum_eopnotsupp", "error_rings_eopnotsupp"}
+    assert report.skipped == unsupported | {"error_enomem"}, console
 
 
 def test_quantum_is_unsupported_before_it_exists(
@@ -84,7 +85,7 @@ def test_quantum_is_unsupported_before_it_exists(
     report = tap(console)
     assert report.failed == set(), console
     assert report.skipped == NEEDS_QUANTUM | {"error_enomem"}, console
-    assert "error_quantum_eopnotsupp" in report.passed
+    assert {"error_quantum_eopnotsupp", "error_rings_eopnotsupp"} <= report.passed
 
 
 @pytest.mark.full

@@ -51,6 +51,11 @@ bool has_quantum(void)
 	return query().features & KADAPT_FEATURE_QUANTUM;
 }
 
+bool has_rings(void)
+{
+	return query().features & KADAPT_FEATURE_RINGS;
+}
+
 uint64_t quantum_up_to(uint64_t wanted)
 {
 	uint64_t limit = query().quantum_max_ns;

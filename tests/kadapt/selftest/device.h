@@ -20,6 +20,7 @@ int enter(int device, unsigned long phase);
 int leave(int device);
 
 bool has_quantum(void);
+bool has_rings(void);
 /* The longest quantum that the administrator allows, at most `wanted`. */
 uint64_t quantum_up_to(uint64_t wanted);
 

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -388,6 +389,25 @@ static enum outcome test_limit(void)
 	return PASSED;
 }
 
+static enum outcome test_rings_eopnotsupp(void)
+{
+	struct kadapt_ring ring = {.bytes = 4096};
+	struct kadapt_binding binding = {0};
+	struct kadapt_batch batch = {.size = 1, .count = 1};
+	int device = open_device();
+
+	if (has_rings())
+		return skip("this kernel has rings");
+	CHECK_ERRNO(ioctl(device, KADAPT_RING, &ring), EOPNOTSUPP);
+	CHECK_ERRNO(ioctl(device, KADAPT_BIND, &binding), EOPNOTSUPP);
+	CHECK_ERRNO(ioctl(device, KADAPT_DRAIN, 0), EOPNOTSUPP);
+	CHECK_ERRNO(ioctl(device, KADAPT_UNBIND, 0), EOPNOTSUPP);
+	CHECK_ERRNO(ioctl(device, KADAPT_BATCH, &batch), EOPNOTSUPP);
+	CHECK(mmap(NULL, 4096, PROT_READ, MAP_SHARED, device, 0) == MAP_FAILED);
+	CHECK(errno == ENODEV);
+	return PASSED;
+}
+
 const struct test_case error_cases[] = {
     {"error_query", "tells version, features and limits", test_query},
     {"error_enotty", "unknown calls", test_enotty},
@@ -407,5 +427,6 @@ const struct test_case error_cases[] = {
     {"error_eacces", "open by a stranger", test_eacces},
     {"error_enomem", "every allocation fails once", test_enomem},
     {"error_limit", "the administrator's limit and its own limits", test_limit},
+    {"error_rings_eopnotsupp", "EOPNOTSUPP without rings", test_rings_eopnotsupp},
     {0},
 };

@@ -23,6 +23,12 @@ extern const struct test_case counter_cases[];
 extern const struct test_case slice_cases[];
 extern const struct test_case latency_cases[];
 extern const struct test_case ring_cases[];
+extern const struct test_case ring_error_cases[];
+extern const struct test_case life_cases[];
+extern const struct test_case batch_cases[];
+
+/* As the program's only argument: it ends at once, as one that another executes. */
+#define NO_CASE "--no-case"
 
 /* Those whose name begins with one of the NULL-terminated words; all without words. */
 int run_cases(const struct test_case *const tables[], char *const words[]);

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "device.h"
 #include "ring.h"
@@ -27,7 +33,7 @@ int ring_open(struct test_ring *ring, uint32_t bytes)
 	return ring_map(ring);
 }
 
-int ring_bind_with(struct test_ring *ring, int descriptor, uint32_t flags, uint64_t delay_ns)
+int ring_bind_with(const struct test_ring *ring, int descriptor, uint32_t flags, uint64_t delay_ns)
 {
 	struct kadapt_binding binding = {
 	    .ring = ring->shape.number,
@@ -39,7 +45,7 @@ int ring_bind_with(struct test_ring *ring, int descriptor, uint32_t flags, uint6
 	return ioctl(ring->device, KADAPT_BIND, &binding);
 }
 
-int ring_bind(struct test_ring *ring, int descriptor)
+int ring_bind(const struct test_ring *ring, int descriptor)
 {
 	return ring_bind_with(ring, descriptor, 0, 0);
 }
@@ -72,4 +78,23 @@ uint64_t ring_pending(const struct test_ring *ring)
 int ring_is_bound(const struct test_ring *ring)
 {
 	return (ring->header->state & KADAPT_RING_BOUND) != 0;
+}
+
+const char *scratch_folder(void)
+{
+	static const char name[] = "/dev/shm";
+	struct statfs about;
+
+	mkdir(name, 01777);
+	if (statfs(name, &about) || about.f_type != TMPFS_MAGIC)
+		mount("tmpfs", name, "tmpfs", 0, NULL);
+	return name;
+}
+
+int open_scratch(const char *name, int flags)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", scratch_folder(), name);
+	return open(path, flags | O_CLOEXEC, 0600);
 }

@@ -19,8 +19,8 @@ struct test_ring {
 /* 0 or -1 with errno. */
 int ring_open(struct test_ring *ring, uint32_t bytes);
 int ring_map(struct test_ring *ring);
-int ring_bind(struct test_ring *ring, int descriptor);
-int ring_bind_with(struct test_ring *ring, int descriptor, uint32_t flags, uint64_t delay_ns);
+int ring_bind(const struct test_ring *ring, int descriptor);
+int ring_bind_with(const struct test_ring *ring, int descriptor, uint32_t flags, uint64_t delay_ns);
 int ring_drain(const struct test_ring *ring, unsigned long flags);
 int ring_unbind(const struct test_ring *ring);
 
@@ -30,5 +30,9 @@ int ring_append(struct test_ring *ring, const void *record, size_t length);
 /* What is pending, and whether a descriptor is held. */
 uint64_t ring_pending(const struct test_ring *ring);
 int ring_is_bound(const struct test_ring *ring);
+
+/* A folder of tmpfs, made if need be: it has leases and reserves space. */
+const char *scratch_folder(void);
+int open_scratch(const char *name, int flags);
 
 #endif

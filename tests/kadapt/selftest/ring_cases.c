@@ -8,14 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <linux/magic.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,29 +23,9 @@
 #define FILE_NAME "ring.out"
 #define LONG_DELAY 1000000000ULL
 
-/* A folder of tmpfs: it has leases and reserves space. */
-static const char *folder(void)
-{
-	static const char name[] = "/dev/shm";
-	struct statfs about;
-
-	mkdir(name, 01777);
-	if (statfs(name, &about) || about.f_type != TMPFS_MAGIC)
-		mount("tmpfs", name, "tmpfs", 0, NULL);
-	return name;
-}
-
-static int open_in_folder(const char *name, int flags)
-{
-	char path[256];
-
-	snprintf(path, sizeof(path), "%s/%s", folder(), name);
-	return open(path, flags | O_CLOEXEC, 0600);
-}
-
 static int fresh_file(void)
 {
-	return open_in_folder(FILE_NAME, O_RDWR | O_CREAT | O_TRUNC);
+	return open_scratch(FILE_NAME, O_RDWR | O_CREAT | O_TRUNC);
 }
 
 /* Is the file's content this many records "0\n", "1\n" ...? */
@@ -227,7 +204,7 @@ static enum outcome test_append_mode(void)
 
 	CHECK(write(file, "0\n", 2) == 2);
 	close(file);
-	file = open_in_folder(FILE_NAME, O_RDWR | O_APPEND);
+	file = open_scratch(FILE_NAME, O_RDWR | O_APPEND);
 	CHECK(ring_open(&ring, 0) == 0);
 	CHECK(ring_bind(&ring, file) == 0);
 	CHECK(append_records(&ring, 1, 5) == 5);
@@ -247,7 +224,7 @@ static enum outcome test_foreign_open(void)
 	CHECK(ring_bind_with(&ring, file, 0, LONG_DELAY) == 0);
 	CHECK(append_records(&ring, 0, 100) == 100);
 	CHECK(ring_pending(&ring) > 0);
-	reader = open_in_folder(FILE_NAME, O_RDONLY);
+	reader = open_scratch(FILE_NAME, O_RDONLY);
 	CHECK(reader >= 0);
 	CHECK(has_records(reader, 100));
 	CHECK(!ring_is_bound(&ring));
@@ -264,7 +241,7 @@ static enum outcome test_foreign_truncate(void)
 	char path[256];
 	struct stat about;
 
-	snprintf(path, sizeof(path), "%s/%s", folder(), FILE_NAME);
+	snprintf(path, sizeof(path), "%s/%s", scratch_folder(), FILE_NAME);
 	CHECK(ring_open(&ring, 0) == 0);
 	CHECK(ring_bind_with(&ring, file, 0, LONG_DELAY) == 0);
 	CHECK(append_records(&ring, 0, 100) == 100);
@@ -278,7 +255,7 @@ static enum outcome test_foreign_truncate(void)
 static int write_and_die(void *how)
 {
 	struct test_ring ring;
-	int file = open_in_folder(FILE_NAME, O_WRONLY | O_CREAT | O_TRUNC);
+	int file = open_scratch(FILE_NAME, O_WRONLY | O_CREAT | O_TRUNC);
 
 	if (ring_open(&ring, 0) || ring_bind_with(&ring, file, 0, LONG_DELAY) ||
 	    append_records(&ring, 0, 1000) != 1000)
@@ -288,7 +265,7 @@ static int write_and_die(void *how)
 	if (*(char *)how == 'a')
 		abort();
 	if (*(char *)how == 'x') {
-		execl("/proc/self/exe", "kadapt-selftest", "none_such", NULL);
+		execl("/proc/self/exe", "kadapt-selftest", NO_CASE, NULL);
 		return 1;
 	}
 	return 0;
@@ -304,7 +281,7 @@ static enum outcome dies_by(char how)
 		_exit(write_and_die(&how));
 	CHECK(waitpid(child, &status, 0) == child);
 	CHECK(!WIFEXITED(status) || WEXITSTATUS(status) != 2);
-	CHECK(has_records(open_in_folder(FILE_NAME, O_RDONLY), 1000));
+	CHECK(has_records(open_scratch(FILE_NAME, O_RDONLY), 1000));
 	return PASSED;
 }
 
@@ -602,7 +579,7 @@ static enum outcome test_flock_is_released(void)
 	CHECK(append_records(&ring, 0, 5) == 5);
 	CHECK(ring_unbind(&ring) == 0);
 	CHECK(close(file) == 0);
-	other = open_in_folder(FILE_NAME, O_RDONLY);
+	other = open_scratch(FILE_NAME, O_RDONLY);
 	CHECK(flock(other, LOCK_EX | LOCK_NB) == 0);
 	CHECK(has_records(other, 5));
 	return PASSED;

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Batches: as a loop of writes that ends where one is not whole. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "harness.h"
+
+#define PIECES 1000
+
+static char buffer[PIECES * 64];
+
+static void fill_buffer(void)
+{
+	for (size_t i = 0; i < sizeof(buffer); i++)
+		buffer[i] = (char)(i * 7 + i / 64);
+}
+
+static int batch(struct kadapt_batch *request, int descriptor, uint64_t size, uint64_t stride)
+{
+	int device = open_device();
+
+	*request = (struct kadapt_batch){
+	    .descriptor = descriptor,
+	    .base = (uintptr_t)buffer,
+	    .size = size,
+	    .stride = stride,
+	    .count = PIECES,
+	};
+	return ioctl(device, KADAPT_BATCH, request);
+}
+
+/* What a loop of writes would have left. */
+static bool holds_pieces(int file, size_t size, size_t stride)
+{
+	char piece[64];
+
+	for (size_t i = 0; i < PIECES; i++) {
+		if (pread(file, piece, size, (off_t)(i * size)) != (ssize_t)size)
+			return false;
+		if (memcmp(piece, buffer + i * stride, size))
+			return false;
+	}
+	return pread(file, piece, 1, (off_t)(PIECES * size)) == 0;
+}
+
+static enum outcome batch_to_file(uint64_t size, uint64_t stride)
+{
+	int file = memfd_create("batch", 0);
+	struct kadapt_batch request;
+
+	fill_buffer();
+	CHECK(batch(&request, file, size, stride) == 0);
+	CHECK(request.done == PIECES && request.part == 0 && request.error == 0);
+	CHECK(holds_pieces(file, size, stride));
+	CHECK(lseek(file, 0, SEEK_CUR) == (off_t)(PIECES * size));
+	return PASSED;
+}
+
+static enum outcome test_contiguous(void)
+{
+	return batch_to_file(64, 64);
+}
+
+static enum outcome test_strided(void)
+{
+	return batch_to_file(16, 64);
+}
+
+static enum outcome test_overlapping(void)
+{
+	return batch_to_file(64, 8);
+}
+
+static enum outcome test_same_piece(void)
+{
+	return batch_to_file(64, 0);
+}
+
+/* 10.5 pieces fit. */
+static enum outcome test_limit(void)
+{
+	struct rlimit limit = {64 * 10 + 32, RLIM_INFINITY};
+	int file = memfd_create("batch", 0);
+	struct kadapt_batch request;
+
+	signal(SIGXFSZ, SIG_IGN);
+	CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+	CHECK(batch(&request, file, 64, 64) == 0);
+	CHECK(request.done == 10 && request.part == 32 && request.error == 0);
+	return PASSED;
+}
+
+/* Exactly ten fit: the eleventh fails outright. */
+static enum outcome test_limit_between(void)
+{
+	struct rlimit limit = {64 * 10, RLIM_INFINITY};
+	int file = memfd_create("batch", 0);
+	struct kadapt_batch request;
+
+	signal(SIGXFSZ, SIG_IGN);
+	CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+	CHECK(batch(&request, file, 64, 64) == 0);
+	CHECK(request.done == 10 && request.part == 0 && request.error == EFBIG);
+	return PASSED;
+}
+
+static enum outcome test_pipe_full(void)
+{
+	struct kadapt_batch request;
+	int ends[2];
+
+	CHECK(pipe2(ends, O_NONBLOCK) == 0);
+	CHECK(fcntl(ends[1], F_SETPIPE_SZ, 4096) == 4096);
+	CHECK(batch(&request, ends[1], 64, 64) == 0);
+	CHECK(request.done == 64 && request.part == 0 && request.error == EAGAIN);
+	return PASSED;
+}
+
+static int sigpipes;
+
+static void count_sigpipe(int signal)
+{
+	(void)signal;
+	sigpipes++;
+}
+
+static enum outcome test_broken(void)
+{
+	struct kadapt_batch request = {.flags = KADAPT_BATCH_NOSIGNAL};
+	int ends[2];
+
+	signal(SIGPIPE, count_sigpipe);
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+	close(ends[0]);
+	CHECK_ERRNO(batch(&request, ends[1], 64, 64), EPIPE);
+	CHECK(sigpipes == 1);
+	request.flags = KADAPT_BATCH_NOSIGNAL;
+	CHECK_ERRNO(ioctl(open_device(), KADAPT_BATCH, &request), EPIPE);
+	CHECK(sigpipes == 1);
+	return PASSED;
+}
+
+/* The second half is not there. */
+static enum outcome test_bad_memory(void)
+{
+	int file = memfd_create("batch", 0);
+	char *memory = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct kadapt_batch request = {
+	    .descriptor = file,
+	    .base = (uintptr_t)memory,
+	    .size = 64,
+	    .stride = 64,
+	    .count = 128,
+	};
+
+	CHECK(munmap(memory + 4096, 4096) == 0);
+	CHECK(ioctl(open_device(), KADAPT_BATCH, &request) == 0);
+	CHECK(request.done == 64 && request.part == 0 && request.error == EFAULT);
+	return PASSED;
+}
+
+const struct test_case batch_cases[] = {
+    {"batch_contiguous", "pieces side by side", test_contiguous},
+    {"batch_strided", "pieces with gaps between them", test_strided},
+    {"batch_overlapping", "pieces that overlap", test_overlapping},
+    {"batch_same", "the same piece again and again", test_same_piece},
+    {"batch_limit", "a piece that is written in part", test_limit},
+    {"batch_limit_between", "a piece that is not written at all", test_limit_between},
+    {"batch_pipe_full", "a pipe that is full", test_pipe_full},
+    {"batch_broken", "EPIPE, with and without SIGPIPE", test_broken},
+    {"batch_bad_memory", "memory that ends", test_bad_memory},
+    {0},
+};
