@@ -8,7 +8,9 @@
  * codes do that must lose nothing when the node dies.
  *
  * usage: heat [-n cells] [-s steps] [-e steps between checkpoints] [-g sampling distance]
- *             [-o checkpoint file] [-m]
+ *             [-r bytes] [-o checkpoint file] [-m]
+ *
+ * -r pads each record with blanks to so many bytes.
  *
  * -m starts from the plate's fundamental mode, sin(pi x) sin(pi y), which the scheme multiplies
  * by 1 - 8 r sin^2(pi h / 2) in each step: the right answer is known by construction.
@@ -23,11 +25,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#define LONGEST_RECORD 128
+
 struct settings {
 	long cells; /* along each side, without the rim */
 	long steps;
 	long steps_between_checkpoints;
 	long sampling_distance;
+	long record_bytes; /* at least; 0: as long as it is */
 	const char *checkpoint_file;
 	bool fundamental_mode;
 };
@@ -73,7 +78,7 @@ static struct settings settings_from_arguments(int argc, char **argv)
 	};
 	int option;
 
-	while ((option = getopt(argc, argv, "n:s:e:g:o:m")) != -1) {
+	while ((option = getopt(argc, argv, "n:s:e:g:r:o:m")) != -1) {
 		switch (option) {
 		case 'n':
 			settings.cells = positive_number(optarg, 'n');
@@ -86,6 +91,13 @@ static struct settings settings_from_arguments(int argc, char **argv)
 			break;
 		case 'g':
 			settings.sampling_distance = positive_number(optarg, 'g');
+			break;
+		case 'r':
+			settings.record_bytes = positive_number(optarg, 'r');
+			if (settings.record_bytes > LONGEST_RECORD) {
+				fprintf(stderr, "heat: -r takes at most %d\n", LONGEST_RECORD);
+				exit(EXIT_FAILURE);
+			}
 			break;
 		case 'o':
 			settings.checkpoint_file = optarg;
@@ -163,18 +175,32 @@ static void write_record(int file, const char *record, size_t length)
 	}
 }
 
+/* Its length; what is shorter than the least is filled up with blanks before the newline. */
+static size_t format_record(char record[LONGEST_RECORD], long least, long step, long row,
+			    long column, double temperature)
+{
+	long length = snprintf(record, LONGEST_RECORD - 1, "%ld %ld %ld %.17g", step, row, column,
+			       temperature);
+
+	while (length < least - 1)
+		record[length++] = ' ';
+	record[length++] = '\n';
+	return (size_t)length;
+}
+
 static void checkpoint(const struct plate *plate, const struct settings *settings, int file,
 		       long step)
 {
-	char record[96];
+	char record[LONGEST_RECORD];
 
 	for (long row = 1; row <= settings->cells; row += settings->sampling_distance)
 		for (long column = 1; column <= settings->cells;
 		     column += settings->sampling_distance) {
-			int length = snprintf(record, sizeof(record), "%ld %ld %ld %.17g\n", step,
-					      row, column, plate->now[row * plate->width + column]);
+			size_t length =
+			    format_record(record, settings->record_bytes, step, row, column,
+					  plate->now[row * plate->width + column]);
 
-			write_record(file, record, (size_t)length);
+			write_record(file, record, length);
 		}
 }
 

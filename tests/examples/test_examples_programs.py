@@ -78,6 +78,16 @@ def test_heat_writes_one_record_a_call(example: Example, tmp_path: Path) -> None
     assert sum(descriptor != "1" for descriptor in calls) == 2 * 4 * 4
 
 
+def test_heat_pads_its_records(example: Example, tmp_path: Path) -> None:
+    plain, padded = tmp_path / "plain", tmp_path / "padded"
+    arguments = ["-n", 32, "-s", 4, "-e", 2]
+    run(example("heat"), *arguments, "-o", plain)
+    run(example("heat"), *arguments, "-r", 64, "-o", padded)
+    lines = padded.read_text().splitlines(keepends=True)
+    assert {len(line) for line in lines} == {64}
+    assert [line.rstrip() for line in lines] == plain.read_text().splitlines()
+
+
 def test_lu_finds_the_known_solution_and_a_small_residual(example: Example) -> None:
     lines = run(example("lu"), 120, 2).splitlines()
     assert len(lines) == 2
@@ -150,6 +160,7 @@ def test_the_check_passes_and_notices_a_broken_program(
     [
         ("heat", ["-n", "0"]),
         ("heat", ["-n", "twelve"]),
+        ("heat", ["-r", "129"]),
         ("heat", ["-o", "/nowhere/checkpoint"]),
         ("lu", ["zero"]),
         ("lu", ["0"]),
