@@ -149,6 +149,7 @@ static void set_terms(struct kadapt_path *path, struct file *file,
 	path->delay_ns = binding->delay_ns;
 	path->retry_ns = binding->delay_ns;
 	path->position = binding->offset;
+	path->bound_head = path->head;
 	path->can_reserve = false;
 	path->waiting = false;
 	path->held = false;

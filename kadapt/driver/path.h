@@ -96,7 +96,7 @@ struct kadapt_path {
 	u64 retry_ns;			/* while a stream has no room */
 	loff_t position;		/* with KADAPT_BIND_AT */
 	loff_t reserved;		/* space is reserved up to this offset */
-	size_t reserve;			/* how much to reserve the next time */
+	u64 bound_head;			/* where the head was when it was bound */
 	bool can_reserve;
 	bool has_lease;
 	bool waiting;			/* something is left for want of room */

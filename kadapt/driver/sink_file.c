@@ -16,6 +16,8 @@
 /* Reservations grow as a file does, so that a short burst reserves little. */
 #define FIRST_RESERVE SZ_16K
 #define LARGEST_RESERVE SZ_1M
+/* With less than this ahead, it is time for more: a record fits into it. */
+#define LEAST_RESERVE SZ_16K
 
 /* The file's table entry and ours. */
 #define UNSHARED 2
@@ -72,16 +74,19 @@ static void reserve_what_is_there(struct kadapt_path *path, loff_t from,
 			return;
 }
 
-/* Have space from @position on for @wanted bytes, or for what there is. */
-static void reserve_ahead(struct kadapt_path *path, loff_t position,
-			  size_t wanted)
+/*
+ * Have space from @position on: a part of what this binding has written, as the
+ * more came, the more will. What was reserved in vain costs twice, to have and
+ * to give back.
+ */
+static void reserve_ahead(struct kadapt_path *path, loff_t position)
 {
-	loff_t from = max(path->reserved, position);
+	size_t bytes = clamp_t(u64, (path->head - path->bound_head) / 4,
+			       FIRST_RESERVE, LARGEST_RESERVE);
 
-	if (path->reserved - position >= (loff_t)wanted)
-		return;
-	reserve_what_is_there(path, from, path->reserve);
-	path->reserve = min_t(size_t, path->reserve * 2, LARGEST_RESERVE);
+	if (path->reserved - position < LEAST_RESERVE)
+		reserve_what_is_there(path, max(path->reserved, position),
+				      round_up(bytes, PAGE_SIZE));
 }
 
 static bool is_synchronous(const struct kadapt_path *path)
@@ -96,7 +101,6 @@ static int probe_reservation(struct kadapt_path *path)
 	int error = reserve(path, position_of(path), FIRST_RESERVE);
 
 	path->can_reserve = error != -EOPNOTSUPP;
-	path->reserve = FIRST_RESERVE;
 	if (!path->can_reserve && path->flags & KADAPT_BIND_STRICT)
 		return -EOPNOTSUPP;
 	return 0;
@@ -176,7 +180,7 @@ static size_t file_room(struct kadapt_path *path, size_t wanted)
 	if (file_count(path->file) > UNSHARED)
 		return 0;
 	if (path->can_reserve) {
-		reserve_ahead(path, position, wanted);
+		reserve_ahead(path, position);
 		end = min(end, path->reserved);
 	}
 	return end > position ? min_t(u64, wanted, end - position) : 0;
