@@ -6,12 +6,14 @@
  * pieces go as one: to files and stream sockets. Into a pipe each goes by itself,
  * as small writes of several writers must not be torn.
  */
+#include <linux/backing-dev.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/fsnotify.h>
 #include <linux/net.h>
 #include <linux/overflow.h>
 #include <linux/sched/signal.h>
+#include <linux/shmem_fs.h>
 #include <linux/uio.h>
 
 #include "paths.h"
@@ -38,13 +40,29 @@ static int check(const struct kadapt_batch *batch)
 	return 0;
 }
 
-/* Pieces that may be written as one. */
-static u64 pieces_at_once(const struct kadapt_batch *batch,
-			  const struct file *file)
+/* A file of bytes, where a file of /proc takes each write for a command. */
+static bool holds_bytes(const struct file *file)
 {
-	umode_t mode = file_inode(file)->i_mode;
+	const struct inode *inode = file_inode(file);
 
-	if (batch->stride != batch->size || !(S_ISREG(mode) || S_ISSOCK(mode)))
+	return S_ISREG(inode->i_mode) &&
+	       (inode->i_sb->s_bdi->capabilities & BDI_CAP_WRITEBACK ||
+		shmem_mapping(inode->i_mapping));
+}
+
+static bool is_stream(struct file *file)
+{
+	struct socket *socket = IS_ENABLED(CONFIG_NET) ? sock_from_file(file) :
+							 NULL;
+
+	return IS_ENABLED(CONFIG_NET) && socket && socket->type == SOCK_STREAM;
+}
+
+/* Pieces that may be written as one. */
+static u64 pieces_at_once(const struct kadapt_batch *batch, struct file *file)
+{
+	if (batch->stride != batch->size ||
+	    !(holds_bytes(file) || is_stream(file)))
 		return 1;
 	return MAX_RW_COUNT / batch->size;
 }

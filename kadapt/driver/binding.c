@@ -38,10 +38,13 @@ void kadapt_path_accept(struct kadapt_path *path)
 	publish_limit(path, path->head + path->sink->room(path, wanted));
 }
 
-/* Accept no more; asked for by the thread that appends. */
+/*
+ * Accept no more; asked for by the thread that appends. The limit is not 0, by
+ * which the program would know that its descriptor was let go.
+ */
 void kadapt_path_hold(struct kadapt_path *path)
 {
-	publish_limit(path, 0);
+	publish_limit(path, path->head);
 }
 
 static void nothing(void *unused)
@@ -58,7 +61,7 @@ void kadapt_path_refuse(struct kadapt_path *path)
 	if (!path->limit)
 		return;
 	publish_limit(path, 0);
-	on_each_cpu_mask(mm_cpumask(path->mm), nothing, NULL, true);
+	on_each_cpu_mask(mm_cpumask(path->region.mm), nothing, NULL, true);
 }
 
 static void release_identity(struct kadapt_path *path)
@@ -155,7 +158,7 @@ static void set_terms(struct kadapt_path *path, struct file *file,
 	path->held = false;
 	path->give_up_ns = 0;
 	/* From here on the lease may be broken. */
-	clear_bit(KADAPT_REQUEST_UNBIND, &path->requests);
+	clear_bit(KADAPT_REQUEST_UNBIND, &path->region.requests);
 	keep_identity(path);
 }
 

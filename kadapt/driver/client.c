@@ -18,7 +18,7 @@ struct kadapt_client *kadapt_client_create(void)
 		return NULL;
 	kref_init(&client->refs);
 	INIT_LIST_HEAD(&client->tasks);
-	xa_init_flags(&client->paths, XA_FLAGS_ALLOC);
+	xa_init_flags(&client->regions, XA_FLAGS_ALLOC);
 	client->owner = get_task_pid(current, PIDTYPE_TGID);
 	return client;
 }
@@ -37,7 +37,7 @@ static void client_free(struct kref *refs)
 
 	for (phase = 0; phase < KADAPT_PHASES; phase++)
 		kfree(client->phases[phase]);
-	xa_destroy(&client->paths);
+	xa_destroy(&client->regions);
 	put_pid(client->owner);
 	kfree(client);
 }

@@ -31,7 +31,7 @@ struct kadapt_client {
 	bool closed;			/* the file is gone */
 	struct list_head tasks;		/* under the lock in task.c */
 	struct kadapt_phase *phases[KADAPT_PHASES];
-	struct xarray paths;		/* number -> struct kadapt_path */
+	struct xarray regions;		/* number -> struct kadapt_region */
 };
 
 struct kadapt_client *kadapt_client_create(void);

@@ -11,9 +11,11 @@
 #ifndef _KADAPT_COMPAT_H
 #define _KADAPT_COMPAT_H
 
+#include <linux/kconfig.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/sched.h>
+#include <linux/sched/user.h>
 #include <linux/time64.h>
 #include <linux/version.h>
 
@@ -24,6 +26,26 @@
 /* Out of tree there is no Kconfig of ours. */
 #ifndef CONFIG_KADAPT_QUANTUM_MAX_MS
 #define CONFIG_KADAPT_QUANTUM_MAX_MS 100
+#endif
+
+/*
+ * linux/sched/user.h: the count of a user's pinned pages is there for whom the
+ * kernel has such. Where it has nobody else, one count serves for all users.
+ */
+#if defined(CONFIG_NET) || defined(CONFIG_IO_URING) || \
+	defined(CONFIG_SECRETMEM) || IS_ENABLED(CONFIG_IOMMUFD)
+static inline atomic_long_t *compat_pinned(struct user_struct *user)
+{
+	return &user->locked_vm;
+}
+#else
+#define COMPAT_COUNTS_PINNED
+extern atomic_long_t kadapt_pinned;
+
+static inline atomic_long_t *compat_pinned(struct user_struct *user)
+{
+	return &kadapt_pinned;
+}
 #endif
 
 #ifdef CONFIG_FAIR_GROUP_SCHED

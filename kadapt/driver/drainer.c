@@ -10,8 +10,6 @@
  */
 #include <linux/fs.h>
 #include <linux/ktime.h>
-#include <linux/sched.h>
-#include <linux/workqueue.h>
 
 #include "path.h"
 
@@ -19,22 +17,6 @@
 #define IDLE_LOOKS 8
 /* Longest pause between two tries to write to a stream without room. */
 #define LONGEST_RETRY_NS (10 * NSEC_PER_MSEC)
-
-static struct workqueue_struct *drainer;
-
-static void queue(struct kadapt_path *path)
-{
-	kadapt_path_get(path);
-	if (!queue_work(drainer, &path->work))
-		kadapt_path_put(path);
-}
-
-/* From any context; the caller knows that the path lives. */
-void kadapt_drainer_request(struct kadapt_path *path, unsigned int request)
-{
-	set_bit(request, &path->requests);
-	queue(path);
-}
 
 static bool is_idle(struct kadapt_path *path, u64 tail)
 {
@@ -64,11 +46,12 @@ static enum hrtimer_restart look(struct hrtimer *timer)
 	u64 due = READ_ONCE(path->emptied_ns) + path->delay_ns;
 
 	if (is_idle(path, tail) || is_abandoned(path)) {
-		kadapt_drainer_request(path, KADAPT_REQUEST_UNBIND);
+		kadapt_region_request(&path->region,
+				      KADAPT_REQUEST_UNBIND);
 		return HRTIMER_NORESTART;
 	}
 	if (tail != READ_ONCE(path->head) && due <= now) {
-		queue(path);
+		kadapt_region_queue(&path->region);
 		return HRTIMER_NORESTART;
 	}
 	if (due <= now)
@@ -112,7 +95,7 @@ static bool is_given_up(const struct kadapt_path *path)
 static void work_locked(struct kadapt_path *path)
 {
 	bool unbind = test_and_clear_bit(KADAPT_REQUEST_UNBIND,
-					 &path->requests);
+					 &path->region.requests);
 
 	if (!path->sink)
 		return;
@@ -128,26 +111,20 @@ static void work_locked(struct kadapt_path *path)
 		look_again(path);
 }
 
-static void work(struct work_struct *queued)
+void kadapt_drainer_work(struct kadapt_path *path)
 {
-	struct kadapt_path *path =
-		container_of(queued, struct kadapt_path, work);
 	bool is_over;
 
-	if (test_and_clear_bit(KADAPT_REQUEST_END, &path->requests))
-		kadapt_path_end(path, true);
 	mutex_lock(&path->lock);
 	work_locked(path);
 	is_over = path->ended && !path->sink;
 	mutex_unlock(&path->lock);
 	if (is_over)
-		kadapt_path_forget(path);
-	kadapt_path_put(path);
+		kadapt_region_forget(&path->region);
 }
 
 void kadapt_drainer_prepare(struct kadapt_path *path)
 {
-	INIT_WORK(&path->work, work);
 	hrtimer_init(&path->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
 	path->timer.function = look;
 }
@@ -161,24 +138,4 @@ void kadapt_drainer_start(struct kadapt_path *path)
 void kadapt_drainer_stop(struct kadapt_path *path)
 {
 	hrtimer_cancel(&path->timer);
-}
-
-/* Let a kernel thread drain, which no signal of ours interrupts, and wait. */
-void kadapt_drainer_finish(struct kadapt_path *path)
-{
-	queue(path);
-	flush_work(&path->work);
-}
-
-int kadapt_drainer_init(void)
-{
-	drainer = alloc_workqueue("kadapt", WQ_UNBOUND | WQ_HIGHPRI |
-				  WQ_MEM_RECLAIM, 0);
-	return drainer ? 0 : -ENOMEM;
-}
-
-/* Waits for the last path's work, which may be returning from our code. */
-void kadapt_drainer_exit(void)
-{
-	destroy_workqueue(drainer);
 }

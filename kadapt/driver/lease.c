@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The lease on a bound file: whoever else opens or truncates it waits until the
- * ring is empty and the lease returned.
+ * The lease on a bound file: whoever would open it in a way that conflicts, or
+ * truncate it, waits until the ring is empty or the window closed, and the lease
+ * returned.
  */
 #include <linux/filelock.h>
 #include <linux/fs.h>
 #include <linux/mount.h>
 
-#include "path.h"
+#include "lease.h"
 
-/* Under a spinlock: the worker does it. False: the lease is returned later. */
-static bool lease_broken(struct file_lease *lease)
+typedef int (*set_function)(struct file *file, int type,
+			    struct file_lease **lease, void **owner);
+
+/* False: the lease is returned later. */
+static bool lease_broken(struct file_lease *broken)
 {
-	struct kadapt_path *path = lease->c.flc_owner;
+	struct kadapt_lease *lease = broken->c.flc_owner;
 
-	kadapt_drainer_request(path, KADAPT_REQUEST_UNBIND);
+	lease->broken(lease);
 	return false;
 }
 
@@ -33,41 +37,83 @@ static bool are_opens_counted(const struct file *file)
 }
 
 /*
- * As fcntl(F_SETLEASE) would: the file is the caller's own and nobody else has
- * it open. The path outlives the lease, as the binding refers to both.
+ * A file system that asks anew whether a name still stands may have its files
+ * changed from elsewhere, where nobody waits for a lease of ours. What knows
+ * leases of its own is such a one, too.
  */
-int kadapt_lease_take(struct kadapt_path *path)
+static bool is_local(const struct file *file)
 {
-	struct file_lease *lease;
-	void *owner = path;
+	if (file->f_op->setlease && file->f_op->setlease != generic_setlease)
+		return false;
+	return !(file->f_path.dentry->d_flags & DCACHE_OP_REVALIDATE);
+}
+
+/* To return a lease clears who gets signals of the file. */
+static bool has_signals(const struct file *file)
+{
+	const struct fown_struct *owner = file_f_owner(file);
+
+	return owner && (READ_ONCE(owner->pid) || owner->signum);
+}
+
+static struct file_lease *create(struct kadapt_lease *lease, struct file *file,
+				 int type)
+{
+	struct file_lease *created = locks_alloc_lease();
+
+	if (!created)
+		return NULL;
+	created->fl_lmops = &lease_operations;
+	created->c.flc_flags = FL_LEASE;
+	created->c.flc_type = type;
+	created->c.flc_owner = lease;
+	created->c.flc_file = file;
+	created->c.flc_pid = current->tgid;
+	return created;
+}
+
+static int take(struct kadapt_lease *lease, struct file *file, int type,
+		set_function set)
+{
+	struct file_lease *created;
+	void *owner = lease;
 	int error;
 
-	if (!are_opens_counted(path->file))
+	if (!is_local(file) || !are_opens_counted(file) || has_signals(file))
 		return -ENOLCK;
-	lease = locks_alloc_lease();
-	if (!lease)
+	created = create(lease, file, type);
+	if (!created)
 		return -ENOMEM;
-	lease->fl_lmops = &lease_operations;
-	lease->c.flc_flags = FL_LEASE;
-	lease->c.flc_type = F_WRLCK;
-	lease->c.flc_owner = path;
-	lease->c.flc_file = path->file;
-	lease->c.flc_pid = current->tgid;
-	error = vfs_setlease(path->file, F_WRLCK, &lease, &owner);
+	error = set(file, type, &created, &owner);
 	/* Where it succeeded the lease is no longer ours to free. */
-	if (lease)
-		locks_free_lease(lease);
-	path->has_lease = !error;
+	if (created)
+		locks_free_lease(created);
+	lease->file = error ? NULL : file;
 	return error == -ENOMEM ? error : error ? -ENOLCK : 0;
 }
 
-void kadapt_lease_return(struct kadapt_path *path)
+/* As fcntl(F_SETLEASE) would: the file is the caller's own. */
+int kadapt_lease_take_exclusive(struct kadapt_lease *lease, struct file *file)
 {
-	void *owner = path;
+	return take(lease, file, F_WRLCK, vfs_setlease);
+}
 
-	if (!path->has_lease)
+/*
+ * Anybody's file: unlike fcntl's, this lease is returned by the kernel, and
+ * nothing that the program does can put that off.
+ */
+int kadapt_lease_take_shared(struct kadapt_lease *lease, struct file *file)
+{
+	return take(lease, file, F_RDLCK, kernel_setlease);
+}
+
+void kadapt_lease_return(struct kadapt_lease *lease)
+{
+	void *owner = lease;
+
+	if (!lease->file)
 		return;
-	path->has_lease = false;
 	/* One that was not returned in time is gone already. */
-	kernel_setlease(path->file, F_UNLCK, NULL, &owner);
+	kernel_setlease(lease->file, F_UNLCK, NULL, &owner);
+	lease->file = NULL;
 }

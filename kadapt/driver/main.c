@@ -22,6 +22,8 @@
 #define RING_SIZE_1	32
 #define BINDING_SIZE_1	32
 #define BATCH_SIZE_1	64
+#define WINDOW_SIZE_1	32
+#define LOOK_SIZE_1	88
 
 static int kadapt_open(struct inode *inode, struct file *file)
 {
@@ -36,7 +38,7 @@ static int kadapt_flush(struct file *file, fl_owner_t id)
 
 	/* A forked child that closes what it inherited closes nothing here. */
 	if (kadapt_client_owned(client)) {
-		kadapt_paths_close(client);
+		kadapt_regions_close(client);
 		kadapt_tasks_undo(client);
 	}
 	return 0;
@@ -46,7 +48,7 @@ static int kadapt_release(struct inode *inode, struct file *file)
 {
 	struct kadapt_client *client = file->private_data;
 
-	kadapt_paths_release(client);
+	kadapt_regions_release(client);
 	kadapt_tasks_close(client);
 	kadapt_client_put(client);
 	return 0;
@@ -144,6 +146,29 @@ static int call_batch(unsigned int cmd, void __user *argument)
 				 cmd);
 }
 
+static int call_window(struct kadapt_client *client, unsigned int cmd,
+		       void __user *argument)
+{
+	struct kadapt_window window;
+	int error = copy_in(&window, sizeof(window), WINDOW_SIZE_1, cmd,
+			    argument);
+
+	error = error ?: kadapt_windows_create(client, &window);
+	return error ?: copy_out(argument, &window, sizeof(window),
+				 WINDOW_SIZE_1, cmd);
+}
+
+static int call_look(struct kadapt_client *client, unsigned int cmd,
+		     void __user *argument)
+{
+	struct kadapt_look look;
+	int error = copy_in(&look, sizeof(look), LOOK_SIZE_1, cmd, argument);
+
+	error = error ?: kadapt_windows_look(client, &look);
+	return error ?: copy_out(argument, &look, sizeof(look), LOOK_SIZE_1,
+				 cmd);
+}
+
 /* The call's number without the size, by which structures may grow. */
 #define without_size(cmd) ((cmd) & ~IOCSIZE_MASK)
 
@@ -162,6 +187,10 @@ static long call_with_structure(struct kadapt_client *client, unsigned int cmd,
 		return call_bind(client, cmd, argument);
 	case without_size(KADAPT_BATCH):
 		return call_batch(cmd, argument);
+	case without_size(KADAPT_WINDOW):
+		return call_window(client, cmd, argument);
+	case without_size(KADAPT_LOOK):
+		return call_look(client, cmd, argument);
 	default:
 		return -ENOTTY;
 	}
@@ -199,7 +228,7 @@ static int kadapt_mmap(struct file *file, struct vm_area_struct *vma)
 
 	if (!kadapt_client_owned(client))
 		return -EPERM;
-	return kadapt_paths_map(client, vma);
+	return kadapt_regions_map(client, vma);
 }
 
 static const struct file_operations kadapt_fops = {
@@ -231,15 +260,17 @@ static int __init kadapt_init(void)
 	BUILD_BUG_ON(sizeof(struct kadapt_ring) != RING_SIZE_1);
 	BUILD_BUG_ON(sizeof(struct kadapt_binding) != BINDING_SIZE_1);
 	BUILD_BUG_ON(sizeof(struct kadapt_batch) != BATCH_SIZE_1);
+	BUILD_BUG_ON(sizeof(struct kadapt_window) != WINDOW_SIZE_1);
+	BUILD_BUG_ON(sizeof(struct kadapt_look) != LOOK_SIZE_1);
 
-	error = kadapt_paths_init();
+	error = kadapt_regions_init();
 	if (error)
 		return error;
 	kadapt_tasks_init();
 	error = misc_register(&kadapt_device);
 	if (error) {
 		kadapt_tasks_exit();
-		kadapt_paths_exit();
+		kadapt_regions_exit();
 	}
 	return error;
 }
@@ -248,7 +279,7 @@ static void __exit kadapt_exit(void)
 {
 	misc_deregister(&kadapt_device);
 	kadapt_tasks_exit();
-	kadapt_paths_exit();
+	kadapt_regions_exit();
 }
 
 module_init(kadapt_init);

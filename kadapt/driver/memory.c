@@ -10,26 +10,35 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "compat.h"
 #include "path.h"
 
 #define HEADER_PAGES 1
 
-/* As io_uring counts what it pins. */
-static int charge(struct kadapt_memory *memory, unsigned int pages)
+#ifdef COMPAT_COUNTS_PINNED
+atomic_long_t kadapt_pinned;
+#endif
+
+struct user_struct *kadapt_charge(unsigned int pages)
 {
 	struct user_struct *user = get_uid(current_user());
 	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
-	unsigned long used = atomic_long_read(&user->locked_vm);
+	unsigned long used = atomic_long_read(compat_pinned(user));
 
 	do {
 		if (used + pages > limit && !capable(CAP_IPC_LOCK)) {
 			free_uid(user);
-			return -ENOMEM;
+			return NULL;
 		}
-	} while (!atomic_long_try_cmpxchg(&user->locked_vm, &used,
+	} while (!atomic_long_try_cmpxchg(compat_pinned(user), &used,
 					  used + pages));
-	memory->user = user;
-	return 0;
+	return user;
+}
+
+void kadapt_uncharge(struct user_struct *user, unsigned int pages)
+{
+	atomic_long_sub(pages, compat_pinned(user));
+	free_uid(user);
 }
 
 static int allocate_pages(struct kadapt_memory *memory, unsigned int count)
@@ -54,15 +63,16 @@ static int allocate_pages(struct kadapt_memory *memory, unsigned int count)
 int kadapt_memory_allocate(struct kadapt_memory *memory, size_t bytes)
 {
 	unsigned int count = HEADER_PAGES + (bytes >> PAGE_SHIFT);
-	int error = charge(memory, count);
+	int error;
 
-	if (error)
-		return error;
+	memory->user = kadapt_charge(count);
+	if (!memory->user)
+		return -ENOMEM;
 	memory->bytes = bytes;
 	error = allocate_pages(memory, count);
 	if (error) {
 		atomic_long_sub(count - memory->count,
-				&memory->user->locked_vm);
+				compat_pinned(memory->user));
 		kadapt_memory_free(memory);
 	}
 	return error;
@@ -78,8 +88,7 @@ void kadapt_memory_free(struct kadapt_memory *memory)
 	for (i = 0; i < memory->count; i++)
 		put_page(memory->pages[i]);
 	kfree(memory->pages);
-	atomic_long_sub(memory->count, &memory->user->locked_vm);
-	free_uid(memory->user);
+	kadapt_uncharge(memory->user, memory->count);
 	memory->user = NULL;
 }
 
@@ -95,13 +104,15 @@ static int insert(struct vm_area_struct *vma, unsigned long address,
 	return vm_insert_pages(vma, address, pages, &count);
 }
 
-int kadapt_memory_map(const struct kadapt_memory *memory,
-		      struct vm_area_struct *vma)
+int kadapt_memory_map(struct kadapt_memory *memory, struct vm_area_struct *vma)
 {
-	unsigned long second = vma->vm_start + HEADER_PAGES * PAGE_SIZE +
-			       memory->bytes;
+	unsigned long first = vma->vm_start + HEADER_PAGES * PAGE_SIZE;
+	int error;
 
-	return insert(vma, vma->vm_start, memory->pages, memory->count) ?:
-	       insert(vma, second, memory->pages + HEADER_PAGES,
-		      memory->count - HEADER_PAGES);
+	error = insert(vma, vma->vm_start, memory->pages, memory->count) ?:
+		insert(vma, first + memory->bytes, memory->pages + HEADER_PAGES,
+		       memory->count - HEADER_PAGES);
+	if (!error)
+		WRITE_ONCE(memory->address, first);
+	return error;
 }

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The paths of a process: to make one, map it, use it, end it. */
-#include <linux/delay.h>
-#include <linux/fs.h>
+/* The rings of a process: to make one, use it, end it. */
 #include <linux/log2.h>
 #include <linux/mm.h>
-#include <linux/module.h>
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "client.h"
@@ -13,33 +9,77 @@
 #include "paths.h"
 #include "task.h"
 
-/* A ring's place in the device's offsets. */
-#define MAP_SHIFT 24
-/* Between two looks whether the other ends took what is left at the exit. */
-#define EXIT_LOOK_MS 5
-
-struct kadapt_path *kadapt_path_get(struct kadapt_path *path)
+static struct kadapt_path *path_of(struct kadapt_region *region)
 {
-	kref_get(&path->refs);
-	return path;
+	return container_of(region, struct kadapt_path, region);
 }
 
-static void path_free(struct kref *refs)
+static void path_free(struct kadapt_region *region)
 {
-	struct kadapt_path *path = container_of(refs, struct kadapt_path, refs);
+	struct kadapt_path *path = path_of(region);
 
 	kadapt_memory_free(&path->memory);
-	mmdrop(path->mm);
-	kadapt_client_put(path->client);
 	mutex_destroy(&path->lock);
 	kfree(path);
-	module_put(THIS_MODULE);
 }
 
-void kadapt_path_put(struct kadapt_path *path)
+static size_t path_map_bytes(const struct kadapt_region *region)
 {
-	kref_put(&path->refs, path_free);
+	const struct kadapt_path *path =
+		container_of(region, struct kadapt_path, region);
+
+	return kadapt_memory_map_bytes(path->memory.bytes);
 }
+
+static int path_map(struct kadapt_region *region, struct vm_area_struct *vma)
+{
+	return kadapt_memory_map(&path_of(region)->memory, vma);
+}
+
+/*
+ * Whether the ring is empty and its file let go. What a stream's other end does
+ * not take within the exit's patience the worker goes on to offer it.
+ */
+static bool end_locked(struct kadapt_path *path, bool patient)
+{
+	path->ended = true;
+	kadapt_path_unbind(path);
+	if (!path->sink)
+		return true;
+	kadapt_drainer_limit(path, KADAPT_PATIENCE_NS);
+	return path->sink->is_stream && !patient;
+}
+
+/* Nothing more comes from the program. */
+static bool path_end(struct kadapt_region *region, bool patient)
+{
+	struct kadapt_path *path = path_of(region);
+	bool is_file, ended;
+
+	mutex_lock(&path->lock);
+	ended = end_locked(path, patient);
+	is_file = path->sink && !path->sink->is_stream;
+	mutex_unlock(&path->lock);
+	/* A dying task may be interrupted in its writes, a worker is not. */
+	if (is_file && !(current->flags & PF_KTHREAD)) {
+		kadapt_region_finish(region);
+		ended = true;
+	}
+	return ended;
+}
+
+static void path_work(struct kadapt_region *region)
+{
+	kadapt_drainer_work(path_of(region));
+}
+
+static const struct kadapt_region_kind ring_kind = {
+	.map_bytes = path_map_bytes,
+	.map = path_map,
+	.work = path_work,
+	.end = path_end,
+	.free = path_free,
+};
 
 static struct kadapt_path *path_create(struct kadapt_client *client,
 				       size_t bytes)
@@ -52,12 +92,7 @@ static struct kadapt_path *path_create(struct kadapt_client *client,
 		kfree(path);
 		return NULL;
 	}
-	/* A drain may outlive the open file that holds the module. */
-	__module_get(THIS_MODULE);
-	kref_init(&path->refs);
-	path->client = kadapt_client_get(client);
-	path->mm = current->mm;
-	mmgrab(path->mm);
+	kadapt_region_init(&path->region, &ring_kind, client);
 	mutex_init(&path->lock);
 	kadapt_drainer_prepare(path);
 	return path;
@@ -67,30 +102,20 @@ static struct kadapt_path *path_create(struct kadapt_client *client,
 static struct kadapt_path *path_find(struct kadapt_client *client,
 				     unsigned long number)
 {
-	struct kadapt_path *path;
+	struct kadapt_region *region =
+		kadapt_region_find(client, number, &ring_kind);
 
-	xa_lock(&client->paths);
-	path = xa_load(&client->paths, number);
-	if (path)
-		kadapt_path_get(path);
-	xa_unlock(&client->paths);
-	if (!path)
-		return ERR_PTR(-ENOENT);
-	/* exec() keeps the process but not its memory. */
-	if (path->mm != current->mm) {
-		kadapt_path_put(path);
-		return ERR_PTR(-EPERM);
-	}
-	return path;
+	return IS_ERR(region) ? ERR_CAST(region) : path_of(region);
 }
 
 void kadapt_paths_query(struct kadapt_query *query)
 {
-	query->features |= KADAPT_FEATURE_RINGS | KADAPT_FEATURE_BATCHES;
+	query->features |= KADAPT_FEATURE_RINGS | KADAPT_FEATURE_BATCHES |
+			   KADAPT_FEATURE_WINDOWS;
 	if (hrtimer_resolution < TICK_NSEC)
 		query->features |= KADAPT_FEATURE_SHORT_DELAYS;
 	query->delay_min_ns = hrtimer_resolution;
-	query->rings = KADAPT_PATHS;
+	query->rings = KADAPT_REGIONS;
 }
 
 static int check_size(const struct kadapt_ring *ring)
@@ -115,92 +140,14 @@ int kadapt_paths_create(struct kadapt_client *client, struct kadapt_ring *ring)
 	path = path_create(client, ring->bytes);
 	if (!path)
 		return -ENOMEM;
-	error = xa_alloc(&client->paths, &path->number, path,
-			 XA_LIMIT(0, KADAPT_PATHS - 1), GFP_KERNEL_ACCOUNT);
-	if (error) {
-		kadapt_path_put(path);
-		return error == -EBUSY ? -EMFILE : error;
-	}
-	ring->number = path->number;
+	error = kadapt_region_publish(&path->region);
+	if (error)
+		return error;
+	ring->number = path->region.number;
 	ring->data_offset = PAGE_SIZE;
-	ring->map_offset = (u64)path->number << MAP_SHIFT;
+	ring->map_offset = kadapt_region_map_offset(&path->region);
 	ring->map_bytes = kadapt_memory_map_bytes(ring->bytes);
 	return 0;
-}
-
-/* mremap() copies a mapping before it asks whether that may be moved. */
-static void copied(struct vm_area_struct *vma)
-{
-	struct kadapt_path *path = kadapt_path_get(vma->vm_private_data);
-
-	atomic_inc(&path->mappings);
-}
-
-static void unmapped(struct vm_area_struct *vma)
-{
-	struct kadapt_path *path = vma->vm_private_data;
-
-	/*
-	 * mmap_lock is held, under which no file can be written: a write may
-	 * fault, and takes it then.
-	 */
-	if (atomic_dec_and_test(&path->mappings))
-		kadapt_drainer_request(path, KADAPT_REQUEST_END);
-	kadapt_path_put(path);
-}
-
-static int may_split(struct vm_area_struct *vma, unsigned long address)
-{
-	return -EINVAL;
-}
-
-static int moved(struct vm_area_struct *vma)
-{
-	return -EINVAL;
-}
-
-static const struct vm_operations_struct mapping_operations = {
-	.open = copied,
-	.close = unmapped,
-	.may_split = may_split,
-	.mremap = moved,
-};
-
-static int map_path(struct kadapt_path *path, struct vm_area_struct *vma)
-{
-	size_t bytes = kadapt_memory_map_bytes(path->memory.bytes);
-	int error;
-
-	if (vma->vm_end - vma->vm_start != bytes ||
-	    !(vma->vm_flags & VM_SHARED) ||
-	    atomic_cmpxchg(&path->mappings, 0, 1))
-		return -EINVAL;
-	/* VM_IO: not even madvise() gives it to a child. */
-	vm_flags_set(vma, VM_IO | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
-	error = kadapt_memory_map(&path->memory, vma);
-	if (error) {
-		atomic_set(&path->mappings, 0);
-		return error;
-	}
-	vma->vm_private_data = kadapt_path_get(path);
-	vma->vm_ops = &mapping_operations;
-	return 0;
-}
-
-int kadapt_paths_map(struct kadapt_client *client, struct vm_area_struct *vma)
-{
-	unsigned long shift = MAP_SHIFT - PAGE_SHIFT;
-	struct kadapt_path *path;
-	int error;
-
-	if (vma->vm_pgoff & ((1UL << shift) - 1))
-		return -ENXIO;
-	path = path_find(client, vma->vm_pgoff >> shift);
-	if (IS_ERR(path))
-		return PTR_ERR(path) == -ENOENT ? -ENXIO : PTR_ERR(path);
-	error = map_path(path, vma);
-	kadapt_path_put(path);
-	return error;
 }
 
 /* What the caller's phase says of delays, of files and of streams. */
@@ -233,7 +180,7 @@ static int bind_locked(struct kadapt_path *path,
 	u64 delays[2];
 	int error;
 
-	default_delays(path->client, delays);
+	default_delays(path->region.client, delays);
 	if (path->ended)
 		return -ENOENT;
 	error = path->sink ? kadapt_path_unbind(path) : 0;
@@ -310,7 +257,7 @@ static int empty_all(struct kadapt_client *client, unsigned long flags,
 	unsigned long number;
 	int first = 0;
 
-	xa_for_each(&client->paths, number, path) {
+	xa_for_each(&client->regions, number, path) {
 		int error;
 
 		path = path_find(client, number);
@@ -367,97 +314,6 @@ static int drain_quietly(struct kadapt_path *path, unsigned long flags)
 /* Errors stay kept. */
 void kadapt_paths_phase_changes(struct kadapt_client *client)
 {
-	if (!xa_empty(&client->paths))
+	if (!xa_empty(&client->regions))
 		empty_all(client, 0, drain_quietly);
-}
-
-/*
- * Whether the ring is empty and its file let go. What a stream's other end does
- * not take within the exit's patience the worker goes on to offer it.
- */
-static bool end_locked(struct kadapt_path *path, bool patient)
-{
-	path->ended = true;
-	kadapt_path_unbind(path);
-	if (!path->sink)
-		return true;
-	kadapt_drainer_limit(path, KADAPT_PATIENCE_NS);
-	return path->sink->is_stream && !patient;
-}
-
-/* The program can't name it any more. */
-void kadapt_path_forget(struct kadapt_path *path)
-{
-	if (xa_cmpxchg(&path->client->paths, path->number, path, NULL, 0) ==
-	    path)
-		kadapt_path_put(path);
-}
-
-/*
- * Nothing more comes from the program. False: a stream's other end is waited
- * for, if @patient. The caller has a reference.
- */
-bool kadapt_path_end(struct kadapt_path *path, bool patient)
-{
-	bool is_file, ended;
-
-	mutex_lock(&path->lock);
-	ended = end_locked(path, patient);
-	is_file = path->sink && !path->sink->is_stream;
-	mutex_unlock(&path->lock);
-	/* A dying task may be interrupted in its writes, a worker is not. */
-	if (is_file && !(current->flags & PF_KTHREAD)) {
-		kadapt_drainer_finish(path);
-		ended = true;
-	}
-	if (ended)
-		kadapt_path_forget(path);
-	return ended;
-}
-
-static bool end_all(struct kadapt_client *client, bool patient)
-{
-	struct kadapt_path *path;
-	unsigned long number;
-	bool ended = true;
-
-	xa_for_each(&client->paths, number, path) {
-		xa_lock(&client->paths);
-		path = xa_load(&client->paths, number);
-		if (path)
-			kadapt_path_get(path);
-		xa_unlock(&client->paths);
-		if (!path)
-			continue;
-		ended &= kadapt_path_end(path, patient);
-		kadapt_path_put(path);
-	}
-	return ended;
-}
-
-/* The owner closes the device or dies: everything leaves its rings. */
-void kadapt_paths_close(struct kadapt_client *client)
-{
-	u64 patience_ends = ktime_get_ns() + KADAPT_EXIT_PATIENCE_NS;
-
-	while (!end_all(client, ktime_get_ns() < patience_ends))
-		msleep(EXIT_LOOK_MS);
-}
-
-/* The file is gone, perhaps in a thread that others wait for. */
-void kadapt_paths_release(struct kadapt_client *client)
-{
-	end_all(client, false);
-}
-
-int kadapt_paths_init(void)
-{
-	BUILD_BUG_ON(sizeof(struct kadapt_ring_header) != 128);
-	BUILD_BUG_ON(KADAPT_RING_MAX * 2 + PAGE_SIZE > 1UL << MAP_SHIFT);
-	return kadapt_drainer_init();
-}
-
-void kadapt_paths_exit(void)
-{
-	kadapt_drainer_exit();
 }

@@ -1,44 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * An I/O path: a ring, and what it is bound to. Shared by the files that make
- * it up: path.c (lifetime), memory.c (the ring's memory), binding.c (to bind, to
+ * it up: path.c (the calls), memory.c (the ring's memory), binding.c (to bind, to
  * let go), drain.c (to empty it), drainer.c (the timer and the worker),
- * sink_*.c (regular files, pipes, sockets), lease.c.
+ * sink_*.c (regular files, pipes, sockets).
  *
  * Locking, outermost first: path.lock, then whatever writing to the file takes.
  * path.lock is never held while the other end of a stream is waited for, so it
  * is held no longer than a write to a disk takes. What the timer and the lease's
  * break look at without the lock is marked.
  *
- * Lifetime. A path is referred to by its client's table, by the mapping, by the
- * binding and by work that is queued. Only the binding holds the program's open
- * file, and lets it go before the last other reference does.
+ * Lifetime. A path is a region (see region.h), which its binding refers to,
+ * too. Only the binding holds the program's open file, and lets it go before the
+ * last other reference does.
  */
 #ifndef _KADAPT_PATH_H
 #define _KADAPT_PATH_H
 
-#include <linux/atomic.h>
 #include <linux/hrtimer.h>
-#include <linux/kref.h>
 #include <linux/mutex.h>
 #include <linux/types.h>
-#include <linux/workqueue.h>
 
+#include "lease.h"
+#include "region.h"
 #include "uapi/kadapt.h"
 
-#define KADAPT_PATHS 256
-
-/* How long an exit waits for the other end of streams, and what comes after. */
-#define KADAPT_EXIT_PATIENCE_NS	(1 * NSEC_PER_SEC)
+/* How long the other end of a stream has after the process's end. */
 #define KADAPT_PATIENCE_NS	(5 * NSEC_PER_SEC)
 
 struct cred;
 struct file;
 struct iov_iter;
-struct kadapt_client;
 struct kadapt_path;
 struct mem_cgroup;
-struct mm_struct;
 struct page;
 struct user_struct;
 
@@ -47,6 +41,7 @@ struct kadapt_memory {
 	struct kadapt_ring_header *header;
 	char *data;
 	size_t bytes;			/* of data; a power of two */
+	unsigned long address;		/* of it in the program's memory, or 0 */
 	struct page **pages;
 	unsigned int count;
 	struct user_struct *user;	/* whose RLIMIT_MEMLOCK they count against */
@@ -64,6 +59,8 @@ struct kadapt_sink {
 	ssize_t (*write)(struct kadapt_path *path, struct iov_iter *from);
 	/* Bytes that may be accepted now, at most @wanted. */
 	size_t (*room)(struct kadapt_path *path, size_t wanted);
+	/* How long write(2) would wait for room, in jiffies; or NULL: for ever. */
+	long (*patience)(struct file *file);
 	void (*unbind)(struct kadapt_path *path);
 };
 
@@ -74,14 +71,8 @@ struct kadapt_idleness {
 };
 
 struct kadapt_path {
-	struct kref refs;
-	struct kadapt_client *client;
-	struct mm_struct *mm;		/* of the program, kept for comparing */
-	u32 number;			/* in client->paths */
-	atomic_t mappings;		/* 1, but for a moment */
+	struct kadapt_region region;
 	struct kadapt_memory memory;
-	unsigned long requests;		/* KADAPT_REQUEST_*, atomic */
-	struct work_struct work;
 	struct hrtimer timer;		/* runs while bound */
 
 	struct mutex lock;		/* all that follows */
@@ -98,7 +89,7 @@ struct kadapt_path {
 	loff_t reserved;		/* space is reserved up to this offset */
 	u64 bound_head;			/* where the head was when it was bound */
 	bool can_reserve;
-	bool has_lease;
+	struct kadapt_lease lease;
 	bool waiting;			/* something is left for want of room */
 	bool ended;			/* no further binding */
 	bool held;			/* the program wants the limit to stay */
@@ -111,21 +102,23 @@ struct kadapt_path {
 };
 
 /* The lease is being broken, or nobody else has the file open any more. */
-#define KADAPT_REQUEST_UNBIND	0
-/* The mapping is gone. */
-#define KADAPT_REQUEST_END	1
+#define KADAPT_REQUEST_UNBIND	KADAPT_REQUEST_KIND
 
-/* path.c */
-struct kadapt_path *kadapt_path_get(struct kadapt_path *path);
-void kadapt_path_put(struct kadapt_path *path);
-void kadapt_path_forget(struct kadapt_path *path);
-bool kadapt_path_end(struct kadapt_path *path, bool patient);
+static inline void kadapt_path_get(struct kadapt_path *path)
+{
+	kadapt_region_get(&path->region);
+}
+
+static inline void kadapt_path_put(struct kadapt_path *path)
+{
+	kadapt_region_put(&path->region);
+}
 
 /* memory.c */
 int kadapt_memory_allocate(struct kadapt_memory *memory, size_t bytes);
 void kadapt_memory_free(struct kadapt_memory *memory);
 struct vm_area_struct;
-int kadapt_memory_map(const struct kadapt_memory *memory,
+int kadapt_memory_map(struct kadapt_memory *memory,
 		      struct vm_area_struct *vma);
 size_t kadapt_memory_map_bytes(size_t bytes);
 
@@ -149,20 +142,12 @@ int kadapt_path_wait(struct kadapt_path *path);
 void kadapt_drainer_prepare(struct kadapt_path *path);
 void kadapt_drainer_start(struct kadapt_path *path);
 void kadapt_drainer_stop(struct kadapt_path *path);
-void kadapt_drainer_request(struct kadapt_path *path, unsigned int request);
 void kadapt_drainer_limit(struct kadapt_path *path, u64 patience_ns);
-void kadapt_drainer_finish(struct kadapt_path *path);
-int kadapt_drainer_init(void);
-void kadapt_drainer_exit(void);
+void kadapt_drainer_work(struct kadapt_path *path);
 
 /* sink_file.c, sink_pipe.c, sink_socket.c */
 extern const struct kadapt_sink kadapt_file_sink;
 extern const struct kadapt_sink kadapt_pipe_sink;
 extern const struct kadapt_sink kadapt_socket_sink;
-long kadapt_socket_patience(struct file *file);
-
-/* lease.c */
-int kadapt_lease_take(struct kadapt_path *path);
-void kadapt_lease_return(struct kadapt_path *path);
 
 #endif /* _KADAPT_PATH_H */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the device's calls do with rings; nothing in a kernel without them. */
+/*
+ * What the device's calls do with rings, windows and batches; nothing in a kernel
+ * without them.
+ */
 #ifndef _KADAPT_PATHS_H
 #define _KADAPT_PATHS_H
 
@@ -9,8 +12,10 @@
 struct kadapt_batch;
 struct kadapt_binding;
 struct kadapt_client;
+struct kadapt_look;
 struct kadapt_query;
 struct kadapt_ring;
+struct kadapt_window;
 struct vm_area_struct;
 
 #ifdef KADAPT_WITH_RINGS
@@ -18,18 +23,23 @@ struct vm_area_struct;
 void kadapt_paths_query(struct kadapt_query *query);
 int kadapt_paths_create(struct kadapt_client *client,
 			struct kadapt_ring *ring);
-int kadapt_paths_map(struct kadapt_client *client,
-		     struct vm_area_struct *vma);
 int kadapt_paths_bind(struct kadapt_client *client,
 		      struct kadapt_binding *binding);
 int kadapt_paths_drain(struct kadapt_client *client, unsigned long argument);
 int kadapt_paths_unbind(struct kadapt_client *client, unsigned long argument);
 void kadapt_paths_phase_changes(struct kadapt_client *client);
-void kadapt_paths_close(struct kadapt_client *client);
-void kadapt_paths_release(struct kadapt_client *client);
-int kadapt_paths_init(void);
-void kadapt_paths_exit(void);
+int kadapt_windows_create(struct kadapt_client *client,
+			  struct kadapt_window *window);
+int kadapt_windows_look(struct kadapt_client *client,
+			struct kadapt_look *look);
 int kadapt_batch_write(struct kadapt_batch *batch);
+
+int kadapt_regions_map(struct kadapt_client *client,
+		       struct vm_area_struct *vma);
+void kadapt_regions_close(struct kadapt_client *client);
+void kadapt_regions_release(struct kadapt_client *client);
+int kadapt_regions_init(void);
+void kadapt_regions_exit(void);
 
 #else
 
@@ -43,8 +53,8 @@ static inline int kadapt_paths_create(struct kadapt_client *client,
 	return -EOPNOTSUPP;
 }
 
-static inline int kadapt_paths_map(struct kadapt_client *client,
-				   struct vm_area_struct *vma)
+static inline int kadapt_regions_map(struct kadapt_client *client,
+				     struct vm_area_struct *vma)
 {
 	return -ENODEV;
 }
@@ -71,24 +81,36 @@ static inline void kadapt_paths_phase_changes(struct kadapt_client *client)
 {
 }
 
-static inline void kadapt_paths_close(struct kadapt_client *client)
+static inline void kadapt_regions_close(struct kadapt_client *client)
 {
 }
 
-static inline void kadapt_paths_release(struct kadapt_client *client)
+static inline void kadapt_regions_release(struct kadapt_client *client)
 {
 }
 
-static inline int kadapt_paths_init(void)
+static inline int kadapt_regions_init(void)
 {
 	return 0;
 }
 
-static inline void kadapt_paths_exit(void)
+static inline void kadapt_regions_exit(void)
 {
 }
 
 static inline int kadapt_batch_write(struct kadapt_batch *batch)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline int kadapt_windows_create(struct kadapt_client *client,
+					struct kadapt_window *window)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline int kadapt_windows_look(struct kadapt_client *client,
+				      struct kadapt_look *look)
 {
 	return -EOPNOTSUPP;
 }

@@ -106,6 +106,22 @@ static int probe_reservation(struct kadapt_path *path)
 	return 0;
 }
 
+/* Under a spinlock: the worker does it. */
+static void lease_broken(struct kadapt_lease *lease)
+{
+	struct kadapt_path *path =
+		container_of(lease, struct kadapt_path, lease);
+
+	kadapt_region_request(&path->region, KADAPT_REQUEST_UNBIND);
+}
+
+/* The path outlives the lease, as the binding refers to both. */
+static int take_lease(struct kadapt_path *path)
+{
+	path->lease.broken = lease_broken;
+	return kadapt_lease_take_exclusive(&path->lease, path->file);
+}
+
 static int file_bind(struct kadapt_path *path)
 {
 	int error;
@@ -119,12 +135,12 @@ static int file_bind(struct kadapt_path *path)
 		return -ENOTUNIQ;
 	path->size_limit = rlimit(RLIMIT_FSIZE);
 	path->reserved = 0;
-	error = kadapt_lease_take(path);
+	error = take_lease(path);
 	if (error)
 		return error;
 	error = probe_reservation(path);
 	if (error)
-		kadapt_lease_return(path);
+		kadapt_lease_return(&path->lease);
 	return error;
 }
 
@@ -209,7 +225,7 @@ static void file_unbind(struct kadapt_path *path)
 {
 	if (path->can_reserve && path->reserved)
 		trim(path);
-	kadapt_lease_return(path);
+	kadapt_lease_return(&path->lease);
 }
 
 const struct kadapt_sink kadapt_file_sink = {

@@ -30,6 +30,9 @@ static ssize_t pipe_write(struct kadapt_path *path, struct iov_iter *from)
 	struct kiocb request;
 	ssize_t written;
 
+	/* The pipe itself would send SIGPIPE, to whoever drains. */
+	if (!READ_ONCE(pipe_of(path)->readers))
+		return -EPIPE;
 	init_sync_kiocb(&request, path->file);
 	request.ki_flags |= IOCB_NOWAIT;
 	written = path->file->f_op->write_iter(&request, from);

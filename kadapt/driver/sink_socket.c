@@ -60,7 +60,7 @@ static size_t socket_room(struct kadapt_path *path, size_t wanted)
 }
 
 /* How long send(2) would wait for room, in jiffies. */
-long kadapt_socket_patience(struct file *file)
+static long socket_patience(struct file *file)
 {
 	struct socket *socket = sock_from_file(file);
 
@@ -72,4 +72,5 @@ const struct kadapt_sink kadapt_socket_sink = {
 	.bind = socket_bind,
 	.write = socket_write,
 	.room = socket_room,
+	.patience = socket_patience,
 };

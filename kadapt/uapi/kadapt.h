@@ -60,7 +60,7 @@ struct kadapt_query {
 	__u64 quantum_min_ns;	/* nanoseconds; both 0 without the feature */
 	__u64 quantum_max_ns;	/* nanoseconds; set by the administrator */
 	__u64 delay_min_ns;	/* shortest delay of a ring; 0 without rings */
-	__u32 rings;		/* rings a process can have at once; or 0 */
+	__u32 rings;		/* a process can have so many, with windows; or 0 */
 	__u32 reserved;		/* 0 */
 };
 
@@ -75,6 +75,8 @@ struct kadapt_query {
 #define KADAPT_FEATURE_SHORT_DELAYS 0x4
 /* KADAPT_BATCH. */
 #define KADAPT_FEATURE_BATCHES 0x8
+/* Windows, KADAPT_WINDOW and KADAPT_LOOK. */
+#define KADAPT_FEATURE_WINDOWS 0x10
 
 /*
  * KADAPT_DEFINE: what entering a phase shall do; once per phase, for good.
@@ -273,7 +275,10 @@ struct kadapt_ring {
  *			child has it, it is mapped, a thread is in a call on it),
  *			or a pipe that others have open for writing
  *	ENOLCK		no lease on the file: somebody else has it open, it
- *			belongs to another user, or its file system has none
+ *			belongs to another user, its file system has none, or
+ *			its files can be changed from elsewhere, as a network's;
+ *			or the program asked for signals on it (fcntl F_SETLEASE,
+ *			F_SETOWN)
  *	EPROTONOSUPPORT	KADAPT_BIND_STRICT and no regular file
  *	EOPNOTSUPP	KADAPT_BIND_STRICT and no space can be reserved there
  *	ESPIPE		KADAPT_BIND_AT and no regular file
@@ -309,7 +314,8 @@ struct kadapt_binding {
  *	EINVAL		flags unknown, or the header's tail makes no sense: then
  *			all is dropped and the ring is let go
  *	EAGAIN		something is left: the other end has no room
- *	EINTR		something is left: a signal came
+ *	EINTR		something is left: a signal came, whose handler was set
+ *			without SA_RESTART
  *	ENOLINK		something is left: the ring is not bound. KADAPT_BIND
  *			takes it along; or the program writes it otherwise and
  *			sets the tail back to the head
@@ -360,6 +366,153 @@ struct kadapt_batch {
 #define KADAPT_BATCH_NOSIGNAL	0x1	/* no SIGPIPE */
 #define KADAPT_BATCH__ALL	0x1
 
+/*
+ * Windows: records that are read where the kernel has them.
+ *
+ * A window is memory in which the kernel shows the program a piece of a regular
+ * file: the pages themselves that read(2) would copy from, not a copy. While
+ * they are shown the kernel holds a read lease on the file. Who opens the file
+ * for writing or truncates it waits until the window is withdrawn, which the
+ * program sees by the generation. So what a window shows is never old.
+ *
+ *	struct kadapt_window window = { 0 };
+ *	struct kadapt_look look = { .descriptor = 5, .offset = offset };
+ *	const struct kadapt_window_header *header;
+ *	const char *data;
+ *
+ *	ioctl(fd, KADAPT_WINDOW, &window);
+ *	header = mmap(NULL, window.map_bytes, PROT_READ, MAP_SHARED, fd,
+ *		      window.map_offset);
+ *	data = (const char *)header + window.data_offset;
+ *	look.window = window.number;
+ *	ioctl(fd, KADAPT_LOOK, &look);
+ *
+ *	// as pread(5, record, length, offset), any number of times:
+ *	if (offset >= look.start && offset + length <= look.end) {
+ *		memcpy(record, data + (offset - look.start), length);
+ *		atomic_thread_fence(memory_order_acquire);
+ *		if (header->generation != look.generation)
+ *			// withdrawn: the copy counts for nothing
+ *	}
+ *
+ * Where the window does not show the record, or was withdrawn, the program reads
+ * by pread(2) or looks again. To touch the memory never does harm: what is not
+ * shown reads as something, without a signal.
+ *
+ * Any thread of the process may copy, each with what its KADAPT_LOOK gave it.
+ * The file's position stays as it is: what copies says where read(2) goes on. A
+ * look counts as one read(2): the time of access and who watches the file
+ * (fanotify, inotify) learn of looks, not of records.
+ *
+ * A window is withdrawn, and the file let go, when the lease is broken, when
+ * nothing was looked at for the delay, when the program has closed the
+ * descriptor, when it looks through the window at another file or asks for it,
+ * and at the window's end.
+ */
+struct kadapt_window_header {
+	__u64 generation;	/* another after whatever was shown is withdrawn */
+	__u64 reserved[7];
+};
+
+/*
+ * KADAPT_WINDOW: make one. It is mapped for reading only, and not by a child.
+ * Unmapping all of it ends it; so does closing the device, or executing another
+ * program. The memory shown counts against the user's RLIMIT_MEMLOCK, as a
+ * ring's does.
+ *
+ *	EINVAL		flags unknown, bytes not a multiple of the page size
+ *	ERANGE		bytes below the page size or above KADAPT_WINDOW_MAX
+ *	EMFILE		query.rings are there already, rings and windows
+ *	ENOMEM		also: above RLIMIT_MEMLOCK
+ *	EOPNOTSUPP	no KADAPT_FEATURE_WINDOWS
+ *
+ * Errors of mmap(2) beyond its own: those of a ring, and EACCES for writing or
+ * executing.
+ */
+struct kadapt_window {
+	__u32 bytes;		/* of data; 0: KADAPT_WINDOW_DEFAULT; filled in */
+	__u32 flags;		/* none yet */
+	__u32 number;		/* filled in from here on */
+	__u32 data_offset;	/* in the mapping; the header is at 0 */
+	__u64 map_offset;	/* for mmap */
+	__u64 map_bytes;
+};
+
+#define KADAPT_WINDOW_DEFAULT	262144
+#define KADAPT_WINDOW_MAX	1048576
+
+/*
+ * KADAPT_LOOK: show the file's bytes from the page that holds the offset on. The
+ * checks of read(2) are made each time, those of the lease when the window does
+ * not hold the file yet. How much is shown depends on the pattern, on how much
+ * of the file is in memory, and on its end.
+ *
+ *	ENOENT		no such window
+ *	EINVAL		flags or pattern unknown; an offset below 0; with
+ *			KADAPT_PATTERN_STRIDED, no stride
+ *	ERANGE		record_bytes above the window's, readahead_bytes above
+ *			KADAPT_READAHEAD_MAX, delay above KADAPT_DELAY_MAX_NS
+ *	ENXIO		the window is not mapped
+ *	EBADF		no descriptor, or not open for reading
+ *	EMEDIUMTYPE	no regular file, or one that is not read from pages in
+ *			memory: of /proc, of DAX
+ *	EBADFD		open with O_DIRECT
+ *	ENOTUNIQ	KADAPT_LOOK_UNSHARED or a pattern, and the open file is
+ *			shared: it was duplicated, a child has it, a thread is in
+ *			a call on it, another window shows it
+ *	ENOLCK		no lease on the file: somebody has it open for writing,
+ *			the caller included, or is about to; or as with
+ *			KADAPT_BIND. Whose file it is does not matter
+ *	EBUSY		another thread is changing the program's memory map
+ *	ENODATA		nothing to show there: it is at the end of the file, or
+ *			in a hole of which the file system keeps no page
+ *	or what read(2) would have given
+ */
+struct kadapt_look {
+	__u32 window;
+	__s32 descriptor;
+	__u64 offset;
+	__u32 flags;		/* KADAPT_LOOK_* */
+	__u32 pattern;		/* KADAPT_PATTERN_* */
+	/* Of the pattern; 0: unknown. */
+	__u64 record_bytes;
+	__u64 stride_bytes;	/* from one record's begin to the next one's */
+	__u64 readahead_bytes;	/* read so far ahead */
+	/* Let go when nothing was looked at so long; 0: default. Filled in. */
+	__u64 delay_ns;
+	__u64 start;		/* filled in from here on: shown from here, */
+	__u64 end;		/* up to here, */
+	__u64 generation;	/* while the header's is this */
+	__u64 reserved;		/* 0 */
+};
+
+/* Show nothing, but let the file go; of the rest only the window counts. */
+#define KADAPT_LOOK_LET_GO	0x1
+/*
+ * Only if nobody else has the open file, so that the program may keep the
+ * position to itself.
+ */
+#define KADAPT_LOOK_UNSHARED	0x2
+/* What was looked at and lies behind need not stay in memory. */
+#define KADAPT_LOOK_DROP_BEHIND	0x4
+#define KADAPT_LOOK__ALL	0x7
+
+/*
+ * How the program reads. It holds while the file is held; then readahead is as
+ * it was before, fadvise(2)'s advice included.
+ */
+/* Unknown: show little at first, and more when it goes on where that ended. */
+#define KADAPT_PATTERN_ANY		0
+/* Show a window full; read readahead_bytes (0: twice as usual) ahead. */
+#define KADAPT_PATTERN_SEQUENTIAL	1
+/* Read nothing but the record; show what is in memory around it. */
+#define KADAPT_PATTERN_RANDOM		2
+/* The same, and begin to read the next records, readahead_bytes of them. */
+#define KADAPT_PATTERN_STRIDED		3
+
+#define KADAPT_READAHEAD_MAX	16777216
+#define KADAPT_WINDOW_DELAY_NS	40000000ULL
+
 #define KADAPT_TYPE 0xC7
 
 #define KADAPT_QUERY	_IOR(KADAPT_TYPE, 0, struct kadapt_query)
@@ -372,5 +525,7 @@ struct kadapt_batch {
 #define KADAPT_DRAIN	_IO(KADAPT_TYPE, 7)
 #define KADAPT_UNBIND	_IO(KADAPT_TYPE, 8)
 #define KADAPT_BATCH	_IOWR(KADAPT_TYPE, 9, struct kadapt_batch)
+#define KADAPT_WINDOW	_IOWR(KADAPT_TYPE, 10, struct kadapt_window)
+#define KADAPT_LOOK	_IOWR(KADAPT_TYPE, 11, struct kadapt_look)
 
 #endif /* _UAPI_KADAPT_H */

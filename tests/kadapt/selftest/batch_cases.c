@@ -126,6 +126,26 @@ static enum outcome test_pipe_full(void)
 	return PASSED;
 }
 
+/* Each piece is a message of its own. */
+static enum outcome test_datagrams(void)
+{
+	struct kadapt_batch request;
+	char message[64];
+	int ends[2], more = 1 << 20;
+
+	CHECK(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, ends) == 0);
+	CHECK(setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &more, sizeof(more)) == 0);
+	fill_buffer();
+	CHECK(batch(&request, ends[1], 32, 32) == 0);
+	CHECK(request.done > 1 && request.part == 0);
+	for (uint64_t i = 0; i < request.done; i++) {
+		CHECK(read(ends[0], message, sizeof(message)) == 32);
+		CHECK(!memcmp(message, buffer + i * 32, 32));
+	}
+	CHECK_ERRNO(read(ends[0], message, sizeof(message)), EAGAIN);
+	return PASSED;
+}
+
 static int sigpipes;
 
 static void count_sigpipe(int signal)
@@ -177,6 +197,7 @@ const struct test_case batch_cases[] = {
     {"batch_limit", "a piece that is written in part", test_limit},
     {"batch_limit_between", "a piece that is not written at all", test_limit_between},
     {"batch_pipe_full", "a pipe that is full", test_pipe_full},
+    {"batch_datagrams", "a datagram for each piece", test_datagrams},
     {"batch_broken", "EPIPE, with and without SIGPIPE", test_broken},
     {"batch_bad_memory", "memory that ends", test_bad_memory},
     {0},

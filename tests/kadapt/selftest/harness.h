@@ -24,6 +24,10 @@ extern const struct test_case slice_cases[];
 extern const struct test_case latency_cases[];
 extern const struct test_case ring_cases[];
 extern const struct test_case ring_error_cases[];
+extern const struct test_case window_cases[];
+extern const struct test_case window_error_cases[];
+extern const struct test_case window_life_cases[];
+extern const struct test_case pattern_cases[];
 extern const struct test_case life_cases[];
 extern const struct test_case batch_cases[];
 

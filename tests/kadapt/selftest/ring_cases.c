@@ -341,6 +341,21 @@ static enum outcome test_unmap(void)
 	return PASSED;
 }
 
+/* The mapping is whole, but its pages are not in it any more. */
+static enum outcome test_pages_dropped(void)
+{
+	struct test_ring ring;
+	int file = fresh_file();
+
+	CHECK(ring_open(&ring, 0) == 0);
+	CHECK(ring_bind_with(&ring, file, 0, LONG_DELAY) == 0);
+	CHECK(append_records(&ring, 0, 3000) == 3000);
+	CHECK(madvise(ring.data, 2 * (size_t)ring.shape.bytes, MADV_DONTNEED) == 0);
+	CHECK(ring_drain(&ring, 0) == 0);
+	CHECK(has_records(file, 3000));
+	return PASSED;
+}
+
 static enum outcome test_phase_change(void)
 {
 	struct test_ring ring;
@@ -530,6 +545,19 @@ static enum outcome test_socket_exit(void)
 	return PASSED;
 }
 
+/* In a child, whose parent has not closed its descriptor yet. */
+static int bind_when_alone(const struct test_ring *ring, int descriptor)
+{
+	for (int i = 0; i < 1000; i++) {
+		int error = ring_bind_with(ring, descriptor, 0, LONG_DELAY);
+
+		if (!error || errno != ENOTUNIQ)
+			return error;
+		sleep_for(NS_PER_MS);
+	}
+	return -1;
+}
+
 /* A peer that does not read: accepted while it had room, then others took it. */
 static enum outcome test_exit_patience(void)
 {
@@ -544,7 +572,7 @@ static enum outcome test_exit_patience(void)
 		struct test_ring ring;
 
 		close(ends[0]);
-		if (ring_open(&ring, 0) || ring_bind_with(&ring, ends[1], 0, LONG_DELAY) ||
+		if (ring_open(&ring, 0) || bind_when_alone(&ring, ends[1]) ||
 		    append_records(&ring, 0, 5) != 5)
 			_exit(1);
 		/* Behind the ring's back the pipe is filled. */
@@ -645,6 +673,7 @@ const struct test_case ring_cases[] = {
     {"ring_exec", "records of a process that executed another program", test_exec},
     {"ring_close_device", "closing the device drains", test_close_device},
     {"ring_unmap", "unmapping the ring drains and ends it", test_unmap},
+    {"ring_pages_dropped", "the program has dropped the ring's pages", test_pages_dropped},
     {"ring_phase_change", "entering another phase drains", test_phase_change},
     {"ring_policy_delay", "the phase's policy sets the delay", test_policy_delay},
     {"ring_file_size_limit", "RLIMIT_FSIZE is met by write(2)", test_file_size_limit},
