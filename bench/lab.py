@@ -13,10 +13,10 @@ from dataclasses import asdict
 
 import operations
 import rows
+import tailored
 
-from kadence import artefact, resources
+from kadence import resources
 from kadence.errors import KadenceError
-from kadence.kconfig.build import BuildRequest, build
 from kadence.lab import Guest, Sheet, stock, take
 from kadence.lab.guest import X86_64, find
 
@@ -31,20 +31,12 @@ NEEDS = {
         *("sendto", "recvfrom", "io_uring_setup", "io_uring_enter", "exit_group"),
     ],
     "socket_families": [2],
-    "threads": False,
-    "processes": True,
-    "shared_memory": False,
-    "memory_bytes": 1 << 28,
 }
 
 
-def tailored() -> Guest:
+def made_for_it() -> Guest:
     """The kernel for bench/lab's own program."""
-    folder = resources.home() / "build" / "bench" / "lab"
-    plan = folder / "lab.plan.json"
-    body = {"program": {"argv": ["lab"]}, "processors": 1, "policies": [], "markers": []}
-    artefact.write(plan, artefact.PLAN, None, ["make", "bench-lab"], body | {"needs": NEEDS})
-    kernel = build(BuildRequest(kind="tailored", plan=plan, target=X86_64))
+    kernel = tailored.kernel("lab", NEEDS, X86_64)
     return Guest(f"tailored {kernel.id}", kernel.image)
 
 
@@ -58,7 +50,7 @@ def main() -> int:
     chosen = [name for name in operations.names() if re.search(options.only, name)]
     if not chosen:
         parser.error(f"no operation matches {options.only!r}")
-    guest = find(options.kernel) if options.kernel else tailored()
+    guest = find(options.kernel) if options.kernel else made_for_it()
     reference, measured = take(stock(), chosen), take(guest, chosen)
     lines = report(reference, measured, chosen)
     print("\n".join(lines))

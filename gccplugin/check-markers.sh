@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Run by the compiler driver after it linked an executable in adapt mode (link.specs): says when
-# none of the plan's markers is in it, which no single unit can know. Only a warning, because
+# none of the plan's markers and I/O sites is in it, which no single unit can know. Only a warning, because
 # configure scripts and helper programs of the same tree are linked with the same plan.
 #   check-markers [-o OUTPUT]
 set -eu
@@ -14,11 +14,11 @@ symbols=$(nm -- "$output" 2>/dev/null) || exit 0
 if [ -z "$symbols" ]; then
 	exit 0
 fi
-# A unit that received a marker defines kadapt_plan; libkadapt alone only refers to it (w).
+# A unit that received a marker or has a site defines kadapt_plan; libkadapt alone only refers to it (w).
 case $symbols in
 *' '[!wUv]' kadapt_plan'*) ;;
 *)
-	printf 'kadence: warning: none of the markers of %s is in %s; if that is the profiled program, this is a plan for another one: profile it and plan again\n' \
+	printf 'kadence: warning: none of the markers and I/O sites of %s is in %s; if that is the profiled program, this is a plan for another one: profile it and plan again\n' \
 		"$KADENCE_PLAN" "$output" >&2
 	;;
 esac

@@ -8,12 +8,6 @@ namespace kadence
 namespace
 {
 
-std::string assembler_name(tree decl)
-{
-	/* A leading star tells the assembler's writer to add no prefix; it is not in the symbol. */
-	return targetm.strip_name_encoding(IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(decl)));
-}
-
 std::vector<std::string> aliases_of(tree decl)
 {
 	std::vector<std::string> found;
@@ -61,7 +55,21 @@ std::vector<loop_shape> loops_of(function *fn)
 	return found;
 }
 
+std::string hexadecimal(uint32_t value)
+{
+	char digits[9];
+
+	snprintf(digits, sizeof(digits), "%08x", value);
+	return digits;
+}
+
 } // namespace
+
+std::string assembler_name(tree decl)
+{
+	/* A leading star tells the assembler's writer to add no prefix; it is not in the symbol. */
+	return targetm.strip_name_encoding(IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(decl)));
+}
 
 function_shape shape_of(function *fn)
 {
@@ -78,6 +86,14 @@ function_shape shape_of(function *fn)
 	if (!had_dominators)
 		free_dominance_info(CDI_DOMINATORS);
 	return shape;
+}
+
+std::string why_changed(uint32_t checksum_then, const function_shape &now)
+{
+	return "the function changed since the profile, in its source or in the options it is "
+	       "compiled with (its control flow then had checksum " +
+	       hexadecimal(checksum_then) + ", now " + hexadecimal(now.cfg_checksum) +
+	       "); profile it anew";
 }
 
 } // namespace kadence

@@ -29,8 +29,14 @@ struct function_shape {
 	std::vector<loop_shape> loops; /* a marker's loop index is a position in here */
 };
 
+/* The name of a function as the assembler and the linker see it. */
+std::string assembler_name(tree decl);
+
 /* The shape of `fn`, which must be the current function. Does not change the code. */
 function_shape shape_of(function *fn);
+
+/* The sentence for a function whose checksum was another when it was profiled. */
+std::string why_changed(uint32_t checksum_then, const function_shape &now);
 
 } // namespace kadence
 

@@ -3,12 +3,15 @@
  * Kadence's compiler plugin: arguments and registration.
  *
  *   -fplugin=PATH/kadence.so               records every function's control-flow checksum
- *   -fplugin-arg-kadence-plan=PLAN.json    also announces phases at the plan's markers
- *   -fplugin-arg-kadence-verbose           tells of every marker inserted
+ *   -fplugin-arg-kadence-plan=PLAN.json    also announces phases at the plan's markers, and
+ *                                          redirects calls at its I/O sites
+ *   -fplugin-arg-kadence-verbose           tells of every marker, redirected call and batch
  *   -fplugin-arg-kadence-mark-all          for tests: announces phase 0 everywhere it can
+ *   -fplugin-arg-kadence-redirect-all      for tests: redirects every call that can be
  *
  * The passes and their position are described in passes.h.
  */
+#include "io_calls.h"
 #include "passes.h"
 #include "phase_call.h"
 
@@ -23,33 +26,43 @@ kadence::plan the_plan;
 
 plugin_info description = {
     "1",
-    "plan=FILE     announce the phases of this plan\n"
-    "verbose       tell of every marker inserted\n"
-    "mark-all      announce phase 0 at every function and loop (for tests)\n",
+    "plan=FILE     announce the phases of this plan, redirect calls at its I/O sites\n"
+    "verbose       tell of every marker, redirected call and batch\n"
+    "mark-all      announce phase 0 at every function and loop (for tests)\n"
+    "redirect-all  redirect every call that can be (for tests)\n",
+};
+
+struct wishes {
+	kadence::marking marking;
+	kadence::redirecting redirecting;
 };
 
 /* What makes no sense ends the compilation, in one sentence. */
-void take_plan(const char *path, kadence::marking &what)
+void take_plan(const char *path, wishes &what)
 {
 	const std::string complaint = kadence::read_plan(path, the_plan);
 
 	if (!complaint.empty())
 		fatal_error(UNKNOWN_LOCATION, "kadence: %s", complaint.c_str());
-	what.plan = &the_plan;
+	what.marking.plan = &the_plan;
+	if (the_plan.io.planned)
+		what.redirecting.plan = &the_plan;
 }
 
-void take_argument(const plugin_argument &argument, kadence::marking &what)
+void take_argument(const plugin_argument &argument, wishes &what)
 {
 	if (!strcmp(argument.key, "plan") && argument.value)
 		take_plan(argument.value, what);
 	else if (!strcmp(argument.key, "verbose") && !argument.value)
-		what.verbose = true;
+		what.marking.verbose = what.redirecting.verbose = true;
 	else if (!strcmp(argument.key, "mark-all") && !argument.value)
-		what.mark_all = true;
+		what.marking.mark_all = true;
+	else if (!strcmp(argument.key, "redirect-all") && !argument.value)
+		what.redirecting.redirect_all = true;
 	else
 		fatal_error(UNKNOWN_LOCATION,
 			    "kadence: the plugin has no argument %qs of this form; it knows "
-			    "plan=FILE, verbose and mark-all",
+			    "plan=FILE, verbose, mark-all and redirect-all",
 			    argument.key);
 }
 
@@ -71,12 +84,39 @@ bool is_link_time()
 	return !strcmp(lang_hooks.name, "GNU GIMPLE");
 }
 
+void add_batches(const char *plugin_name, const wishes &what)
+{
+	if (what.redirecting.plan || what.redirecting.redirect_all)
+		add_pass_after(plugin_name, kadence::make_batch_pass(g, what.redirecting),
+			       "fix_loops");
+}
+
+/* The passes that work on what the source says. */
+void add_compilation(const char *plugin_name, const wishes &what)
+{
+	const char *last = "kadence_cfg";
+
+	register_callback(plugin_name, PLUGIN_FINISH_UNIT, finish_unit, NULL);
+	add_pass_after(plugin_name, kadence::make_cfg_pass(g), "ssa");
+	if (what.marking.plan || what.marking.mark_all) {
+		kadence::register_phase_call_roots(plugin_name);
+		add_pass_after(plugin_name, kadence::make_marker_pass(g, what.marking), last);
+		last = "kadence_phases";
+	}
+	if (what.redirecting.plan || what.redirecting.redirect_all) {
+		kadence::register_io_call_roots(plugin_name);
+		add_pass_after(plugin_name, kadence::make_io_pass(g, what.redirecting), last);
+		add_pass_after(plugin_name, kadence::make_redirect_pass(g, what.redirecting),
+			       "einline");
+	}
+}
+
 } // namespace
 
 __attribute__((visibility("default"))) int plugin_init(plugin_name_args *given,
 						       plugin_gcc_version *version)
 {
-	kadence::marking what = {};
+	wishes what = {};
 
 	if (!plugin_default_version_check(version, &gcc_version))
 		fatal_error(
@@ -84,16 +124,11 @@ __attribute__((visibility("default"))) int plugin_init(plugin_name_args *given,
 		    "kadence: the plugin was built for GCC %s, not for %s; run %<make build%> "
 		    "anew",
 		    gcc_version.basever, version->basever);
-	if (is_link_time())
-		return 0;
 	for (int index = 0; index < given->argc; index++)
 		take_argument(given->argv[index], what);
 	register_callback(given->base_name, PLUGIN_INFO, NULL, &description);
-	register_callback(given->base_name, PLUGIN_FINISH_UNIT, finish_unit, NULL);
-	add_pass_after(given->base_name, kadence::make_cfg_pass(g), "ssa");
-	if (what.plan || what.mark_all) {
-		kadence::register_phase_call_roots(given->base_name);
-		add_pass_after(given->base_name, kadence::make_marker_pass(g, what), "kadence_cfg");
-	}
+	if (!is_link_time())
+		add_compilation(given->base_name, what);
+	add_batches(given->base_name, what);
 	return 0;
 }

@@ -15,6 +15,7 @@
 #include "function_shape.h"
 #include "phase_call.h"
 #include "plan_object.h"
+#include "warning.h"
 
 namespace kadence
 {
@@ -23,28 +24,10 @@ namespace
 
 struct marking current;
 
-/* A warning that -Werror leaves a warning: a stale plan must not break a build. */
-void warn_skipped(location_t place, const std::string &message)
-{
-	const bool as_error = global_dc->warning_as_error_requested;
-
-	global_dc->warning_as_error_requested = false;
-	warning_at(place, 0, "%s", message.c_str());
-	global_dc->warning_as_error_requested = as_error;
-}
-
 std::string describe(const marker &item)
 {
 	return "the marker of phase " + std::to_string(item.phase) + " in function '" +
 	       item.function + "' is skipped: ";
-}
-
-std::string hexadecimal(uint32_t value)
-{
-	char digits[9];
-
-	snprintf(digits, sizeof(digits), "%08x", value);
-	return digits;
 }
 
 bool resolves_indirect_function(function *fn)
@@ -146,10 +129,7 @@ class function_marker
 	std::string objection_to(const marker &item) const
 	{
 		if (item.verified && item.cfg_checksum != shape.cfg_checksum)
-			return "the function changed since the profile, in its source or in the "
-			       "options it is compiled with (its control flow then had checksum " +
-			       hexadecimal(item.cfg_checksum) + ", now " +
-			       hexadecimal(shape.cfg_checksum) + "); profile it anew";
+			return why_changed(item.cfg_checksum, shape);
 		if (const char *objection = objection_to_function(fn))
 			return objection;
 		if (item.kind == marker_kind::function_entry)

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The plugin's passes. Both sit right after the compiler's `ssa`, so that
+ * The plugin's passes. Those that need the source's own functions and loops sit right after the
+ * compiler's `ssa`, so that
  *  - the loops are the source's: nothing has been inlined, unrolled, threaded or merged yet;
  *  - what was inserted is inlined, cloned and moved with the code it announces;
  *  - every function of every language passes there once, at every optimisation level, OpenMP's
  *    outlined ones too, and none while link-time optimisation runs.
+ * kadence_redirect follows the first inlining and kadence_batches the clean-up before the loop
+ * optimisers; why is said there.
  */
 #ifndef KADENCE_PASSES_H
 #define KADENCE_PASSES_H
@@ -30,6 +33,22 @@ struct marking {
 
 /* kadence_phases: inserts the calls that announce phases. Must run right after kadence_cfg. */
 opt_pass *make_marker_pass(gcc::context *context, const marking &what);
+
+/* What kadence_io, kadence_redirect and kadence_batches redirect. */
+struct redirecting {
+	const struct plan *plan; /* null: nothing for a plan */
+	bool redirect_all;	 /* for tests: whatever can be, everywhere */
+	bool verbose;		 /* tell of every call and loop */
+};
+
+/* kadence_io: chooses the functions in which calls are redirected. Changes no code. */
+opt_pass *make_io_pass(gcc::context *context, const redirecting &what);
+
+/* kadence_redirect: redirects the chosen calls to libkadapt. Must run right after einline. */
+opt_pass *make_redirect_pass(gcc::context *context, const redirecting &what);
+
+/* kadence_batches: loops of redirected calls. Must run right before the loop optimisers. */
+opt_pass *make_batch_pass(gcc::context *context, const redirecting &what);
 
 } // namespace kadence
 

@@ -23,7 +23,7 @@ namespace
 using nlohmann::json;
 
 const char schema_name[] = "kadence.plan";
-const unsigned schema_version = 1;
+const unsigned schema_version = 2;
 const char remake[] = "; make it anew with `kadence plan`";
 
 const json *member(const json &object, const char *key)
@@ -59,7 +59,8 @@ bool has_value(const json &object, const char *key)
 	return found && !found->is_null();
 }
 
-bool read_checksum(const json &object, marker &result)
+/* Of a marker or a site: what its function was when it was profiled. */
+template <typename verifiable> bool read_checksum(const json &object, verifiable &result)
 {
 	std::string digits;
 
@@ -99,10 +100,69 @@ bool read_marker(const json &object, size_t policies, marker &result)
 	return read_checksum(object, result);
 }
 
+/* What may be left out is 0 then. */
+template <typename unsigned_type>
+bool read_optional(const json &object, const char *key, unsigned_type &value)
+{
+	value = 0;
+	return !has_value(object, key) || read_unsigned(object, key, value);
+}
+
 bool read_policy(const json &object, policy &result)
 {
 	return object.is_object() && read_unsigned(object, "phase", result.phase) &&
-	       read_unsigned(object, "quantum_ns", result.quantum_ns);
+	       read_unsigned(object, "quantum_ns", result.quantum_ns) &&
+	       read_optional(object, "file_delay_ns", result.file_delay_ns) &&
+	       read_optional(object, "stream_delay_ns", result.stream_delay_ns);
+}
+
+bool read_names(const json &object, const char *key, std::vector<std::string> &names)
+{
+	if (!has_value(object, key))
+		return true;
+	const json *list = member(object, key);
+	if (!list->is_array())
+		return false;
+	for (const json &item : *list) {
+		if (!item.is_string())
+			return false;
+		names.push_back(item.get<std::string>());
+	}
+	return true;
+}
+
+bool read_site(const json &object, io_site &result)
+{
+	result = {};
+	if (!object.is_object() || !read_optional(object, "line", result.line))
+		return false;
+	if (has_value(object, "function") && !read_text(object, "function", result.function))
+		return false;
+	if (has_value(object, "file") && !read_text(object, "file", result.file))
+		return false;
+	return read_names(object, "calls", result.calls) && read_checksum(object, result) &&
+	       !(result.function.empty() && result.file.empty());
+}
+
+bool read_mode(const json &object, io_paths &result)
+{
+	std::string mode;
+
+	if (!read_text(object, "mode", mode))
+		return false;
+	result.planned = mode != "off";
+	result.strict = mode == "strict";
+	return mode == "off" || mode == "default" || mode == "strict";
+}
+
+bool read_streams(const json &object, io_paths &result)
+{
+	const json *found = member(object, "streams");
+
+	if (!found || !found->is_boolean())
+		return false;
+	result.streams = found->get<bool>();
+	return true;
 }
 
 std::string refuse(const char *path, const std::string &why)
@@ -161,6 +221,29 @@ std::string read_markers(const char *path, const json &document, plan &result)
 	return "";
 }
 
+/* A plan without I/O paths leaves them out. */
+std::string read_io(const char *path, const json &document, plan &result)
+{
+	result.io = {};
+	if (!has_value(document, "io"))
+		return "";
+	const json &object = *member(document, "io");
+	if (!object.is_object() || !read_mode(object, result.io) ||
+	    !read_streams(object, result.io))
+		return refuse(path, "is damaged at its I/O paths");
+	const json *list = member(object, "sites");
+	if (!list || !list->is_array())
+		return refuse(path, "has no list of I/O sites");
+	for (const json &item : *list) {
+		io_site next;
+		if (!read_site(item, next))
+			return refuse(path, "is damaged at I/O site " +
+						std::to_string(result.io.sites.size()));
+		result.io.sites.push_back(next);
+	}
+	return "";
+}
+
 std::string check_envelope(const char *path, const json &document)
 {
 	std::string schema;
@@ -172,7 +255,7 @@ std::string check_envelope(const char *path, const json &document)
 		return refuse(path, "is of schema " + schema + ", not kadence.plan");
 	if (!read_unsigned(document, "version", version) || version != schema_version)
 		return refuse(path, "is of a version of kadence.plan that this plugin does not "
-				    "know (it knows 1)");
+				    "know (it knows 2)");
 	return "";
 }
 
@@ -232,6 +315,8 @@ std::string read_plan(const char *path, plan &result)
 		complaint = read_policies(path, document, result);
 	if (complaint.empty())
 		complaint = read_markers(path, document, result);
+	if (complaint.empty())
+		complaint = read_io(path, document, result);
 	return complaint;
 }
 
@@ -259,6 +344,21 @@ std::vector<const marker *> markers_of(const plan &from, const std::string &func
 		if (names_function(candidate, function) &&
 		    (candidate.file.empty() || same_file(candidate.file, file)))
 			found.push_back(&candidate);
+	return found;
+}
+
+std::vector<const io_site *> sites_of(const plan &from, const std::string &function,
+				      const std::string &file)
+{
+	std::vector<const io_site *> found;
+
+	if (!from.io.planned)
+		return found;
+	for (const io_site &site : from.io.sites)
+		if ((site.function.empty() || without_clone_suffix(site.function) == function ||
+		     site.function == function) &&
+		    (site.file.empty() || same_file(site.file, file)))
+			found.push_back(&site);
 	return found;
 }
 

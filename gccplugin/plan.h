@@ -28,11 +28,31 @@ struct marker {
 struct policy {
 	uint32_t phase;
 	uint64_t quantum_ns;
+	uint64_t file_delay_ns;	  /* 0: the driver's default */
+	uint64_t stream_delay_ns; /* likewise */
+};
+
+/* Where calls are redirected to libkadapt. */
+struct io_site {
+	std::string function;		/* assembler name; empty: every function of the file */
+	std::string file;		/* empty where the profile knew none */
+	unsigned line;			/* of the call; 0: every one of the function */
+	std::vector<std::string> calls; /* assembler names; empty: all that can be redirected */
+	bool verified;			/* there is a checksum to compare with */
+	uint32_t cfg_checksum;
+};
+
+struct io_paths {
+	bool planned; /* false: nothing is redirected */
+	bool strict;  /* only what nobody can tell from plain calls */
+	bool streams; /* what shared libraries write, too */
+	std::vector<io_site> sites;
 };
 
 struct plan {
 	std::vector<policy> policies;
 	std::vector<marker> markers;
+	io_paths io;
 };
 
 /* Reads the plan at `path`; returns an empty string, or one sentence saying why it is refused. */
@@ -41,6 +61,10 @@ std::string read_plan(const char *path, plan &result);
 /* The markers of `function` as compiled from `file`; pointers into `from`. */
 std::vector<const marker *> markers_of(const plan &from, const std::string &function,
 				       const std::string &file);
+
+/* The sites in `function` as compiled from `file`; pointers into `from`. */
+std::vector<const io_site *> sites_of(const plan &from, const std::string &function,
+				      const std::string &file);
 
 /* Whether two paths, seen from different working directories, can name the same file. */
 bool same_file(const std::string &one, const std::string &other);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
  * The read-only object `kadapt_plan` (struct kadapt_plan of kadapt/lib/libkadapt.h). Every unit
- * with a marker defines it in a COMDAT group, so that a program has one. Where units of one
- * program were compiled with different plans, the first in the link wins.
+ * with a marker or a redirected call defines it in a COMDAT group, so that a program has one. Where
+ * units of one program were compiled with different plans, the first in the link wins.
  */
 #include "plan_object.h"
 #include "gcc_compat.h"
@@ -13,9 +13,14 @@ namespace
 {
 
 const char object_name[] = "kadapt_plan";
-const unsigned abi_version = 1;
+const char anchor_name[] = "kadapt_io_anchor";
+const unsigned abi_version = 2;
+
+/* As KADAPT_PLAN_* of libkadapt.h. */
+enum { flag_io = 0x1, flag_streams = 0x2, flag_strict = 0x4 };
 
 bool defined;
+bool anchored;
 
 class word_list
 {
@@ -51,6 +56,13 @@ class word_list
 	unsigned count = 0;
 };
 
+uint32_t flags_of(const io_paths &io)
+{
+	if (!io.planned)
+		return 0;
+	return flag_io | (io.streams ? flag_streams : 0) | (io.strict ? flag_strict : 0);
+}
+
 /* The structure has no padding, so it is written as the 32-bit words it consists of. */
 tree contents(const plan &what)
 {
@@ -58,12 +70,44 @@ tree contents(const plan &what)
 
 	words.append(abi_version);
 	words.append((uint32_t)what.policies.size());
+	words.append(flags_of(what.io));
+	words.append(0); /* reserved */
 	for (const policy &item : what.policies) {
 		words.append(item.phase);
 		words.append(0); /* flags */
 		words.append_wide(item.quantum_ns);
+		words.append_wide(item.file_delay_ns);
+		words.append_wide(item.stream_delay_ns);
 	}
 	return words.build();
+}
+
+/* A variable of the compiler's own, with contents. */
+tree declare_artificial(const char *name, tree type, tree contents)
+{
+	tree decl = build_decl(BUILTINS_LOCATION, VAR_DECL, get_identifier(name), type);
+
+	DECL_INITIAL(decl) = contents;
+	TREE_STATIC(decl) = 1;
+	TREE_READONLY(decl) = 1;
+	TREE_USED(decl) = 1;
+	DECL_ARTIFICIAL(decl) = 1;
+	DECL_IGNORED_P(decl) = 1;
+	DECL_PRESERVE_P(decl) = 1; /* nothing in the unit refers to it */
+	return decl;
+}
+
+/* What is defined elsewhere; its address is all that is wanted. */
+tree declare_anchor()
+{
+	tree type = build_qualified_type(integer_type_node, TYPE_QUAL_CONST);
+	tree decl = build_decl(BUILTINS_LOCATION, VAR_DECL, get_identifier(anchor_name), type);
+
+	TREE_PUBLIC(decl) = 1;
+	DECL_EXTERNAL(decl) = 1;
+	DECL_ARTIFICIAL(decl) = 1;
+	TREE_ADDRESSABLE(decl) = 1;
+	return decl;
 }
 
 /* One default-visible copy a program, also where shared libraries were adapted too. */
@@ -84,21 +128,26 @@ void define_plan_object(const plan &what)
 		return;
 	defined = true;
 	tree words = contents(what);
-	tree decl =
-	    build_decl(BUILTINS_LOCATION, VAR_DECL, get_identifier(object_name), TREE_TYPE(words));
+	tree decl = declare_artificial(object_name, TREE_TYPE(words), words);
 
-	DECL_INITIAL(decl) = words;
-	TREE_STATIC(decl) = 1;
-	TREE_READONLY(decl) = 1;
-	TREE_USED(decl) = 1;
-	DECL_ARTIFICIAL(decl) = 1;
-	DECL_IGNORED_P(decl) = 1;
-	DECL_PRESERVE_P(decl) = 1; /* nothing in the unit refers to it; libkadapt does */
 	SET_DECL_ALIGN(decl, 64);
 	DECL_USER_ALIGN(decl) = 1;
 	SET_DECL_ASSEMBLER_NAME(decl, get_identifier(object_name));
 	share_between_units(decl);
 	varpool_node::finalize_decl(decl);
+}
+
+/* The linker takes the interposed functions of libkadapt for a reference to its anchor. */
+void require_interposition()
+{
+	if (anchored)
+		return;
+	anchored = true;
+	tree type = build_qualified_type(const_ptr_type_node, TYPE_QUAL_CONST);
+	tree address = build_fold_addr_expr(declare_anchor());
+
+	varpool_node::finalize_decl(
+	    declare_artificial("kadapt_io_reference", type, fold_convert(type, address)));
 }
 
 } // namespace kadence

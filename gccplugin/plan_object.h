@@ -11,6 +11,9 @@ namespace kadence
 /* Defines `kadapt_plan` in this unit, the first time it is called. */
 void define_plan_object(const plan &what);
 
+/* Has the program linked with libkadapt's interposed functions, the first time it is called. */
+void require_interposition();
+
 } // namespace kadence
 
 #endif

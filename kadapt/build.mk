@@ -2,11 +2,21 @@
 # libkadapt, for linking into adapted programs; the driver is built inside kernels, and on demand
 # as a module: `make kadapt-module RELEASE=6.12.117+deb12-cloud-amd64`.
 
+# Phases, for every adapted program.
 LIBKADAPT := $(BUILD)/kadapt/libkadapt.a
-LIBKADAPT_HEADERS := $(wildcard kadapt/lib/*.h) kadapt/uapi/kadapt.h
-LIBKADAPT_OBJECTS := $(patsubst kadapt/lib/%.c,$(BUILD)/kadapt/lib/%.o,$(wildcard kadapt/lib/*.c))
+# I/O paths, which also define functions of the C library's. On the link line it comes after -lc:
+# then those functions are found there, and a member of this archive is taken only for its own.
+LIBKADAPT_IO := $(BUILD)/kadapt/libkadapt-io.a
+# The same for static programs, in which nothing can be interposed.
+LIBKADAPT_IO_STATIC := $(BUILD)/kadapt/libkadapt-io-static.a
 
-BUILD_TARGETS += $(LIBKADAPT)
+LIBKADAPT_HEADERS := $(wildcard kadapt/lib/*.h) kadapt/uapi/kadapt.h
+LIBKADAPT_IO_OBJECTS := $(patsubst kadapt/lib/%.c,$(BUILD)/kadapt/lib/%.o,$(wildcard kadapt/lib/*.c))
+LIBKADAPT_OBJECTS := $(addprefix $(BUILD)/kadapt/lib/,device_file.o libkadapt.o report.o)
+LIBKADAPT_IO_STATIC_OBJECTS := $(BUILD)/kadapt/lib/static/next.o \
+	$(filter-out %/next.o $(BUILD)/kadapt/lib/interpose_%.o,$(LIBKADAPT_IO_OBJECTS))
+
+BUILD_TARGETS += $(LIBKADAPT) $(LIBKADAPT_IO) $(LIBKADAPT_IO_STATIC)
 
 # Position-independent, because adapted code may end up in a shared library.
 $(BUILD)/kadapt/lib/%.o: kadapt/lib/%.c $(LIBKADAPT_HEADERS) kadapt/build.mk
@@ -14,6 +24,9 @@ $(BUILD)/kadapt/lib/%.o: kadapt/lib/%.c $(LIBKADAPT_HEADERS) kadapt/build.mk
 	$(CC12) $(CFLAGS_STRICT) -std=gnu11 -fPIC -I kadapt/uapi -I kadapt/lib -c -o $@ $<
 
 $(LIBKADAPT): $(LIBKADAPT_OBJECTS)
+$(LIBKADAPT_IO): $(LIBKADAPT_IO_OBJECTS)
+$(LIBKADAPT_IO_STATIC): $(LIBKADAPT_IO_STATIC_OBJECTS)
+$(LIBKADAPT) $(LIBKADAPT_IO) $(LIBKADAPT_IO_STATIC):
 	@rm -f $@
 	ar rcsD $@ $^
 

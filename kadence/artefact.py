@@ -27,8 +27,8 @@ FIGURES = "kadence.figures"
 COMPARE = "kadence.compare"
 
 VERSIONS = {
-    PHASES: 1,
-    PLAN: 1,
+    PHASES: 2,
+    PLAN: 2,
     REPORT: 1,
     KERNEL: 1,
     TRACE: 1,

@@ -223,9 +223,15 @@ class Line:
             other = planning.Comparison(of("compare.json"), force)
         return self.stages.run(
             "plan",
-            [*keys, force],
+            [*keys, force, self.program.io],
             [of("plan.json")],
-            partial(planning.run, of("phases.json"), of("plan.json"), comparison=other),
+            partial(
+                planning.run,
+                of("phases.json"),
+                of("plan.json"),
+                planning.Options(io=self.program.io),
+                other,
+            ),
         )
 
 

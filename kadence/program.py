@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kadence.errors import KadenceError
+from kadence.phases import io_planning
 
 FILE_NAME = "kadence.toml"
 DEFAULT_TIMEOUT_SECONDS = 600.0
@@ -34,6 +35,7 @@ class Program:
     outputs: tuple[str, ...] = ()
     interval: int | None = None  # of the profile, in instructions; None for the profiler's own
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
+    io: str = io_planning.DEFAULT  # which I/O paths are planned
 
 
 # table -> key -> (kind, required); what is not here is refused.
@@ -50,6 +52,7 @@ KEYS: dict[str, dict[str, tuple[str, bool]]] = {
         "outputs": ("paths", False),
         "timeout": ("seconds", False),
     },
+    "plan": {"io": ("mode", False)},
     "check": {"command": ("words", True)},
 }
 
@@ -83,6 +86,7 @@ def read(folder: Path) -> Program:
         outputs=values.get("run.outputs", ()),
         interval=values.get("run.interval"),
         timeout_seconds=values.get("run.timeout", DEFAULT_TIMEOUT_SECONDS),
+        io=values.get("plan.io", io_planning.DEFAULT),
     )
 
 
@@ -147,5 +151,6 @@ SHAPES = {
     "path": ("the name of a file below the folder", _is_path),
     "paths": ("a list of names of files below the folder", _is_paths),
     "count": ("a positive whole number", _is_count),
+    "mode": (f"one of {', '.join(io_planning.MODES)}", io_planning.MODES.__contains__),
     "seconds": ("a positive number of seconds", _is_seconds),
 }

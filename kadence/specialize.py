@@ -144,7 +144,7 @@ def _known(
         "phases": phases["phases"],
         "plan": {
             key: plan[key]
-            for key in ("stability", "announcement", "policies", "markers", "refused")
+            for key in ("stability", "announcement", "policies", "markers", "io", "refused")
         },
         "system_calls": phases["system_calls"],
     }

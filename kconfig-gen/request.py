@@ -15,6 +15,12 @@ GENERIC = "generic"
 TAILORED = "tailored"
 # All that any rule could ask for and more, with debug information: what programs are traced on.
 TRACED = "traced"
+# With the kernel's own checkers, two processors and preemption: what the driver is soaked on.
+MEMORY_CHECKED = "memory-checked"
+RACE_CHECKED = "race-checked"
+CHECKED = frozenset({MEMORY_CHECKED, RACE_CHECKED})
+# Kinds that a name is enough for.
+NAMED = (GENERIC, TRACED, MEMORY_CHECKED, RACE_CHECKED)
 
 LOWEST_HZ, HIGHEST_HZ = 24, 10_000
 
@@ -29,11 +35,12 @@ class Needs:
     processes: bool = False
     shared_memory: bool = False
     memory_bytes: int = 0
+    io_paths: bool = False  # rings and batches are planned
 
 
 @dataclass(frozen=True)
 class BuildRequest:
-    """A kernel to build: the generic one, the traced one, or one tailored to a program."""
+    """A kernel to build: one of the named kinds, or one tailored to a program."""
 
     kind: str = GENERIC
     plan: Path | None = None
@@ -75,6 +82,11 @@ class BuildRequest:
         if self.kind == TRACED and not target.traceable:
             raise UsageError(
                 f"programs can't be traced on {self.target}; a trace made on x86_64 serves it too: "
+                "use --target x86_64"
+            )
+        if self.kind in CHECKED and not target.checkable:
+            raise UsageError(
+                f"the checkers of a {self.kind} kernel don't run on {self.target}; "
                 "use --target x86_64"
             )
         if self.source is None:
@@ -142,4 +154,5 @@ def _needs(needs: Any) -> Needs:
         processes=bool(needs["processes"]),
         shared_memory=bool(needs["shared_memory"]),
         memory_bytes=int(needs["memory_bytes"]),
+        io_paths=bool(needs["io_paths"]),
     )

@@ -10,7 +10,7 @@ from typing import Any
 from kadence import artefact, resources
 from kadence.errors import ArtefactError, BuildError, KadenceError
 from kadence.kconfig import targets
-from kadence.kconfig.request import GENERIC, TAILORED, TRACED, BuildRequest
+from kadence.kconfig.request import NAMED, TAILORED, BuildRequest
 
 IMAGE = "image"
 VMLINUX = "vmlinux"  # with debug information; of traced kernels only
@@ -130,11 +130,11 @@ def find(
     target: str = targets.DEFAULT,
     trace: Path | None = None,
 ) -> Kernel:
-    """The kernel that a reference means: `generic`, `traced`, `tailored`, an ID or its start.
+    """The kernel that a reference means: a kind's name, an ID or the start of one.
 
     `tailored` is the kernel for that plan and trace; without a plan the tailored one built last.
     """
-    if reference in {GENERIC, TRACED}:
+    if reference in NAMED:
         return _of_request(BuildRequest(kind=reference, target=target))
     if reference == TAILORED and plan is not None:
         return _of_request(BuildRequest(kind=TAILORED, plan=plan, trace=trace, target=target))

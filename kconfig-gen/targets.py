@@ -26,6 +26,7 @@ class Target:
     image: str  # below the build folder
     executable: bool  # the image is an ELF executable, to be stripped
     traceable: bool  # programs can be traced on its kernels
+    checkable: bool  # KASAN, KCSAN and two processors work on its kernels
     mitigations: bool  # its kernels can defend themselves against other users of the processor
     default_hz: int  # 0: each kind of kernel has its own
     boot_needs: str  # below Kadence's home

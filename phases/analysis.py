@@ -11,12 +11,13 @@ from scipy import sparse
 
 from kadence import artefact
 from kadence.errors import UsageError
-from kadence.phases import concurrency, kinds, markers, matrix, ranks, vectors
+from kadence.phases import concurrency, kinds, markers, matrix, ranks, vectors, writers
 from kadence.phases.kinds import Verdict
 from kadence.phases.markers import Marker
 from kadence.phases.segmentation import Mask, Segmentation, segment
 from kadence.phases.tree import Labels
 from kadence.phases.vectors import Distances
+from kadence.phases.writers import Writers
 from kadence.profiler.profile import Profile, SystemCalls
 
 HOTTEST = 10
@@ -78,8 +79,10 @@ def describe(profile: Profile, segmentation: Segmentation) -> Body:
         segmentation.transition,
         len(segmentation.representatives),
     )
+    writing = writers.of_phases(profile, segmentation)
     return {
         "program": list(profile.argv),
+        "files": sorted({function.file for function in profile.functions}),
         "interval": int(profile.interval),
         "intervals": len(profile.instructions),
         "threads": list(dict.fromkeys(profile.thread.tolist())),
@@ -89,7 +92,7 @@ def describe(profile: Profile, segmentation: Segmentation) -> Body:
         "transitions": np.flatnonzero(segmentation.transition).tolist(),
         "transition_weight": _weight(profile, segmentation.transition),
         "phases": [
-            _phase(profile, segmentation, number, distances, in_blocks[number])
+            _phase(profile, segmentation, number, distances, in_blocks[number], writing[number])
             for number in range(len(segmentation.representatives))
         ],
         "boundaries": [
@@ -133,6 +136,7 @@ def _phase(
     number: int,
     distances: Distances,
     in_block: Distances,
+    writing: Writers,
 ) -> Body:
     member = (segmentation.assignment == number) & ~segmentation.transition
     rows = np.flatnonzero(member)
@@ -151,6 +155,7 @@ def _phase(
         "largest_distance": round(float(distances[rows].max()), DIGITS),
         "hottest": _hottest(profile, in_block, instructions),
         "system_calls": _summed(calls),
+        "writers": writing.described(),
     }
 
 

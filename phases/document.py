@@ -13,12 +13,43 @@ KINDS = (kinds.COMPUTE, kinds.FILE_IO, kinds.SOCKET_IO)
 
 
 @dataclass(frozen=True)
+class Transfers:
+    """The calls of one name on one kind of descriptor."""
+
+    name: str
+    descriptor: str
+    count: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class WritingFunction:
+    """A function of the program that ran about as often as a phase wrote."""
+
+    function: str
+    file: str | None
+    cfg_checksum: str | None
+    count: int
+
+
+@dataclass(frozen=True)
+class Writers:
+    """What writes in a phase."""
+
+    calls: dict[str, int]  # of the C library's functions
+    functions: tuple[WritingFunction, ...]
+    streams: bool  # C++'s or Fortran's
+
+
+@dataclass(frozen=True)
 class Phase:
     number: int
     weight: float
     kind: str
     io_calls_per_million: float
     io_bytes_per_million: float
+    transfers: tuple[Transfers, ...]
+    writers: Writers
 
 
 @dataclass(frozen=True)
@@ -67,6 +98,7 @@ class Concurrency:
 @dataclass(frozen=True)
 class Document:
     program: tuple[str, ...]
+    files: tuple[str, ...]  # of its source, where a wrapper built it
     total_instructions: int
     phases: tuple[Phase, ...]
     boundaries: tuple[Boundary, ...]
@@ -98,6 +130,7 @@ def _document(raw: dict[str, Any]) -> Document:
         raise ValueError("it holds no instructions")
     return Document(
         program=tuple(str(word) for word in raw["program"]),
+        files=tuple(str(file) for file in raw["files"]),
         total_instructions=total,
         phases=phases,
         boundaries=tuple(_boundary(entry, len(phases)) for entry in raw["boundaries"]),
@@ -118,6 +151,34 @@ def _phase(entry: dict[str, Any]) -> Phase:
         kind=entry["kind"],
         io_calls_per_million=float(entry["io_calls_per_million"]),
         io_bytes_per_million=float(entry["io_bytes_per_million"]),
+        transfers=tuple(_transfers(calls) for calls in entry["system_calls"]),
+        writers=_writers(entry["writers"]),
+    )
+
+
+def _transfers(entry: dict[str, Any]) -> Transfers:
+    return Transfers(
+        name=str(entry["name"]),
+        descriptor=str(entry["descriptor"]),
+        count=int(entry["count"]),
+        bytes=int(entry["bytes"]),
+    )
+
+
+def _writers(entry: dict[str, Any]) -> Writers:
+    return Writers(
+        calls={str(call["name"]): int(call["count"]) for call in entry["calls"]},
+        functions=tuple(_writing_function(place) for place in entry["functions"]),
+        streams=bool(entry["streams"]),
+    )
+
+
+def _writing_function(entry: dict[str, Any]) -> WritingFunction:
+    return WritingFunction(
+        function=str(entry["function"]),
+        file=None if entry["file"] is None else str(entry["file"]),
+        cfg_checksum=None if entry["cfg_checksum"] is None else str(entry["cfg_checksum"]),
+        count=int(entry["count"]),
     )
 
 

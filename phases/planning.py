@@ -4,6 +4,7 @@
 A compute phase gets a long quantum if three things hold: the program's tasks cannot wait for
 one another on too few processors, the beginning of the phase is announced by a good marker,
 and so is every way out of it into a phase with I/O. Everything else keeps the kernel's default.
+Which writes go through rings and batches is decided in io_planning.py.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,9 +14,10 @@ from typing import Any
 
 from kadence import artefact
 from kadence.errors import UsageError
-from kadence.phases import announcement, choice, inputs, kinds
+from kadence.phases import announcement, choice, inputs, io_planning, kinds
 from kadence.phases.document import Boundary, Concurrency, Document, Marker, Phase, parse
 from kadence.phases.inputs import Inputs, OtherInput
+from kadence.phases.io_planning import Paths
 from kadence.phases.marking import FIRINGS_PER_SECOND
 
 DEFAULT_PROCESSORS = 1  # User-Mode Linux in 6.12 has one
@@ -51,21 +53,47 @@ class Comparison:
         return ("--compare", str(self.path), *(("--force",) if self.force else ()))
 
 
+@dataclass(frozen=True)
+class Options:
+    """What the plan is made for."""
+
+    processors: int = DEFAULT_PROCESSORS
+    quantum: float = DEFAULT_QUANTUM  # seconds
+    io: str = io_planning.DEFAULT  # one of io_planning.MODES
+
+    def words(self) -> tuple[str, ...]:
+        """As on the command line."""
+        return (
+            *("--processors", str(self.processors), "--quantum", f"{self.quantum:g}"),
+            f"--io={self.io}",
+        )
+
+    def check(self) -> None:
+        """Refuse what makes no sense."""
+        if self.processors < 1:
+            raise UsageError(f"--processors takes a whole number from 1, not {self.processors}")
+        if not SHORTEST_QUANTUM <= self.quantum <= LONGEST_QUANTUM:
+            raise UsageError(
+                f"--quantum takes {SHORTEST_QUANTUM:g} to {LONGEST_QUANTUM:g} seconds, not "
+                f"{self.quantum:g}"
+            )
+
+
 def run(
     phases_path: Path,
     output: Path,
-    processors: int = DEFAULT_PROCESSORS,
-    quantum: float = DEFAULT_QUANTUM,
+    options: Options | None = None,
     comparison: Comparison | None = None,
 ) -> Body:
     """Read the phases artefact and write the plan; returns its body."""
     raw = artefact.read(phases_path, artefact.PHASES)
     document = parse(raw, phases_path)
     compared = _inputs(comparison, raw, phases_path)
-    body = plan(document, processors, quantum, compared)
+    options = options or Options()
+    body = plan(document, options, compared)
     command = [
         *("kadence", "plan", str(phases_path), "-o", str(output)),
-        *("--processors", str(processors), "--quantum", f"{quantum:g}"),
+        *options.words(),
         *(comparison.options() if comparison else ()),
     ]
     artefact.write(output, artefact.PLAN, raw["build_id"], command, body)
@@ -81,26 +109,20 @@ def _inputs(comparison: Comparison | None, raw: Body, phases_path: Path) -> Inpu
     return compared
 
 
-def plan(
-    document: Document, processors: int, quantum: float, compared: Inputs | None = None
-) -> Body:
+def plan(document: Document, options: Options, compared: Inputs | None = None) -> Body:
     """The body of the plan artefact."""
-    if processors < 1:
-        raise UsageError(f"--processors takes a whole number from 1, not {processors}")
-    if not SHORTEST_QUANTUM <= quantum <= LONGEST_QUANTUM:
-        raise UsageError(
-            f"--quantum takes {SHORTEST_QUANTUM:g} to {LONGEST_QUANTUM:g} seconds, not {quantum:g}"
-        )
+    options.check()
     others = compared.others if compared else ()
-    decisions = Decisions(round(quantum * NANOSECONDS))
+    decisions = Decisions(round(options.quantum * NANOSECONDS))
     chosen = choice.choose(document)
     _take_markers(document, chosen, others, decisions)
-    contention = _contention(document.concurrency, processors)
+    contention = _contention(document.concurrency, options.processors)
     for phase in document.phases:
         _decide_quantum(document, phase, contention, decisions)
+    paths = io_planning.plan_io(document, options.io)
     return {
         "program": list(document.program),
-        "processors": processors,
+        "processors": options.processors,
         "stability": _stability(compared),
         "announcement": announcement.of_plan(document, chosen, others),
         "policies": decisions.policies,
@@ -108,8 +130,9 @@ def plan(
             _planned_marker(number, document, marker)
             for number, (_, marker) in enumerate(sorted(decisions.chosen.items()))
         ],
-        "refused": decisions.refused,
-        "needs": _needs(document),
+        "io": paths.described(),
+        "refused": decisions.refused + paths.refused,
+        "needs": _needs(document, paths),
     }
 
 
@@ -269,7 +292,7 @@ def _planned_marker(number: int, document: Document, marker: Marker) -> Body:
     }
 
 
-def _needs(document: Document) -> Body:
+def _needs(document: Document, paths: Paths) -> Body:
     concurrency = document.concurrency
     return {
         "system_calls": sorted(set(document.system_calls)),
@@ -278,6 +301,7 @@ def _needs(document: Document) -> Body:
         "processes": concurrency.processes > 1,
         "shared_memory": concurrency.shared_memory,
         "memory_bytes": document.memory_bytes,
+        "io_paths": paths.mode != io_planning.OFF,
     }
 
 

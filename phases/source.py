@@ -40,6 +40,28 @@ def is_entry(block: Block) -> bool:
     return block.entry and not PIECE_SUFFIX.search(block.function)
 
 
+def main_object(blocks: Iterable[Block]) -> str | None:
+    """The object that `main` is in: the program itself."""
+    found = {base_name(block.function): block.object for block in reversed(list(blocks))}
+    return found.get("main") or found.get("MAIN__")
+
+
+def own_blocks(profile: Profile, own: str | None) -> list[int]:
+    """The blocks of the program: of its object, or of the functions or files that it was built of.
+
+    An inlined function's have another symbol, a static library's another file.
+    """
+    names = {function.name for function in profile.functions}
+    files = {PurePosixPath(function.file).name for function in profile.functions}
+    return [
+        number
+        for number, block in enumerate(profile.blocks)
+        if block.object == own
+        or base_name(block.function) in names
+        or PurePosixPath(block.file).name in files
+    ]
+
+
 def _totals(counts: sparse.csr_array) -> npt.NDArray[np.float64]:
     """Column sums, strip by strip: numbers as wide as a sum's would be larger than the matrix."""
     totals = np.zeros(counts.shape[1])
@@ -75,16 +97,7 @@ class Source:
 
         The others', of libraries above all, would be as much again.
         """
-        own = self.own_object()
-        names = {function.name for function in profile.functions}
-        files = {PurePosixPath(function.file).name for function in profile.functions}
-        wanted = [
-            number
-            for number, block in enumerate(self.blocks)
-            if block.object == own
-            or base_name(block.function) in names
-            or PurePosixPath(block.file).name in files
-        ]
+        wanted = own_blocks(profile, self.own_object())
         column = {number: position for position, number in enumerate(wanted)}
         return column, profile.counts[:, wanted].tocsc()
 
@@ -105,5 +118,4 @@ class Source:
 
     def own_object(self) -> str | None:
         """The object that `main` is in: the program itself."""
-        mains = self.by_function.get("main") or self.by_function.get("MAIN__") or []
-        return self.blocks[mains[0]].object if mains else None
+        return main_object(self.blocks)

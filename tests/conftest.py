@@ -70,8 +70,13 @@ def make_plan() -> Callable[..., Path]:
 
     def make(path: Path, **needs: Any) -> Path:
         nothing = {"system_calls": [], "socket_families": [], "threads": False}
-        nothing |= {"processes": False, "shared_memory": False, "memory_bytes": 0}
-        envelope = {"schema": "kadence.plan", "version": 1, "kadence": "0", "build_id": None}
+        nothing |= {
+            "processes": False,
+            "shared_memory": False,
+            "memory_bytes": 0,
+            "io_paths": False,
+        }
+        envelope = {"schema": "kadence.plan", "version": 2, "kadence": "0", "build_id": None}
         body = {"command": [], "program": ["x"], "needs": nothing | needs}
         path.write_text(json.dumps(envelope | body))
         return path

@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "io_count.h"
 #include "kadapt.h"
 #include "libkadapt.h"
 #include "report.h"
@@ -43,6 +44,21 @@ static int print_phase(char *text, size_t room, int descriptor, uint32_t phase, 
 	    (uint64_t)counters.voluntary_switches, (uint64_t)counters.involuntary_switches);
 }
 
+/* Of a program with I/O paths; others have no such function. */
+static int print_io(char *text, size_t room)
+{
+	struct kadapt_io_totals totals;
+
+	if (!kadapt_io_count)
+		return 0;
+	kadapt_io_count(&totals);
+	return snprintf(text, room,
+			", \"io\": {\"appends\": %" PRIu64 ", \"bytes\": %" PRIu64
+			", \"binds\": %" PRIu64 ", \"drains\": %" PRIu64 ", \"plain\": %" PRIu64
+			"}",
+			totals.appends, totals.bytes, totals.binds, totals.drains, totals.plain);
+}
+
 /* Length of the whole line, or 0 if it does not fit. */
 static size_t print_line(int descriptor)
 {
@@ -54,7 +70,11 @@ static size_t print_line(int descriptor)
 		used += (size_t)print_phase(line + used, sizeof(line) - used, descriptor,
 					    kadapt_plan.policy[i].phase, used == start);
 	if (used < sizeof(line))
-		used += (size_t)snprintf(line + used, sizeof(line) - used, "]}\n");
+		used += (size_t)snprintf(line + used, sizeof(line) - used, "]");
+	if (used < sizeof(line))
+		used += (size_t)print_io(line + used, sizeof(line) - used);
+	if (used < sizeof(line))
+		used += (size_t)snprintf(line + used, sizeof(line) - used, "}\n");
 	return used < sizeof(line) ? used : 0;
 }
 

@@ -3,8 +3,9 @@
 
 import errno
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from kadence import boot, resources
@@ -15,6 +16,7 @@ from kadence.lab.guest import Guest
 from kadence.lab.settled import Settled
 
 PROGRAM = "/lab"
+PLAIN = "bench/lab/lab"
 
 
 @dataclass(frozen=True)
@@ -52,11 +54,20 @@ class Sheet:
         return figure.median if figure else None
 
 
-def take(guest: Guest, operations: Sequence[str] = (), rounds: int | None = None) -> Sheet:
-    """Boot, settle and measure; no operations named means all."""
+def take(
+    guest: Guest,
+    operations: Sequence[str] = (),
+    rounds: int | None = None,
+    program: str = PLAIN,
+    beside: Mapping[str, Path] | None = None,
+) -> Sheet:
+    """Boot, settle and measure; no operations named means all.
+
+    `program` is the lab's program or one made of the same sources, `beside` what else it needs.
+    """
     words = [PROGRAM, "-m", str(guest.memory_bytes)]
     words += ["-r", str(rounds)] if rounds else []
-    files = {PROGRAM: resources.built("bench/lab/lab")}
+    files = {PROGRAM: resources.built(program), **(beside or {})}
     ending = bare.run(guest, [*words, *operations], files)
     figures = [line for line in ending.lines if line.startswith("{")]
     said = settled.read(line for line in ending.lines if not line.startswith("{"))

@@ -22,7 +22,7 @@
 #define LINE "/dev/ttyS0"
 #define WORDS "/words"
 #define REPORT "/report"
-#define MOST_WORDS 100
+#define MOST_WORDS 1000
 
 static void copy_lines(const char *path)
 {
@@ -51,7 +51,7 @@ static void open_line(void)
 
 static void run_words(void)
 {
-	static char text[4096];
+	static char text[32768];
 	char *words[MOST_WORDS + 1] = {NULL};
 	FILE *file = fopen(WORDS, "re");
 	size_t length = file ? fread(text, 1, sizeof(text) - 1, file) : 0;

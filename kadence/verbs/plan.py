@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kadence.errors import UsageError
-from kadence.phases import planning
+from kadence.phases import io_planning, planning
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +29,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="the long quantum of compute phases (default: %(default)g)",
     )
     parser.add_argument(
+        "--io",
+        choices=io_planning.MODES,
+        default=io_planning.DEFAULT,
+        help="rings and batches for small writes: default; strict: only what nobody can tell from "
+        "plain calls; off: none",
+    )
+    parser.add_argument(
         "--compare",
         type=Path,
         metavar="COMPARE.json",
@@ -43,9 +50,15 @@ def execute(options: argparse.Namespace) -> int:
     if options.force and not options.compare:
         raise UsageError("--force overrules a comparison; name one with --compare")
     comparison = planning.Comparison(options.compare, options.force) if options.compare else None
-    body = planning.run(
-        options.phases, options.output, options.processors, options.quantum, comparison
-    )
+    wanted = planning.Options(options.processors, options.quantum, options.io)
+    body = planning.run(options.phases, options.output, wanted, comparison)
+    _tell_policies(body)
+    _tell_io(body)
+    _tell_announcement(body["announcement"])
+    return 0
+
+
+def _tell_policies(body: dict[str, Any]) -> None:
     for policy in body["policies"]:
         seconds = policy["quantum_ns"] / planning.NANOSECONDS
         quantum = f"quantum {seconds:g} s" if seconds else "default quantum"
@@ -56,13 +69,26 @@ def execute(options: argparse.Namespace) -> int:
         # Why there is no long quantum is in the policy's evidence already.
         if refusal["what"] == "marker":
             print(f"phase {refusal['phase']}: no marker: {refusal['reason']}")
-    found = body["announcement"]
+
+
+def _tell_io(body: dict[str, Any]) -> None:
+    paths = body["io"]
+    if paths["reason"]:
+        print(f"no I/O paths: {paths['reason']}")
+    for site in paths["sites"]:
+        where = site["function"] or f"every function of {site['file']}"
+        print(f"phase {site['phase']}: I/O path ({paths['mode']}) in {where}; {site['evidence']}")
+    for refusal in body["refused"]:
+        if refusal["what"] in io_planning.REFUSED:
+            print(f"phase {refusal['phase']}: no {refusal['what']}: {refusal['reason']}")
+
+
+def _tell_announcement(found: dict[str, Any]) -> None:
     print(f"markers, chosen on {_announced(found['chosen_on'])}")
     for figures in found["validated_on"]:
         print(f"markers, validated on {_announced(figures)}")
     for phase in found["withdrawn"]:
         print(f"phase {phase}: its marker is counted above, but not used")
-    return 0
 
 
 def _announced(figures: dict[str, Any]) -> str:

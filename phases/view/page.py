@@ -107,6 +107,11 @@ def _planned(plan: Body | None, phase: int) -> tuple[str, list[str]]:
         if marker["phase"] == phase
     ]
     reasons += [
+        f"I/O path in {site['function'] or site['file']}: {site['evidence']}"
+        for site in plan["io"]["sites"]
+        if site["phase"] == phase
+    ]
+    reasons += [
         f"no {refusal['what']}: {refusal['reason']}"
         for refusal in plan["refused"]
         if refusal["phase"] == phase and refusal["reason"] not in policy["evidence"]

@@ -260,7 +260,7 @@ BAD_PLANS = {
     "not-json": ("{", "is not JSON"),
     "not-an-artefact": ("[]", "is not a kadence.plan artefact"),
     "other-schema": ({"schema": "kadence.phases"}, "is of schema kadence.phases"),
-    "other-version": ({"version": 2}, "version"),
+    "other-version": ({"version": 1}, "version"),
     "no-policies": ({"policies": None}, "policies"),
     "policies-out-of-order": ({"policies": [{"phase": 1, "quantum_ns": 0}]}, "policy 0"),
     "negative-quantum": ({"policies": [{"phase": 0, "quantum_ns": -1}]}, "policy 0"),
@@ -315,8 +315,9 @@ READER = """
 #include <stdint.h>
 #include <stdio.h>
 struct kadapt_plan {
-        uint32_t abi, policies;
-        struct { uint32_t phase, flags; uint64_t quantum_ns; } policy[];
+        uint32_t abi, policies, flags, reserved;
+        struct { uint32_t phase, flags; uint64_t quantum_ns, file_delay_ns, stream_delay_ns; }
+                policy[];
 };
 extern const struct kadapt_plan kadapt_plan __attribute__((weak));
 void kadapt_phase_enter(uint32_t phase) { (void)phase; }
@@ -326,13 +327,17 @@ __attribute__((destructor)) static void tell(void)
                 puts("no plan");
                 return;
         }
-        printf("%u %d\\n", kadapt_plan.abi, (int)((uintptr_t)&kadapt_plan % 8));
+        printf("%u %u %u %d\\n", kadapt_plan.abi, kadapt_plan.flags, kadapt_plan.reserved,
+               (int)((uintptr_t)&kadapt_plan % 8));
         for (uint32_t i = 0; i < kadapt_plan.policies; i++)
-                printf("%u %u %llu\\n", kadapt_plan.policy[i].phase, kadapt_plan.policy[i].flags,
-                       (unsigned long long)kadapt_plan.policy[i].quantum_ns);
+                printf("%u %u %llu %llu %llu\\n", kadapt_plan.policy[i].phase,
+                       kadapt_plan.policy[i].flags,
+                       (unsigned long long)kadapt_plan.policy[i].quantum_ns,
+                       (unsigned long long)kadapt_plan.policy[i].file_delay_ns,
+                       (unsigned long long)kadapt_plan.policy[i].stream_delay_ns);
 }
 """
-TOLD = f"1 0\n0 0 {LONG_NS}\n1 0 0\n2 0 {LONG_NS}\n"
+TOLD = f"2 0 0 0\n0 0 {LONG_NS} 0 0\n1 0 0 0 0\n2 0 {LONG_NS} 0 0\n"
 
 
 @pytest.mark.parametrize(
@@ -369,7 +374,7 @@ def test_where_plans_differ_the_first_in_the_link_wins(workshop: Workshop) -> No
     workshop.run("gcc-12", "main.o", "one.o", "reader.o", "-o", "program")
     assert workshop.run("./program").stdout == TOLD
     workshop.run("gcc-12", "one.o", "main.o", "reader.o", "-o", "program")
-    assert workshop.run("./program").stdout == f"1 0\n0 0 {LONG_NS}\n"
+    assert workshop.run("./program").stdout == f"2 0 0 0\n0 0 {LONG_NS} 0 0\n"
 
 
 def test_shared_library_and_program_share_one_object(workshop: Workshop) -> None:

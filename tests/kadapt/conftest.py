@@ -11,6 +11,7 @@ import pytest
 
 from kadence.boot import debian
 
+DISK_BYTES = 8 << 20
 HERE = Path(__file__).resolve().parent
 FLAGS = ("-O2", "-g", "-Wall", "-Wextra", "-Werror", "-std=gnu11", "-static")
 CASE = re.compile(r"^(?P<bad>not )?ok \d+ - (?P<name>\w+): [^#\n]*(?P<skip># SKIP)?", re.MULTILINE)
@@ -48,7 +49,7 @@ def tap() -> Callable[[str], Report]:
 def compile_program(root: Path, target: Path, sources: list[Path], *libraries: Path) -> Path:
     """A static program, so that it runs in any guest."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    includes = [root / "kadapt/uapi", root / "kadapt/lib", HERE / "selftest"]
+    includes = [root / "kadapt/uapi", root / "kadapt/lib", HERE / "selftest", HERE / "faults"]
     command = ["gcc-12", *FLAGS, *(f"-I{folder}" for folder in includes), "-o", str(target)]
     inputs = [str(path) for path in (*sources, *libraries)]
     subprocess.run([*command, *inputs, "-lpthread"], check=True)
@@ -63,12 +64,72 @@ def selftest(root: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def faults(root: Path) -> Path:
+    """The program in which all goes wrong on purpose."""
+    shared = [HERE / "selftest" / name for name in ("harness.c", "device.c", "ring.c")]
+    sources = [*sorted((HERE / "faults").glob("*.c")), *shared]
+    return compile_program(root, root / "build/tests/kadapt/kadapt-faults", sources)
+
+
+@pytest.fixture(scope="session")
 def library_selftest(root: Path) -> Path:
     """The library's test program."""
     shared = [HERE / "selftest" / name for name in ("harness.c", "device.c")]
     sources = [*sorted((HERE / "library").glob("*.c")), *shared]
     target = root / "build/tests/kadapt/library-selftest"
     return compile_program(root, target, sources, root / "build/kadapt/libkadapt.a")
+
+
+def compile_dynamic(root: Path, target: Path, sources: list[Path], *options: str) -> Path:
+    """A dynamic program with I/O paths, which interpose; guests share the host's files."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    flags = [flag for flag in FLAGS if flag != "-static"]
+    includes = [root / "kadapt/uapi", root / "kadapt/lib", HERE / "selftest"]
+    command = ["gcc-12", *flags, *(f"-I{folder}" for folder in includes), *options]
+    archives = [str(root / "build/kadapt" / f"libkadapt{part}.a") for part in ("", "-io")]
+    inputs = [*map(str, sources), archives[0], "-lc", archives[1]]
+    subprocess.run([*command, "-o", str(target), *inputs, "-lpthread"], check=True)
+    return target
+
+
+@pytest.fixture(scope="session")
+def io_selftest(root: Path) -> Path:
+    """The test program of the library's I/O paths."""
+    shared = [HERE / "selftest" / name for name in ("harness.c", "device.c")]
+    sources = [*sorted((HERE / "io").glob("*.c")), *shared]
+    return compile_dynamic(root, root / "build/tests/kadapt/io-selftest", sources)
+
+
+@pytest.fixture(scope="session")
+def mixes(root: Path) -> tuple[Path, Path, Path]:
+    """The program of random mixes: plain, with its calls redirected, and so in strict mode."""
+    sources = sorted((HERE / "mix").glob("*.c"))
+    folder = root / "build/tests/kadapt"
+    plain = compile_dynamic(root, folder / "mix-plain", sources)
+    adapted = compile_dynamic(root, folder / "mix-adapted", sources, "-DADAPTED")
+    flags = "-DPLAN_FLAGS=(KADAPT_PLAN_IO|KADAPT_PLAN_STRICT)"
+    strict = compile_dynamic(root, folder / "mix-strict", sources, "-DADAPTED", flags)
+    return plain, adapted, strict
+
+
+@pytest.fixture(scope="session")
+def stream_programs(root: Path) -> Callable[[str], tuple[Path, Path]]:
+    """Build a program that writes through its language's library, plain and with I/O paths."""
+    folder = root / "build/tests/kadapt"
+
+    def build(source: str) -> tuple[Path, Path]:
+        path = HERE / "streams" / source
+        compiler = {".cc": "g++-12", ".f90": "gfortran-12"}[path.suffix]
+        plan = folder / "streams-plan.o"
+        include = f"-I{root / 'kadapt/lib'}"
+        subprocess.run(["gcc-12", "-c", include, "-o", plan, HERE / "streams/plan.c"], check=True)
+        archives = [root / "build/kadapt/libkadapt.a", "-lc", root / "build/kadapt/libkadapt-io.a"]
+        plain, adapted = (folder / f"{path.suffix[1:]}-{kind}" for kind in ("plain", "adapted"))
+        subprocess.run([compiler, "-O2", "-o", plain, path], check=True)
+        subprocess.run([compiler, "-O2", "-o", adapted, path, plan, *archives], check=True)
+        return plain, adapted
+
+    return build
 
 
 @pytest.fixture(scope="session")
@@ -88,3 +149,13 @@ def kadapt_module(root: Path) -> Callable[[str], Path]:
         return root / "build/kadapt" / f"module-{release}" / "kadapt.ko"
 
     return build
+
+
+@pytest.fixture
+def empty_disk(tmp_path: Path) -> Path:
+    """An empty ext4 file system in a file."""
+    place = tmp_path / "disk"
+    with place.open("wb") as disk:
+        disk.truncate(DISK_BYTES)
+    subprocess.run(["mke2fs", "-q", "-F", "-t", "ext4", place], check=True)
+    return place

@@ -54,8 +54,8 @@ def joiner(tmp_path: Path) -> Path:
 
 def plan(path: Path) -> Path:
     needs = {"system_calls": ["futex", "clone3"], "socket_families": [], "threads": True}
-    needs |= {"processes": False, "shared_memory": True, "memory_bytes": 0}
-    envelope = {"schema": "kadence.plan", "version": 1, "kadence": "0", "build_id": None}
+    needs |= {"processes": False, "shared_memory": True, "memory_bytes": 0, "io_paths": False}
+    envelope = {"schema": "kadence.plan", "version": 2, "kadence": "0", "build_id": None}
     path.write_text(json.dumps(envelope | {"command": [], "program": ["p"], "needs": needs}))
     return path
 

@@ -321,6 +321,20 @@ def test_the_page_tells_how_the_markers_do_on_both_inputs() -> None:
     assert "kadence.toml names none" in visible_text(page.render(unknown, b""))
 
 
+def test_the_page_tells_where_small_writes_go() -> None:
+    shown = document(measurements({WINNER: 0.8}))
+    assert "shorter way" not in visible_text(page.render(shown, b""))
+    site = {"phase": 1, "function": "store<&>", "file": "a.c", "evidence": "Many small ones."}
+    sites = [site, site | {"function": None}]
+    io = {"mode": "strict", "reason": None, "streams": False, "sites": sites}
+    text = visible_text(page.render(shown | {"plan": shown["plan"] | {"io": io}}, b""))
+    assert "why there (strict mode) 1 store<&> Many small ones." in text
+    assert "1 every function of a.c Many small ones." in text
+    io = io | {"mode": "off", "reason": "nothing is written", "sites": []}
+    text = visible_text(page.render(shown | {"plan": shown["plan"] | {"io": io}}, b""))
+    assert "Nowhere: nothing is written." in text
+
+
 def test_the_page_tells_how_the_kernel_was_proven() -> None:
     shown = document(measurements({WINNER: 0.8}))
     text = visible_text(page.render(shown, b""))

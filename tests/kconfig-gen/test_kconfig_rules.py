@@ -42,6 +42,7 @@ def one_rule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (Needs(socket_families=frozenset({1})), "UNIX", None),
         (Needs(socket_families=frozenset({2})), "INET", None),
         (Needs(socket_families=frozenset({10})), "IPV6", None),
+        (Needs(io_paths=True), "KADAPT_RINGS", None),
     ],
 )
 def test_a_need_switches_its_symbol_on(needs: Needs, symbol: str, otherwise: str | None) -> None:
@@ -120,6 +121,8 @@ def test_an_unknown_key_of_a_rule_is_refused(one_rule: Path) -> None:
         ("threads = true", Needs(), False),
         ("processes = true", Needs(processes=True), True),
         ("shared_memory = false", Needs(), True),
+        ("io_paths = true", Needs(io_paths=True), True),
+        ("io_paths = true", Needs(), False),
         ("memory_above = 4096", Needs(memory_bytes=4096), True),
         ("memory_above = 4096", Needs(memory_bytes=4095), False),
         ('target = "um"', Needs(), True),
@@ -173,6 +176,19 @@ def test_kinds_at_the_head_of_a_file_hold_for_all_of_its_rules(one_rule: Path) -
     assert symbols(TAILORED, Needs())["X"] == "y"
 
 
+def test_checked_kernels_have_two_processors_and_one_checker_each() -> None:
+    """KASAN and KCSAN exclude one another."""
+    memory, races = (
+        symbols(BuildRequest(kind=kind, target="x86_64"), Needs())
+        for kind in ("memory-checked", "race-checked")
+    )
+    assert memory["SMP"] == races["SMP"] == memory["PREEMPT"] == races["PREEMPT"] == "y"
+    assert memory["KASAN"] == memory["PROVE_LOCKING"] == memory["DEBUG_KMEMLEAK"] == "y"
+    assert races["KCSAN"] == races["KCSAN_EARLY_ENABLE"] == "y"
+    assert "KCSAN" not in memory
+    assert "KASAN" not in races
+
+
 def test_mitigations_are_off_unless_asked_for() -> None:
     bare = BuildRequest(kind="tailored", plan=Path("p"), target="x86_64")
     assert symbols(bare, Needs())["CPU_MITIGATIONS"] == "n"
@@ -222,6 +238,8 @@ def test_a_socket_family_without_a_rule_is_refused() -> None:
         BuildRequest(hz=10**9),
         BuildRequest(kind="traced"),
         BuildRequest(kind="traced", target="x86_64", plan=Path("p")),
+        BuildRequest(kind="memory-checked"),
+        BuildRequest(kind="race-checked"),
         BuildRequest(kind="generic", trace=Path("t")),
         BuildRequest(kind="generic", target="x86_64", mitigations=True),
         BuildRequest(kind="tailored", plan=Path("p"), mitigations=True),

@@ -44,6 +44,7 @@ class LongRun:
         before = [None, *self.assignment[[first - 1 for first in firsts[1:]]].tolist()]
         return {
             "program": ["/tmp/long"],
+            "files": ["long.c"],
             "interval": INTERVAL,
             "intervals": rows,
             "threads": [1],
@@ -88,6 +89,7 @@ class LongRun:
             "mean_distance": 0.0,
             "hottest": [{"function": f"work_{number}", "file": "long.c", "line": 10, "share": 0.5}],
             "system_calls": [],
+            "writers": {"calls": [], "functions": [], "streams": False},
         }
 
 

@@ -18,7 +18,8 @@ QUANTUM_NS = 5_000_000_000
 
 
 def planned(body: dict[str, Any], processors: int = 1, quantum: float = 5.0) -> dict[str, Any]:
-    return planning.plan(parse(body, Path("x.phases.json")), processors, quantum)
+    options = planning.Options(processors, quantum)
+    return planning.plan(parse(body, Path("x.phases.json")), options)
 
 
 def quanta(plan: dict[str, Any]) -> list[int]:
@@ -184,6 +185,7 @@ def test_needs_are_what_the_run_used(body):
         "processes": False,
         "shared_memory": False,
         "memory_bytes": 4096,
+        "io_paths": True,
     }
 
 

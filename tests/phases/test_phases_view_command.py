@@ -235,7 +235,9 @@ def test_profile_and_plan_can_be_named(planted, kadence, tmp_path):
     words = ("--profile", "other.kprof.kept", "--plan", "other.plan.json.kept", "--no-open")
     done = kadence("view", "other.phases.json.kept", "-o", "x.html", *words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "quantum of 5 s" in (tmp_path / "x.html").read_text()
+    text = (tmp_path / "x.html").read_text()
+    assert "quantum of 5 s" in text
+    assert "I/O path in exchange: " in text
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3])

@@ -7,12 +7,14 @@ from pathlib import Path
 
 from kadence.kconfig import series
 from kadence.kconfig.build import BuildRequest, build
-from kadence.kconfig.request import GENERIC, TAILORED, TRACED
+from kadence.kconfig.request import GENERIC, MEMORY_CHECKED, RACE_CHECKED, TAILORED, TRACED
 from kadence.verbs.kernel import wishes
 
 KINDS = {
     GENERIC: "the target's usual configuration",
     TRACED: "all that a program could need, with debug information, for `kadence kernel trace`",
+    MEMORY_CHECKED: "small, for two processors, with KASAN, UBSAN, lockdep and kmemleak",
+    RACE_CHECKED: "the same with KCSAN, which can't be had together with KASAN",
 }
 
 

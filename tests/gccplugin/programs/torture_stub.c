@@ -1,9 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * What adapted programs call, for the torture tests.
+ *
+ * Redirected calls do what their originals do. There are no batches: a loop of calls has to do
+ * without, by the batch call's failing at the first piece.
+ *
  * A phase call that destroys every register the calling convention lets it destroy, so that a
  * marker which overlooked a live one shows. Linked from an archive: a program without markers
  * does not hold it.
  */
+#define _GNU_SOURCE
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
 void kadapt_phase_enter(unsigned phase);
 
 #define POISON "movq $0x5a5a5a5a5a5a5a5a, %%rax\n\t"
@@ -41,4 +54,68 @@ void kadapt_phase_enter(unsigned phase)
 			 : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc",
 			   "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
 			   "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+}
+
+/* FORWARD(type, name, (parameters), (arguments)): the counterpart of a function. */
+#define FORWARD(type, name, parameters, arguments)                                                 \
+	type kadapt_##name parameters;                                                             \
+	type kadapt_##name parameters                                                              \
+	{                                                                                          \
+		return name arguments;                                                             \
+	}
+
+/* The same with a format and what belongs to it. */
+#define FORWARD_FORMAT(name, parameters, arguments)                                                \
+	int kadapt_##name parameters;                                                              \
+	int kadapt_##name parameters                                                               \
+	{                                                                                          \
+		va_list list;                                                                      \
+		va_start(list, format);                                                            \
+		int result = v##arguments;                                                         \
+		va_end(list);                                                                      \
+		return result;                                                                     \
+	}
+
+FORWARD(ssize_t, write, (int fd, const void *data, size_t size), (fd, data, size))
+FORWARD(ssize_t, read, (int fd, void *data, size_t size), (fd, data, size))
+FORWARD(size_t, fwrite, (const void *data, size_t size, size_t count, FILE *stream),
+	(data, size, count, stream))
+FORWARD(size_t, fwrite_unlocked, (const void *data, size_t size, size_t count, FILE *stream),
+	(data, size, count, stream))
+FORWARD(int, fputs, (const char *text, FILE *stream), (text, stream))
+FORWARD(int, fputs_unlocked, (const char *text, FILE *stream), (text, stream))
+FORWARD(int, puts, (const char *text), (text))
+FORWARD(int, fputc, (int letter, FILE *stream), (letter, stream))
+FORWARD(int, fputc_unlocked, (int letter, FILE *stream), (letter, stream))
+FORWARD(int, putc, (int letter, FILE *stream), (letter, stream))
+FORWARD(int, putc_unlocked, (int letter, FILE *stream), (letter, stream))
+FORWARD(int, putchar, (int letter), (letter))
+FORWARD(int, putchar_unlocked, (int letter), (letter))
+FORWARD(int, fflush, (FILE * stream), (stream))
+FORWARD(int, vprintf, (const char *format, va_list list), (format, list))
+FORWARD(int, vfprintf, (FILE * stream, const char *format, va_list list), (stream, format, list))
+FORWARD_FORMAT(printf, (const char *format, ...), printf(format, list))
+FORWARD_FORMAT(fprintf, (FILE * stream, const char *format, ...), fprintf(stream, format, list))
+
+int kadapt___printf_chk(int flag, const char *format, ...);
+int kadapt___printf_chk(int flag, const char *format, ...)
+{
+	va_list list;
+
+	(void)flag;
+	va_start(list, format);
+	int result = vprintf(format, list);
+	va_end(list);
+	return result;
+}
+
+int64_t kadapt_batch_write(int fd, const void *base, uint64_t size, uint64_t stride, uint64_t count,
+			   int64_t *last);
+int64_t kadapt_batch_write(int fd, const void *base, uint64_t size, uint64_t stride, uint64_t count,
+			   int64_t *last)
+{
+	(void)stride;
+	(void)count;
+	*last = write(fd, base, size);
+	return 0;
 }

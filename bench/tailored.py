@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kernels for the benchmarks' own programs, which are no programs to be profiled."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from kadence import artefact, resources
+from kadence.kconfig.build import BuildRequest, build
+from kadence.kconfig.store import Kernel
+
+NOTHING = {
+    "system_calls": [],
+    "socket_families": [],
+    "threads": False,
+    "processes": True,
+    "shared_memory": False,
+    "memory_bytes": 1 << 28,
+    "io_paths": False,
+}
+
+
+def kernel(
+    bench: str,
+    needs: dict[str, Any],
+    target: str,
+    overrides: Sequence[tuple[str, str]] = (),
+) -> Kernel:
+    """The kernel for a program with these needs, built if it is not in the store."""
+    folder = resources.home() / "build" / "bench" / bench
+    folder.mkdir(parents=True, exist_ok=True)
+    plan = folder / f"{bench}.plan.json"
+    body = {"program": {"argv": [bench]}, "processors": 1, "policies": [], "markers": []}
+    command = ["make", f"bench-{bench}"]
+    artefact.write(plan, artefact.PLAN, None, command, body | {"needs": NOTHING | needs})
+    return build(
+        BuildRequest(kind="tailored", plan=plan, target=target, overrides=tuple(sorted(overrides)))
+    )

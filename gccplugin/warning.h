@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef KADENCE_WARNING_H
+#define KADENCE_WARNING_H
+
+#include "gcc_compat.h"
+
+#include <string>
+
+namespace kadence
+{
+
+/* A warning that -Werror leaves a warning: a stale plan must not break a build. */
+void warn_skipped(location_t place, const std::string &message);
+
+} // namespace kadence
+
+#endif

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The descriptor of /dev/kadapt must not disturb the program: it is opened
+ * before main() runs, moved to a high number, so that the program's own keep
+ * theirs, and closed on exec. A program that closes every descriptor closes
+ * ours, too: the first call after that finds it gone and there are no more.
+ * Nobody checks at every call whether the number has become someone else's,
+ * which would cost a second system call: numbers are given out from the lowest,
+ * so a program gets this one only by dup2() or after a thousand open files, and
+ * the device's calls are no calls of anything else.
+ *
+ * System calls are made by syscall(), because the names of the C library may be
+ * interposed by this library itself.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "device_file.h"
+#include "libkadapt.h"
+#include "report.h"
+
+/* Values of `kadapt_device` that are not descriptors, besides KADAPT_DEVICE_OFF. */
+enum { DEVICE_OPENING = -2, DEVICE_FORKED = -3 };
+
+/* Descriptors from here on; below FD_SETSIZE for the sake of nobody's fd_set. */
+#define WANTED_DESCRIPTOR 1000
+
+_Atomic int kadapt_device = KADAPT_DEVICE_OFF;
+static struct kadapt_query query;
+
+static int has_plan(void)
+{
+	return &kadapt_plan && kadapt_plan.abi == KADAPT_PLAN_ABI &&
+	       (kadapt_plan.policies || kadapt_plan.flags & KADAPT_PLAN_IO);
+}
+
+int kadapt_device_call(int descriptor, unsigned long request, unsigned long argument)
+{
+	int saved_errno = errno;
+	int error = syscall(SYS_ioctl, descriptor, request, argument) < 0 ? errno : 0;
+
+	errno = saved_errno;
+	return -error;
+}
+
+/* Move the descriptor out of the program's way; it is closed where that fails. */
+static int moved_up(int low)
+{
+	struct rlimit limit;
+	int wanted = WANTED_DESCRIPTOR;
+	int high;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= WANTED_DESCRIPTOR)
+		wanted = (int)limit.rlim_cur - 1;
+	high = (int)syscall(SYS_fcntl, low, F_DUPFD_CLOEXEC, wanted);
+	syscall(SYS_close, low);
+	return high;
+}
+
+static uint64_t permitted_quantum(uint64_t wanted)
+{
+	if (!wanted || !(query.features & KADAPT_FEATURE_QUANTUM))
+		return 0;
+	if (wanted < query.quantum_min_ns)
+		return query.quantum_min_ns;
+	return wanted < query.quantum_max_ns ? wanted : query.quantum_max_ns;
+}
+
+/* A kernel without rings has no field for it: what it does not know must be 0. */
+static uint64_t permitted_delay(uint64_t wanted)
+{
+	if (!(query.features & KADAPT_FEATURE_RINGS))
+		return 0;
+	return wanted < KADAPT_DELAY_MAX_NS ? wanted : KADAPT_DELAY_MAX_NS;
+}
+
+/* A policy that is refused leaves its phase undefined: entering it is an error. */
+static void define_policies(int descriptor)
+{
+	for (uint32_t i = 0; i < kadapt_plan.policies; i++) {
+		const struct kadapt_plan_policy *planned = &kadapt_plan.policy[i];
+		struct kadapt_policy policy = {
+		    .phase = planned->phase,
+		    .flags = planned->flags,
+		    .quantum_ns = permitted_quantum(planned->quantum_ns),
+		    .file_delay_ns = permitted_delay(planned->file_delay_ns),
+		    .stream_delay_ns = permitted_delay(planned->stream_delay_ns),
+		};
+
+		kadapt_device_call(descriptor, KADAPT_DEFINE, (unsigned long)&policy);
+	}
+}
+
+/* Whether phases, rings or batches do anything here. */
+static int is_useful(void)
+{
+	const uint64_t io_features = KADAPT_FEATURE_RINGS | KADAPT_FEATURE_BATCHES;
+
+	if (query.version != KADAPT_VERSION)
+		return 0;
+	if (kadapt_plan.flags & KADAPT_PLAN_IO && query.features & io_features)
+		return 1;
+	return query.features & KADAPT_FEATURE_QUANTUM || kadapt_report_wanted();
+}
+
+static int open_device(void)
+{
+	int low = (int)syscall(SYS_openat, AT_FDCWD, "/dev/kadapt", O_RDWR | O_CLOEXEC);
+	int descriptor;
+
+	if (low < 0)
+		return KADAPT_DEVICE_OFF;
+	descriptor = moved_up(low);
+	if (descriptor < 0)
+		return KADAPT_DEVICE_OFF;
+	if (kadapt_device_call(descriptor, KADAPT_QUERY, (unsigned long)&query) || !is_useful()) {
+		query = (struct kadapt_query){0};
+		syscall(SYS_close, descriptor);
+		return KADAPT_DEVICE_OFF;
+	}
+	define_policies(descriptor);
+	return descriptor;
+}
+
+const struct kadapt_query *kadapt_device_query(void)
+{
+	return &query;
+}
+
+int kadapt_device_current(void)
+{
+	int found = atomic_load_explicit(&kadapt_device, memory_order_acquire);
+
+	if (found != DEVICE_FORKED)
+		return found;
+	if (!atomic_compare_exchange_strong(&kadapt_device, &found, DEVICE_OPENING))
+		return found;
+	found = open_device();
+	atomic_store_explicit(&kadapt_device, found, memory_order_release);
+	return found;
+}
+
+void kadapt_device_lost(int descriptor, int error)
+{
+	if (error == EBADF || error == ENOTTY)
+		atomic_compare_exchange_strong(&kadapt_device, &descriptor, KADAPT_DEVICE_OFF);
+}
+
+/*
+ * In a forked child, whose calls the kernel refuses: the open file is the
+ * parent's. Whether the number still is that file is asked first: what does not
+ * know KADAPT_QUERY is not ours to close.
+ */
+static void forget_parent(void)
+{
+	struct kadapt_query answer;
+	int saved_errno = errno;
+	int inherited = atomic_load(&kadapt_device);
+
+	if (inherited != KADAPT_DEVICE_OFF)
+		atomic_store(&kadapt_device, DEVICE_FORKED);
+	if (inherited >= 0 &&
+	    kadapt_device_call(inherited, KADAPT_QUERY, (unsigned long)&answer) == 0)
+		syscall(SYS_close, inherited);
+	errno = saved_errno;
+}
+
+/*
+ * Before the program's own constructors, and before it could change its root,
+ * its user or its descriptors.
+ */
+__attribute__((constructor(101))) static void begin(void)
+{
+	int saved_errno = errno;
+
+	if (has_plan() && pthread_atfork(NULL, NULL, forget_parent) == 0)
+		atomic_store(&kadapt_device, open_device());
+	errno = saved_errno;
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	int saved_errno = errno;
+	int descriptor = atomic_load(&kadapt_device);
+
+	if (descriptor >= 0 && kadapt_report_wanted())
+		kadapt_report_write(descriptor);
+	errno = saved_errno;
+}

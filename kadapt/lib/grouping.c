@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+/* What kinds of files can't tell one large write from several small ones. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "batch.h"
+#include "io.h"
+
+#ifndef XFS_SUPER_MAGIC
+#define XFS_SUPER_MAGIC 0x58465342
+#endif
+
+/* File systems whose regular files are bytes and nothing else; others may act on each write. */
+static const long plain_file_systems[] = {
+    EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC,	BTRFS_SUPER_MAGIC, TMPFS_MAGIC,
+    RAMFS_MAGIC,      F2FS_SUPER_MAGIC, NFS_SUPER_MAGIC,   OVERLAYFS_SUPER_MAGIC,
+};
+
+static int is_on_plain_file_system(int descriptor)
+{
+	struct statfs answer;
+
+	if (syscall(SYS_fstatfs, descriptor, &answer))
+		return 0;
+	for (size_t i = 0; i < sizeof(plain_file_systems) / sizeof(*plain_file_systems); i++)
+		if (answer.f_type == plain_file_systems[i])
+			return 1;
+	return 0;
+}
+
+static int socket_option(int descriptor, int option)
+{
+	int value = -1;
+	socklen_t size = sizeof(value);
+
+	if (syscall(SYS_getsockopt, descriptor, SOL_SOCKET, option, &value, &size))
+		return -1;
+	return value;
+}
+
+static int is_plain_stream(int descriptor)
+{
+	if (socket_option(descriptor, SO_TYPE) != SOCK_STREAM)
+		return 0;
+	if (socket_option(descriptor, SO_DOMAIN) == AF_UNIX)
+		return 1;
+	return socket_option(descriptor, SO_PROTOCOL) == IPPROTO_TCP;
+}
+
+/* With O_DIRECT each write to a pipe is a packet. */
+static int is_packet_pipe(int descriptor)
+{
+	return syscall(SYS_fcntl, descriptor, F_GETFL) & O_DIRECT;
+}
+
+static enum kadapt_grouping grouping_of(int descriptor, enum kadapt_kind kind)
+{
+	switch (kind) {
+	case KADAPT_KIND_SOCKET:
+		return is_plain_stream(descriptor) ? KADAPT_GROUP_ALL : KADAPT_GROUP_NOTHING;
+	case KADAPT_KIND_PIPE:
+		return is_packet_pipe(descriptor) ? KADAPT_GROUP_NOTHING : KADAPT_GROUP_ATOMIC;
+	case KADAPT_KIND_FILE:
+		return is_on_plain_file_system(descriptor) ? KADAPT_GROUP_ALL
+							   : KADAPT_GROUP_NOTHING;
+	default:
+		return KADAPT_GROUP_NOTHING;
+	}
+}
+
+enum kadapt_grouping kadapt_grouping_of(int descriptor, int is_send)
+{
+	int saved_errno = errno;
+	enum kadapt_kind kind = kadapt_kind_of(descriptor);
+	enum kadapt_grouping grouping = KADAPT_GROUP_NOTHING;
+
+	/* send(2) to what is no socket has each call fail, like the first. */
+	if (!is_send || kind == KADAPT_KIND_SOCKET)
+		grouping = grouping_of(descriptor, kind);
+	errno = saved_errno;
+	return grouping;
+}

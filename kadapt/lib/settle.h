@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * To settle is to have what a ring holds written out now, because somebody is
+ * about to look, to wait for the answer, or to do something to the descriptor.
+ */
+#ifndef LIBKADAPT_SETTLE_H
+#define LIBKADAPT_SETTLE_H
+
+#include "channel.h"
+
+/*
+ * 0, or something is left, for want of room at the other end of a stream:
+ * -EAGAIN, where O_NONBLOCK or `no_wait` says not to wait, or -EINTR. Errors are
+ * kept in the channel.
+ */
+KADAPT_HIDDEN int kadapt_settle(struct kadapt_channel *channel, int no_wait);
+
+/* The same before a call that may move the descriptor's position or its file's end. */
+KADAPT_HIDDEN int kadapt_settle_file(struct kadapt_channel *channel, int no_wait);
+
+/* To the end, and the ring is let go: what follows may not find it bound. */
+KADAPT_HIDDEN void kadapt_release(struct kadapt_channel *channel);
+
+/*
+ * Every ring of the process, waiting for nobody: the plain program would not
+ * wait here, either.
+ */
+KADAPT_HIDDEN void kadapt_settle_every(void);
+KADAPT_HIDDEN void kadapt_release_every(void);
+
+/* Make room, as far as that goes without waiting. From inside the channel. */
+KADAPT_HIDDEN void kadapt_drain_some(struct kadapt_channel *channel);
+
+/*
+ * The kept error, once, as -errno; or 0. A broken pipe is none of them: the
+ * next plain call meets it itself, with its signal.
+ */
+KADAPT_HIDDEN int kadapt_take_error(struct kadapt_channel *channel);
+
+/* For interposed functions: nothing to do costs a load and a branch. */
+static inline void kadapt_settle_all(void)
+{
+	if (__builtin_expect(kadapt_bound != 0, 0))
+		kadapt_settle_every();
+}
+
+static inline void kadapt_release_all(void)
+{
+	if (__builtin_expect(kadapt_bound != 0, 0))
+		kadapt_release_every();
+}
+
+/* The same for one descriptor; its streak of plain writes is over. */
+static inline void kadapt_settle_one(int descriptor)
+{
+	struct kadapt_channel *channel = kadapt_channel_of(descriptor);
+
+	if (!channel)
+		return;
+	channel->streak = 0;
+	if (__builtin_expect(kadapt_header_of(channel) != NULL, 0))
+		kadapt_settle_file(channel, 1);
+}
+
+static inline void kadapt_release_one(int descriptor)
+{
+	struct kadapt_channel *channel = kadapt_channel_of(descriptor);
+
+	if (!channel)
+		return;
+	channel->streak = 0;
+	if (__builtin_expect(kadapt_header_of(channel) != NULL, 0))
+		kadapt_release(channel);
+}
+
+#endif

@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""At the plan's sites, calls of the C library become libkadapt's, and nothing else does."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from workshop import PROGRAMS, Workshop, marker
+
+from kadence.phases import io_calls
+
+# Statement -> what it is redirected to where nothing is optimised.
+STATEMENTS = {
+    "write(1, text, size)": "write",
+    "pwrite(1, text, size, 7)": "pwrite",
+    "pwrite64(1, text, size, 7)": "pwrite64",
+    "writev(1, pieces, 2)": "writev",
+    "send(1, text, size, 0)": "send",
+    "sendto(1, text, size, 0, 0, 0)": "sendto",
+    "read(0, text, size)": "read",
+    "fwrite(text, 1, size, stream)": "fwrite",
+    "fwrite_unlocked(text, 1, size, stream)": "fwrite_unlocked",
+    "fputs(text, stream)": "fputs",
+    "fputs_unlocked(text, stream)": "fputs_unlocked",
+    "puts(text)": "puts",
+    "fputc(size, stream)": "fputc",
+    "fputc_unlocked(size, stream)": "fputc_unlocked",
+    "putc(size, stream)": "putc",
+    "putc_unlocked(size, stream)": "putc_unlocked",
+    "putchar(size)": "putchar",
+    "putchar_unlocked(size)": "putchar_unlocked",
+    "fflush(stream)": "fflush",
+    "fflush_unlocked(stream)": "fflush_unlocked",
+    'printf("%d %s", 3, text)': "printf",
+    'fprintf(stream, "%d %s", 3, text)': "fprintf",
+    "vprintf(text, list)": "vprintf",
+    "vfprintf(stream, text, list)": "vfprintf",
+    "__vprintf_chk(1, text, list)": "__vprintf_chk",
+}
+FORTIFIED = {
+    'printf("%d %s", 3, text)': "__printf_chk",
+    'fprintf(stream, "%d %s", 3, text)': "__fprintf_chk",
+    "vprintf(text, list)": "__vfprintf_chk",
+    "vfprintf(stream, text, list)": "__vfprintf_chk",
+    "read(0, text, size)": "read",
+}
+HEADERS = """
+#define _GNU_SOURCE
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+int __vprintf_chk(int, const char *, va_list);
+"""
+
+
+def function(statement: str) -> str:
+    return (
+        f"{HEADERS}void f(char *text, size_t size, FILE *stream, struct iovec *pieces,"
+        f" va_list list)\n{{\n\t(void)({statement});\n}}\n"
+    )
+
+
+def site(name: str | None, **changes: Any) -> dict[str, Any]:
+    """A site as a plan has it."""
+    return {"phase": 0, "function": name, "file": None, "line": None, "calls": []} | changes
+
+
+def paths(*sites: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """The plan's member."""
+    return {"mode": "default", "reason": None, "streams": False, "sites": list(sites)} | changes
+
+
+def undefined(workshop: Workshop, name: str = "f.o") -> set[str]:
+    """What an object leaves to others."""
+    return set(workshop.run("nm", "-u", "-j", name).stdout.split())
+
+
+def redirected(workshop: Workshop, text: str, *options: str, name: str = "f.c") -> set[str]:
+    """The undefined symbols of a unit in which everything was redirected."""
+    source = workshop.source(name, text)
+    workshop.compile(
+        source, "-c", "-w", "-o", "f.o", "-fchecking", *options, arguments=["redirect-all"]
+    )
+    return undefined(workshop)
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize(("statement", "name"), STATEMENTS.items())
+def test_a_call_becomes_its_counterpart(
+    workshop: Workshop, statement: str, name: str, level: str
+) -> None:
+    inline = "-fno-inline" if name in ("putchar", "vprintf") or "unlocked" in name else "-Wall"
+    options = [level, inline, "-D__NO_INLINE__"]
+    assert redirected(workshop, function(statement), *options) == {f"kadapt_{name}"} | (
+        {"stdout"} & undefined(workshop)
+    )
+
+
+@pytest.mark.parametrize(("statement", "name"), FORTIFIED.items())
+def test_fortified_calls_keep_their_checks(workshop: Workshop, statement: str, name: str) -> None:
+    options = ["-O2", "-D_FORTIFY_SOURCE=2"]
+    found = redirected(workshop, function(statement), *options) - {"stdout"}
+    assert found == {f"kadapt_{name}"}
+
+
+def test_every_call_of_the_table_is_tested_and_planned() -> None:
+    known = set(STATEMENTS.values()) | set(FORTIFIED.values())
+    table = (Path(__file__).parents[2] / "gccplugin/io_calls.cc").read_text()
+    assert set(re.findall(r'^    \{"(\w+)",', table, re.MULTILINE)) == known
+    assert known - {"read"} == io_calls.ALL
+
+
+def test_names_of_large_files_are_redirected(workshop: Workshop) -> None:
+    text = function("pwrite(1, text, size, 7)")
+    assert redirected(workshop, text, "-D_FILE_OFFSET_BITS=64") == {"kadapt_pwrite64"}
+
+
+# What the compiler makes of calls before and after the pass.
+FOLDED = {
+    'printf("text\\n")': "kadapt_puts",
+    'printf("%s\\n", text)': "kadapt_puts",
+    'printf("x")': "kadapt_putchar",
+    'fprintf(stream, "text")': "kadapt_fwrite",
+    'fprintf(stream, "%s", text)': "kadapt_fputs",
+    'fprintf(stream, "%c", 7)': "kadapt_fputc",
+    'fputs("text", stream)': "kadapt_fwrite",
+}
+
+
+@pytest.mark.parametrize(("statement", "name"), FOLDED.items())
+def test_what_the_compiler_makes_of_a_call_is_redirected(
+    workshop: Workshop, statement: str, name: str
+) -> None:
+    assert redirected(workshop, function(statement), "-O2") - {"stdout"} == {name}
+
+
+LEFT_ALONE = {
+    "its own, static": "static long write(int a, const void *b, unsigned long c)"
+    "{ return a + c + (long)b; }\nlong f(int x) { return write(x, 0, 1); }",
+    "its own, global": "long write(int a, const void *b, unsigned long c) { return a + c; }\n"
+    "long f(int x) { return write(x, 0, 1); }",
+    "through a pointer": "#include <unistd.h>\nssize_t (*volatile by)(int, const void *, size_t)"
+    " = write;\nlong f(void) { return by(1, 0, 1); }",
+    "a member": "struct log { long (*write)(int, const void *, unsigned long); };\n"
+    "long f(struct log *log) { return log->write(1, 0, 1); }",
+}
+
+
+@pytest.mark.parametrize("text", LEFT_ALONE.values(), ids=LEFT_ALONE.keys())
+def test_what_is_not_the_librarys_call_is_left_alone(workshop: Workshop, text: str) -> None:
+    for level in "-O0", "-O2":
+        assert not any("kadapt" in name for name in redirected(workshop, text, level))
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        "int write(int, const char *, int);",
+        "long write();",
+        "void write(int, const void *, unsigned long);",
+        "long write(int, const void *, unsigned long, int);",
+        "long write(int, const void *, unsigned long, ...);",
+        "long write(double, const void *, unsigned long);",
+    ],
+)
+def test_a_call_declared_otherwise_is_skipped_with_a_warning(
+    workshop: Workshop, declaration: str
+) -> None:
+    text = f"{declaration}\nvoid f(void) {{ write(1, 0, 1{', 2' * ('int)' in declaration)}); }}\n"
+    text = text.replace("0, 1, 2)", "0, 1)") if "int, const char" in declaration else text
+    source = workshop.source("f.c", text)
+    options = ["-c", "-o", "f.o", "-Werror", "-Wno-builtin-declaration-mismatch"]
+    told = workshop.compile(source, *options, arguments=["redirect-all"]).stderr
+    assert told.count("warning:") == 1, told
+    assert re.search(r"f\.c:2:\d+: warning: .*'write' is not redirected", told)
+    assert undefined(workshop) == {"write"}
+
+
+TWO = """
+    #include <stdio.h>
+    #include <unistd.h>
+    void one(void) { write(1, "a", 1); puts("b"); }
+    void two(void) { write(1, "c", 1); puts("d"); }
+    static inline void inlined(void) { write(1, "e", 1); }
+    void three(void) { inlined(); puts("f"); }
+"""
+
+
+def told_lines(workshop: Workshop, *sites: dict[str, Any], level: str = "-O2") -> list[int]:
+    """The lines of TWO in which something is redirected."""
+    source = workshop.source("src/two.c", TWO)
+    told = workshop.compile(
+        *(source, "-c", "-w", "-o", "f.o", level),
+        plan=workshop.plan(io=paths(*sites)),
+        arguments=["verbose"],
+    ).stderr
+    return [int(line) for line in re.findall(r"two\.c:(\d+):\d+: note: .*is redirected", told)]
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_only_what_the_plan_names_is_redirected(workshop: Workshop, level: str) -> None:
+    def lines(*sites: dict[str, Any]) -> list[int]:
+        return told_lines(workshop, *sites, level=level)
+
+    assert lines() == []
+    assert lines(site("one")) == [4, 4]
+    assert lines(site("one", calls=["write"]), site("two", calls=["puts"])) == [4, 5]
+    assert lines(site("one", file="src/two.c")) == [4, 4]
+    assert lines(site("one", file="other.c")) == []
+    assert lines(site(None, file="two.c", calls=["puts"])) == [4, 5, 7]
+    assert lines(site("one", line=5), site("two", line=5)) == [5, 5]
+    assert lines(site("inlined")) == [6]
+    assert lines(site("two.constprop.0")) == [5, 5]
+
+
+def test_a_site_belongs_to_the_function_that_was_profiled(workshop: Workshop) -> None:
+    told_lines(workshop, site("one"))
+    checksum = workshop.records("f.o")["one"].checksum
+    assert told_lines(workshop, site("one", cfg_checksum=checksum)) == [4, 4]
+    stale = workshop.plan(io=paths(site("one", cfg_checksum="01234567"), site("two")))
+    options = ["-c", "-o", "f.o", "-Wno-unused-result", "-Werror"]
+    told = workshop.compile("src/two.c", *options, plan=stale).stderr
+    assert told.count("warning:") == 1
+    assert "the I/O site in function 'one' is skipped: the function changed" in told
+    assert f"had checksum 01234567, now {checksum}" in told
+
+
+def test_an_inlined_function_is_planned_under_its_own_name(workshop: Workshop) -> None:
+    """And under that of the function it was inlined into."""
+    assert told_lines(workshop, site("inlined"), level="-O3") == [6]
+    assert 7 in told_lines(workshop, site("three"), level="-O3")
+
+
+@pytest.mark.parametrize("way", ["-O0", "-O2", "-O2 -flto", "-O2 -fPIC -shared"])
+def test_a_unit_with_a_site_carries_the_plan_and_asks_for_interposition(
+    workshop: Workshop, way: str
+) -> None:
+    workshop.source(
+        "library.c", "const int kadapt_io_anchor = 1;\nlong kadapt_write(void) { return 0; }\n"
+    )
+    source = workshop.source("f.c", '#include <unistd.h>\nint main(void) { write(1, "x", 1); }\n')
+    plan = workshop.plan(io=paths(site("main"), mode="strict", streams=True))
+    workshop.compile(source, "-w", "library.c", *way.split(), "-o", "program", plan=plan)
+    symbols = workshop.run("nm", "program").stdout
+    assert re.search(r" [VR] kadapt_plan$", symbols, re.MULTILINE)
+    assert "kadapt_io_anchor" in symbols
+
+
+def test_flags_say_what_is_planned(workshop: Workshop) -> None:
+    reader = """
+        #include <stdio.h>
+        extern const unsigned kadapt_plan[];
+        const int kadapt_io_anchor = 1;
+        void kadapt_phase_enter(unsigned phase) { (void)phase; }
+        int main(void) { printf("%u %u\\n", kadapt_plan[2], kadapt_plan[3]); return 0; }
+    """
+    source = workshop.source("f.c", reader)
+    wanted = {
+        "1 0\n": paths(site("main", calls=["write"])),
+        "3 0\n": paths(site("main", calls=["write"]), streams=True),
+        "5 0\n": paths(site("main", calls=["write"]), mode="strict"),
+        "0 0\n": paths(mode="off"),
+    }
+    for told, io in wanted.items():
+        plan = workshop.plan(marker("main"), io=io)
+        workshop.compile(source, "-o", "program", plan=plan)
+        assert workshop.run("./program").stdout == told
+
+
+def test_a_plan_without_io_redirects_nothing(workshop: Workshop) -> None:
+    for io in None, paths(site("one"), mode="off"), paths():
+        source = workshop.source("two.c", TWO)
+        workshop.compile(source, "-c", "-w", "-o", "f.o", plan=workshop.plan(io=io))
+        assert not any("kadapt" in name for name in undefined(workshop))
+
+
+@pytest.mark.parametrize(
+    ("io", "complaint"),
+    [
+        ([], "damaged at its I/O paths"),
+        (paths(mode="fast"), "damaged at its I/O paths"),
+        (paths(streams=None), "damaged at its I/O paths"),
+        (paths(sites={}), "no list of I/O sites"),
+        (paths(site("f"), site(None)), "damaged at I/O site 1"),
+        (paths(site("f", line=-1)), "damaged at I/O site 0"),
+        (paths(site("f", calls="write")), "damaged at I/O site 0"),
+        (paths(site("f", calls=[1])), "damaged at I/O site 0"),
+        (paths(site("f", cfg_checksum="12")), "damaged at I/O site 0"),
+        (paths(site(7)), "damaged at I/O site 0"),
+        (paths(7), "damaged at I/O site 0"),
+    ],
+)
+def test_bad_io_stops_the_compilation(workshop: Workshop, io: Any, complaint: str) -> None:
+    source = workshop.source("two.c", TWO)
+    completed = workshop.compile(source, "-c", plan=workshop.plan(io=io), check=False)
+    assert completed.returncode == 1
+    assert complaint in completed.stderr
+
+
+def test_a_32_bit_compilation_redirects_nothing(workshop: Workshop) -> None:
+    text = "long write(int, const void *, unsigned long);\nvoid f(void) { write(1, 0, 1); }\n"
+    source = workshop.source("f.c", text)
+    options = ["-m32", "-S", "-o", "f.s", "-w"]
+    workshop.compile(source, *options, arguments=["redirect-all"])
+    assert "kadapt" not in (workshop.directory / "f.s").read_text()
+
+
+PRINTING = {
+    "c": (
+        "print.c",
+        HEADERS + 'int main(void) { FILE *s = fopen("out", "w"); for (int i = 0; i < 9; i++)'
+        ' { fprintf(s, "%d of %s\\n", i, "nine"); fputs("x", s); putc(i + 48, s);'
+        ' printf("%d\\n", i); } if (fclose(s)) return 1; char b[4]; write(1, "end\\n", 4);'
+        " return (int)read(0, b, 4); }",
+    ),
+    "c++": (
+        "print.cc",
+        "#include <cstdio>\n#include <fstream>\n#include <iostream>\nint main() {"
+        ' std::ofstream s("out"); for (int i = 0; i < 9; i++) { s << i << std::endl;'
+        ' std::cout << i << "\\n"; std::printf("%d\\n", i); } }',
+    ),
+    "fortran": (
+        "print.f90",
+        "program p\n  integer :: i\n  open(7, file='out')\n  do i = 1, 9\n    write(7, *) i, 'x'\n"
+        "    print *, i\n    flush(7)\n  end do\nend program\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize(("name", "text"), PRINTING.values(), ids=PRINTING.keys())
+def test_redirected_programs_print_the_same(
+    workshop: Workshop, name: str, text: str, level: str
+) -> None:
+    stub = workshop.directory / "stub.o"
+    workshop.run("gcc-12", "-O2", "-c", "-o", stub, PROGRAMS / "torture_stub.c")
+    source = workshop.source(name, text)
+    seen = []
+    for arguments in [], ["redirect-all"]:
+        (workshop.directory / "out").unlink(missing_ok=True)
+        options = [level, "-w", "-o", "program"]
+        workshop.compile(source, str(stub), *options, arguments=arguments)
+        seen.append((workshop.run("./program").stdout, (workshop.directory / "out").read_bytes()))
+    assert seen[0] == seen[1]
+    assert seen[0][1]

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How things end: processes, streams, the device itself. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cases.h"
+#include "device.h"
+#include "device_file.h"
+#include "io_count.h"
+#include "libkadapt.h"
+#include "sink.h"
+
+static enum outcome check_size(const char *path, long expected)
+{
+	struct stat status;
+
+	CHECK(stat(path, &status) == 0);
+	if (status.st_size != expected)
+		note("%ld bytes, not %ld", (long)status.st_size, expected);
+	CHECK(status.st_size == expected);
+	unlink(path);
+	return PASSED;
+}
+
+static uint64_t appends(void)
+{
+	struct kadapt_io_totals now;
+
+	kadapt_io_count(&now);
+	return now.appends;
+}
+
+#define PATH "/tmp/kadapt-io-end"
+#define LINE "a line that is repeated a thousand times\n"
+#define LINES 1000
+
+/* 0 if the last of them went into a ring. */
+static int print_lines(FILE *stream)
+{
+	uint64_t before = appends();
+
+	for (int i = 0; i < LINES; i++)
+		kadapt_fputs(LINE, stream);
+	return appends() - before > LINES / 2 ? PASSED : FAILED;
+}
+
+static int print_and_exit(void *unused)
+{
+	FILE *stream = fopen(PATH, "w");
+
+	(void)unused;
+	kadapt_enter(SLOW_PHASE);
+	exit(print_lines(stream));
+}
+
+static enum outcome test_stream_exit(void)
+{
+	CHECK(in_child(print_and_exit, NULL) == PASSED);
+	return check_size(PATH, LINES * (long)strlen(LINE));
+}
+
+static enum outcome test_command(void)
+{
+	FILE *command = popen("cat > " PATH, "w");
+
+	CHECK(kadapt_enter(SLOW_PHASE) == 0);
+	CHECK(command && print_lines(command) == PASSED);
+	CHECK(pclose(command) == 0);
+	return check_size(PATH, LINES * (long)strlen(LINE));
+}
+
+/* Streams that write to one file, first through one, then through the other. */
+static enum outcome test_reopened(void)
+{
+	FILE *stream = fopen(PATH, "w");
+
+	CHECK(kadapt_enter(SLOW_PHASE) == 0);
+	CHECK(stream && print_lines(stream) == PASSED);
+	stream = freopen(PATH, "a", stream);
+	CHECK(stream && print_lines(stream) == PASSED);
+	CHECK(fclose(stream) == 0);
+	return check_size(PATH, 2 * LINES * (long)strlen(LINE));
+}
+
+static int fill_and_execute(void *argument)
+{
+	struct sink *sink = argument;
+
+	if (kadapt_enter(SLOW_PHASE) || sink_open(sink, SINK_FILE) || sink_fill(sink))
+		return FAILED;
+	execlp("true", "true", NULL);
+	return FAILED;
+}
+
+static enum outcome test_exec(void)
+{
+	struct sink *sink = shared_memory(sizeof(*sink));
+
+	CHECK(in_child(fill_and_execute, sink) == PASSED);
+	return check_size(sink->path, 3 * RECORD_BYTES);
+}
+
+static int fill_and_die(void *argument)
+{
+	struct sink *sink = argument;
+
+	if (kadapt_enter(SLOW_PHASE) || sink_open(sink, SINK_FILE) || sink_fill(sink))
+		return FAILED;
+	syscall(SYS_kill, getpid(), SIGKILL);
+	return FAILED;
+}
+
+static enum outcome test_killed(void)
+{
+	struct sink *sink = shared_memory(sizeof(*sink));
+	int status;
+	pid_t process = fork();
+
+	if (process == 0)
+		_exit(fill_and_die(sink));
+	CHECK(waitpid(process, &status, 0) == process);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	return check_size(sink->path, 3 * RECORD_BYTES);
+}
+
+/* A program that closes what it does not know. */
+static enum outcome test_device_closed(void)
+{
+	struct sink sink;
+
+	CHECK(kadapt_enter(SLOW_PHASE) == 0);
+	CHECK(sink_open(&sink, SINK_FILE) == 0);
+	CHECK(sink_fill(&sink) == 0);
+	CHECK(syscall(SYS_close, kadapt_device) == 0);
+	CHECK(sink_arrived(&sink) == 3 * RECORD_BYTES);
+	for (long i = 4; i < 50; i++) {
+		CHECK(kadapt_write(sink.writer, RECORD, RECORD_BYTES) == RECORD_BYTES);
+		CHECK(sink_arrived(&sink) == i * RECORD_BYTES);
+	}
+	sink_close(&sink);
+	return PASSED;
+}
+
+const struct test_case end_cases[] = {
+    {"end_stream_exit", "a stream that is left to exit()", test_stream_exit},
+    {"end_command", "a stream to a command", test_command},
+    {"end_reopened", "a stream that is opened anew", test_reopened},
+    {"end_exec", "another program is executed", test_exec},
+    {"end_killed", "what was accepted is there after SIGKILL", test_killed},
+    {"end_device_closed", "the device is closed past the library", test_device_closed},
+    {0},
+};

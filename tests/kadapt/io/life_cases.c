@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Processes, threads, signals, descriptors that change hands, errors. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cases.h"
+#include "device.h"
+#include "libkadapt.h"
+#include "sink.h"
+
+static void *write_for_ever(void *argument)
+{
+	struct sink *sink = argument;
+
+	while (kadapt_write(sink->writer, RECORD, RECORD_BYTES) == RECORD_BYTES)
+		;
+	return NULL;
+}
+
+/* write(2) is where a thread may be cancelled, and nothing is held then. */
+static enum outcome test_cancel(void)
+{
+	struct sink sink;
+	pthread_t thread;
+	void *result;
+
+	for (int kind = 0; kind < SINK_KINDS; kind++) {
+		CHECK(sink_open(&sink, (enum sink_kind)kind) == 0);
+		pthread_create(&thread, NULL, write_for_ever, &sink);
+		sleep_for(10 * NS_PER_MS);
+		CHECK(pthread_cancel(thread) == 0);
+		CHECK(pthread_join(thread, &result) == 0);
+		CHECK(result == PTHREAD_CANCELED);
+		if (kind == SINK_FILE)
+			CHECK(kadapt_write(sink.writer, RECORD, RECORD_BYTES) == RECORD_BYTES);
+		sink_close(&sink);
+	}
+	return PASSED;
+}
+
+static int write_as_child(void *argument)
+{
+	struct sink *sink = argument;
+
+	for (int i = 0; i < 3; i++)
+		if (kadapt_write(sink->writer, "child67890", RECORD_BYTES) != RECORD_BYTES)
+			return FAILED;
+	return PASSED;
+}
+
+static enum outcome test_fork(void)
+{
+	char text[100] = {0};
+	struct sink sink;
+
+	CHECK(kadapt_enter(SLOW_PHASE) == 0);
+	CHECK(sink_open(&sink, SINK_FILE) == 0);
+	CHECK(sink_fill(&sink) == 0);
+	CHECK(in_child(write_as_child, &sink) == PASSED);
+	CHECK(kadapt_write(sink.writer, "parent7890", RECORD_BYTES) == RECORD_BYTES);
+	CHECK(pread(sink.writer, text, sizeof(text), 0) == 70);
+	CHECK(!memcmp(text, RECORD RECORD RECORD "child67890child67890child67890parent7890", 70));
+	sink_close(&sink);
+	return PASSED;
+}
+
+#define THREADS 4
+#define RECORDS 20000
+
+static struct sink shared;
+
+/* Numbered records, each thread's own. */
+static void *write_numbered(void *argument)
+{
+	char record[32];
+
+	for (int i = 0; i < RECORDS; i++) {
+		snprintf(record, sizeof(record), "%d %07d\n", (int)(intptr_t)argument, i);
+		if (kadapt_write(shared.writer, record, RECORD_BYTES) != RECORD_BYTES)
+			return NULL;
+	}
+	return argument;
+}
+
+/* Each thread's records are whole, all there, and in its order. */
+static enum outcome check_numbered(int descriptor)
+{
+	int next[THREADS + 1] = {0};
+	char record[RECORD_BYTES + 1] = {0};
+	int thread, number;
+
+	lseek(descriptor, 0, SEEK_SET);
+	for (int i = 0; i < THREADS * RECORDS; i++) {
+		CHECK(read(descriptor, record, RECORD_BYTES) == RECORD_BYTES);
+		CHECK(sscanf(record, "%d %d", &thread, &number) == 2);
+		CHECK(thread >= 1 && thread <= THREADS && record[RECORD_BYTES - 1] == '\n');
+		CHECK(next[thread]++ == number);
+	}
+	CHECK(read(descriptor, record, 1) == 0);
+	return PASSED;
+}
+
+static enum outcome test_threads(void)
+{
+	pthread_t threads[THREADS];
+	void *result;
+
+	CHECK(sink_open(&shared, SINK_FILE) == 0);
+	for (intptr_t i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, write_numbered, (void *)(i + 1));
+	for (intptr_t i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], &result);
+		CHECK(result == (void *)(i + 1));
+	}
+	CHECK(check_numbered(shared.writer) == PASSED);
+	sink_close(&shared);
+	return PASSED;
+}
+
+static atomic_int signals;
+
+static void write_in_handler(int number)
+{
+	(void)number;
+	signals++;
+	if (kadapt_write(shared.writer, "signalled\n", RECORD_BYTES) != RECORD_BYTES)
+		abort();
+}
+
+/* A timer interrupts appends; records of both are whole, and the main ones in order. */
+static enum outcome test_signals(void)
+{
+	const struct itimerval fast = {{0, 500}, {0, 500}};
+	const struct itimerval off = {{0, 0}, {0, 0}};
+	char record[16] = {0};
+	int next = 0, seen = 0;
+
+	CHECK(sink_open(&shared, SINK_FILE) == 0);
+	signal(SIGALRM, write_in_handler);
+	setitimer(ITIMER_REAL, &fast, NULL);
+	while (signals < 100) {
+		snprintf(record, sizeof(record), "%09d\n", next++);
+		CHECK(kadapt_write(shared.writer, record, RECORD_BYTES) == RECORD_BYTES);
+	}
+	setitimer(ITIMER_REAL, &off, NULL);
+	lseek(shared.writer, 0, SEEK_SET);
+	for (int i = 0; read(shared.writer, record, RECORD_BYTES) == RECORD_BYTES;) {
+		if (!strcmp(record, "signalled\n"))
+			seen++;
+		else
+			CHECK(atoi(record) == i++);
+	}
+	note("%d signals in %d records", seen, next);
+	CHECK(seen == signals);
+	sink_close(&shared);
+	return PASSED;
+}
+
+static enum outcome test_number_again(void)
+{
+	struct sink first, second;
+	int number;
+
+	CHECK(kadapt_enter(SLOW_PHASE) == 0);
+	CHECK(sink_open(&first, SINK_FILE) == 0);
+	CHECK(sink_fill(&first) == 0);
+	number = first.writer;
+	close(number);
+	CHECK(sink_open(&second, SINK_FILE) == 0);
+	CHECK(second.writer == number);
+	CHECK(sink_fill(&second) == 0);
+	CHECK(sink_arrived(&first) == 3 * RECORD_BYTES);
+	close(number);
+	CHECK(sink_arrived(&second) == 3 * RECORD_BYTES);
+	CHECK(sink_arrived(&first) == 3 * RECORD_BYTES);
+	return PASSED;
+}
+
+#define SMALL_FOLDER "/tmp/kadapt-io-small"
+
+/* Records until it fails; how many, and what was said then. */
+typedef ssize_t write_function(int descriptor, const void *bytes, size_t size);
+
+/* Among the records some that are too long for a ring; how many could be written. */
+static int fill_up_mixed(write_function *function, const char *path, off_t *size)
+{
+	static const char bytes[20000] = "x";
+	int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	int count = 0;
+
+	while (count < 10000) {
+		size_t wanted = count % 50 == 49 ? sizeof(bytes) : 100;
+
+		if (function(descriptor, bytes, wanted) != (ssize_t)wanted)
+			break;
+		count++;
+	}
+	*size = lseek(descriptor, 0, SEEK_END);
+	close(descriptor);
+	return count;
+}
+
+static enum outcome test_disk_full_mixed(void)
+{
+	int plain, adapted;
+	off_t plain_size, adapted_size;
+
+	mkdir(SMALL_FOLDER, 0700);
+	CHECK(mount("none", SMALL_FOLDER, "tmpfs", 0, "size=256k") == 0);
+	plain = fill_up_mixed(write, SMALL_FOLDER "/plain", &plain_size);
+	unlink(SMALL_FOLDER "/plain");
+	adapted = fill_up_mixed(kadapt_write, SMALL_FOLDER "/adapted", &adapted_size);
+	umount(SMALL_FOLDER);
+	note("%d records, %d records", plain, adapted);
+	CHECK(plain > 100 && plain == adapted && plain_size == adapted_size);
+	return PASSED;
+}
+
+static int fill_up(write_function *function, const char *path, int *error)
+{
+	char record[100];
+	int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	int count = 0;
+	ssize_t written;
+
+	memset(record, 'x', sizeof(record));
+	while ((written = function(descriptor, record, sizeof(record))) == sizeof(record))
+		count++;
+	*error = written < 0 ? errno : (int)-written;
+	written = function(descriptor, record, sizeof(record));
+	CHECK(written < 0 && errno == (*error > 0 ? *error : errno));
+	close(descriptor);
+	return count;
+}
+
+static enum outcome test_disk_full(void)
+{
+	int plain, adapted, plain_error, adapted_error;
+
+	mkdir(SMALL_FOLDER, 0700);
+	CHECK(mount("none", SMALL_FOLDER, "tmpfs", 0, "size=256k") == 0);
+	plain = fill_up(write, SMALL_FOLDER "/plain", &plain_error);
+	unlink(SMALL_FOLDER "/plain");
+	adapted = fill_up(kadapt_write, SMALL_FOLDER "/adapted", &adapted_error);
+	umount(SMALL_FOLDER);
+	note("%d records and %d, %d records and %d", plain, plain_error, adapted, adapted_error);
+	CHECK(plain > 1000 && plain == adapted && plain_error == adapted_error);
+	return PASSED;
+}
+
+static enum outcome test_size_limit(void)
+{
+	const struct rlimit limit = {.rlim_cur = 100050, .rlim_max = RLIM_INFINITY};
+	int plain, adapted, plain_error, adapted_error;
+
+	signal(SIGXFSZ, SIG_IGN);
+	CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+	plain = fill_up(write, "/tmp/kadapt-io-plain", &plain_error);
+	adapted = fill_up(kadapt_write, "/tmp/kadapt-io-adapted", &adapted_error);
+	unlink("/tmp/kadapt-io-plain");
+	unlink("/tmp/kadapt-io-adapted");
+	note("%d records and %d, %d records and %d", plain, plain_error, adapted, adapted_error);
+	CHECK(plain == 1000 && adapted == 1000 && plain_error == -50 && adapted_error == -50);
+	return PASSED;
+}
+
+static atomic_int broken_pipes;
+
+static void count_broken_pipe(int number)
+{
+	(void)number;
+	broken_pipes++;
+}
+
+static enum outcome break_off(enum sink_kind kind)
+{
+	struct sink sink;
+	int failures = 0;
+
+	CHECK(sink_open(&sink, kind) == 0);
+	CHECK(sink_fill(&sink) == 0);
+	close(sink.reader);
+	sink.reader = -1;
+	broken_pipes = 0;
+	for (int i = 0; i < 20000 && failures < 3; i++)
+		if (kadapt_write(sink.writer, RECORD, RECORD_BYTES) < 0) {
+			CHECK(errno == EPIPE || errno == ECONNRESET);
+			failures += errno == EPIPE;
+		}
+	note("%s: %d failures, %d signals", sink_names[kind], failures, (int)broken_pipes);
+	CHECK(failures == 3 && broken_pipes == 3);
+	sink_close(&sink);
+	return PASSED;
+}
+
+static enum outcome test_broken_pipe(void)
+{
+	CHECK(kadapt_enter(SLOW_PHASE) == 0);
+	signal(SIGPIPE, count_broken_pipe);
+	CHECK(break_off(SINK_PIPE) == PASSED);
+	CHECK(break_off(SINK_UNIX) == PASSED);
+	CHECK(break_off(SINK_TCP) == PASSED);
+	return PASSED;
+}
+
+/* A peer that reads nothing: what is not waited for is not written. */
+static enum outcome test_no_room(void)
+{
+	struct sink sink;
+	long written = 0;
+
+	CHECK(sink_open(&sink, SINK_UNIX) == 0);
+	while (kadapt_send(sink.writer, RECORD, RECORD_BYTES, MSG_DONTWAIT) == RECORD_BYTES)
+		written += RECORD_BYTES;
+	CHECK(errno == EAGAIN);
+	for (long left = written; left; left -= RECORD_BYTES) {
+		char record[RECORD_BYTES];
+
+		CHECK(recv(sink.reader, record, RECORD_BYTES, MSG_WAITALL) == RECORD_BYTES);
+		CHECK(!memcmp(record, RECORD, RECORD_BYTES));
+	}
+	CHECK(recv(sink.reader, &(char){0}, 1, MSG_DONTWAIT) == -1);
+	sink_close(&sink);
+	return PASSED;
+}
+
+static int gate[2];
+
+static void do_nothing(int number)
+{
+	(void)number;
+}
+
+/* A write that waits is interrupted where write(2) would be, and says so. */
+static enum outcome interrupt(enum sink_kind kind)
+{
+	const struct itimerval soon = {{0, 0}, {0, 300000}};
+	struct sigaction action = {.sa_handler = do_nothing};
+	struct sink sink;
+	long written = 0;
+	char record[RECORD_BYTES];
+
+	CHECK(sink_open(&sink, kind) == 0);
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	while (kadapt_write(sink.writer, RECORD, RECORD_BYTES) == RECORD_BYTES) {
+		written += RECORD_BYTES;
+		if (written == RECORD_BYTES * 1000)
+			setitimer(ITIMER_REAL, &soon, NULL);
+	}
+	CHECK(errno == EINTR);
+	note("%s: interrupted after %ld bytes", sink_names[kind], written);
+	for (; written; written -= RECORD_BYTES) {
+		for (int got = 0; got < RECORD_BYTES;) {
+			ssize_t more =
+			    read(sink.reader, record + got, (size_t)(RECORD_BYTES - got));
+
+			CHECK(more > 0);
+			got += (int)more;
+		}
+		CHECK(!memcmp(record, RECORD, RECORD_BYTES));
+	}
+	CHECK(sink_arrived(&sink) == 0);
+	sink_close(&sink);
+	return PASSED;
+}
+
+static enum outcome test_interrupted(void)
+{
+	CHECK(interrupt(SINK_PIPE) == PASSED);
+	CHECK(interrupt(SINK_UNIX) == PASSED);
+	return PASSED;
+}
+
+static int write_and_end(void *argument)
+{
+	struct sink *sink = argument;
+	char go;
+
+	CHECK(kadapt_enter(SLOW_PHASE) == 0);
+	CHECK(read(gate[0], &go, 1) == 1);
+	CHECK(sink_fill(sink) == 0);
+	return PASSED;
+}
+
+static enum outcome test_exit(void)
+{
+	struct sink sink;
+	int status;
+
+	CHECK(pipe(gate) == 0);
+	for (int kind = 0; kind < SINK_KINDS; kind++) {
+		CHECK(sink_open(&sink, (enum sink_kind)kind) == 0);
+		if (fork() == 0)
+			exit(write_and_end(&sink));
+		/* It is the child's alone then, or it could have no ring. */
+		close(sink.writer);
+		CHECK(write(gate[1], "g", 1) == 1);
+		wait(&status);
+		note("%s: %d", sink_names[kind], WEXITSTATUS(status));
+		CHECK(WEXITSTATUS(status) == PASSED);
+		CHECK(sink_arrived(&sink) == 3 * RECORD_BYTES);
+	}
+	return PASSED;
+}
+
+const struct test_case life_cases[] = {
+    {"life_fork", "parent and child write to one file", test_fork},
+    {"life_threads", "four threads write to one file", test_threads},
+    {"life_cancel", "a writing thread is cancelled", test_cancel},
+    {"life_signals", "a handler writes to the descriptor it interrupted", test_signals},
+    {"life_number_again", "a number that is closed and given out again", test_number_again},
+    {"life_disk_full", "a full disk is met at the same record", test_disk_full},
+    {"life_disk_full_mixed", "the same with records too long for a ring", test_disk_full_mixed},
+    {"life_size_limit", "a file-size limit is met at the same byte", test_size_limit},
+    {"life_broken_pipe", "a broken pipe fails with a signal each time", test_broken_pipe},
+    {"life_no_room", "a peer that does not read", test_no_room},
+    {"life_interrupted", "a write that waits is interrupted", test_interrupted},
+    {"life_exit", "what is pending at exit() arrives", test_exit},
+    {0},
+};

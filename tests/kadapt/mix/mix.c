@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * mix KIND SEED COUNT: COUNT operations, chosen by SEED, on a file (in MIX_FOLDER
+ * or /tmp), pipe, unix or tcp; what each returned and what was left in the end is
+ * printed. Built plain and with ADAPTED, it must print the same.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mix.h"
+
+#ifdef ADAPTED
+#include "libkadapt.h"
+
+#ifndef PLAN_FLAGS
+#define PLAN_FLAGS KADAPT_PLAN_IO
+#endif
+
+const struct kadapt_plan kadapt_plan = {.abi = KADAPT_PLAN_ABI, .flags = PLAN_FLAGS};
+#endif
+
+static uint64_t state;
+
+uint32_t any(uint32_t below)
+{
+	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (uint32_t)(state >> 33) % below;
+}
+
+const char *bytes(size_t size)
+{
+	static char text[BYTES_MAX];
+
+	for (size_t i = 0; i < size; i++)
+		text[i] = (char)('a' + (i + state) % 26);
+	return text;
+}
+
+uint64_t hash(uint64_t before, const void *from, size_t size)
+{
+	const unsigned char *text = from;
+
+	for (size_t i = 0; i < size; i++)
+		before = (before ^ text[i]) * 1099511628211ULL;
+	return before;
+}
+
+void tell(const char *what, long value)
+{
+	printf("%s %ld\n", what, value);
+}
+
+int main(int count, char **arguments)
+{
+	int is_file;
+
+	if (count != 4)
+		return 2;
+	is_file = !strcmp(arguments[1], "file");
+	state = strtoull(arguments[2], NULL, 10);
+	/* A child must not print again what its parent has in its buffer. */
+	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+	return is_file ? mix_file(atoi(arguments[3]))
+		       : mix_stream(arguments[1], atoi(arguments[3]));
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Calls as the compiler plugin redirects them, for programs that are built with ADAPTED. */
+#ifndef REDIRECTED_H
+#define REDIRECTED_H
+
+#ifdef ADAPTED
+#include "libkadapt.h"
+
+#define write kadapt_write
+#define pwrite kadapt_pwrite
+#define writev kadapt_writev
+#define send kadapt_send
+#define fwrite kadapt_fwrite
+#define fprintf kadapt_fprintf
+#define fputs kadapt_fputs
+#define fputc kadapt_fputc
+#endif
+
+#endif
