@@ -72,14 +72,14 @@ PYTEST := $(PYTHON) -m pytest
 
 .PHONY: test
 test: build test-deps ## set up all that is needed, then run every test
-	$(PYTEST) -m 'not full and not torture' $(PYTEST_ARGUMENTS)
+	$(PYTEST) -m 'not full and not torture and not soak' $(PYTEST_ARGUMENTS)
 
 .PHONY: test-full
 test-full: build test-deps ## the tests that are too long for `make test`, too
-	$(PYTEST) -m 'not torture' $(PYTEST_ARGUMENTS)
+	$(PYTEST) -m 'not torture and not soak' $(PYTEST_ARGUMENTS)
 
 .PHONY: bench
-bench: bench-profiler bench-phases bench-view bench-inputs bench-quantum bench-lab bench-kernel ## every benchmark
+bench: bench-profiler bench-phases bench-view bench-inputs bench-quantum bench-lab bench-io bench-send bench-kernel bench-io-programs ## every benchmark
 
 .PHONY: lock
 lock: deps ## pin the newest versions of what requirements/python.in names

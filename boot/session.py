@@ -36,7 +36,8 @@ _LACKING = "kadence: /dev/"
 
 _COMPLAINT = re.compile(
     r"Kernel panic|\bBUG:|\bWARNING:|\bOops\b|general protection|Call Trace|Out of memory"
-    r"|INFO: (?:task|rcu)|blocked for more than|unable to handle|kmemleak:|UBSAN:|KASAN:"
+    r"|INFO: (?:task|rcu)|blocked for more than|unable to handle"
+    r"|kmemleak: \d+ new|UBSAN:|KASAN:|KCSAN:"
 )
 
 

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Descriptors that change hands while a ring is bound to them: closed, another's number taken,
+ * passed to another process; and as many rings as there may be at once.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "faults.h"
+#include "writer.h"
+
+#define HALF 3000
+#define MOST_RINGS 64
+#define ROUNDS_OF_ALL 100
+
+static const struct sequence sequence = {.size = 64, .seed = 7};
+
+static bool ended_well(pid_t pid)
+{
+	int status;
+
+	return waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+/* The writer's part of a case: half, the event, the other half. */
+static int write_halves(struct sink *sink, struct progress *progress, int (*event)(struct sink *))
+{
+	struct writer writer;
+
+	if (writer_begin(&writer, sink, progress, &sequence))
+		return FAILED;
+	writer_write(&writer, HALF);
+	if (event(sink))
+		return FAILED;
+	writer_write(&writer, HALF);
+	return PASSED;
+}
+
+static enum outcome check(struct seen *seen, const struct progress *progress)
+{
+	note("%lu records told of, %lu by a ring", (unsigned long)atomic_load(&progress->told),
+	     (unsigned long)atomic_load(&progress->ringed));
+	CHECK(seen_all(seen, atomic_load(&progress->told)));
+	CHECK(atomic_load(&progress->told) == 2 * HALF);
+	CHECK(atomic_load(&progress->ringed));
+	return PASSED;
+}
+
+/* Its number stands for another file from here on. */
+static int take_number(struct sink *sink)
+{
+	int other = open(in_directory("other").text, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	return other < 0 || dup3(other, sink->write_end, O_CLOEXEC) < 0 || close(other) ? -1 : 0;
+}
+
+static enum outcome number_taken(void)
+{
+	struct progress *progress = shared_memory(sizeof(*progress));
+	struct path first = in_directory("records"), second = in_directory("other");
+	struct seen seen = {.sequence = &sequence};
+	struct sink sink, other;
+	pid_t pid;
+
+	CHECK(progress && sink_make(&sink, SINK_FILE, first.text) == 0);
+	CHECK(sink_make(&other, SINK_FILE, second.text) == 0);
+	pid = fork();
+	if (pid == 0)
+		_exit(write_halves(&sink, progress, take_number));
+	CHECK(ended_well(pid));
+	CHECK(sink_open_written(&sink) == 0 && sink_open_written(&other) == 0);
+	seen_file(&seen, sink.read_end);
+	CHECK(seen.bytes >= HALF * sequence.size);
+	seen_file(&seen, other.read_end);
+	return check(&seen, progress);
+}
+
+/* Closed, and opened again for what comes then. */
+static int close_and_open(struct sink *sink)
+{
+	if (close(sink->write_end))
+		return -1;
+	sink->write_end = open(sink->path, O_RDWR | O_APPEND | O_CLOEXEC);
+	return sink->write_end < 0 ? -1 : 0;
+}
+
+static enum outcome closed(void)
+{
+	struct progress *progress = shared_memory(sizeof(*progress));
+	struct path path = in_directory("records");
+	struct seen seen = {.sequence = &sequence};
+	struct sink sink;
+	pid_t pid;
+
+	CHECK(progress && sink_make(&sink, SINK_FILE, path.text) == 0);
+	pid = fork();
+	if (pid == 0)
+		_exit(write_halves(&sink, progress, close_and_open));
+	CHECK(ended_well(pid));
+	CHECK(sink_open_written(&sink) == 0);
+	seen_file(&seen, sink.read_end);
+	return check(&seen, progress);
+}
+
+static int road[2]; /* on which a descriptor is passed */
+
+union control {
+	struct cmsghdr header;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+static int pass(struct sink *sink)
+{
+	union control control = {0};
+	char byte = 0;
+	struct iovec content = {.iov_base = &byte, .iov_len = 1};
+	struct msghdr message = {
+	    .msg_iov = &content,
+	    .msg_iovlen = 1,
+	    .msg_control = &control,
+	    .msg_controllen = sizeof(control),
+	};
+
+	control.header = (struct cmsghdr){
+	    .cmsg_len = CMSG_LEN(sizeof(int)),
+	    .cmsg_level = SOL_SOCKET,
+	    .cmsg_type = SCM_RIGHTS,
+	};
+	memcpy(CMSG_DATA(&control.header), &sink->write_end, sizeof(int));
+	return sendmsg(road[1], &message, 0) == 1 ? 0 : -1;
+}
+
+static int receive_descriptor(void)
+{
+	union control control = {0};
+	char byte;
+	struct iovec content = {.iov_base = &byte, .iov_len = 1};
+	struct msghdr message = {
+	    .msg_iov = &content,
+	    .msg_iovlen = 1,
+	    .msg_control = &control,
+	    .msg_controllen = sizeof(control),
+	};
+	int descriptor = -1;
+
+	if (recvmsg(road[0], &message, 0) == 1)
+		memcpy(&descriptor, CMSG_DATA(&control.header), sizeof(int));
+	return descriptor;
+}
+
+/* Whoever else has the open file sees records in their order; the writer's end ends nothing. */
+static enum outcome passed_file(void)
+{
+	struct progress *progress = shared_memory(sizeof(*progress));
+	struct path path = in_directory("records");
+	struct seen seen = {.sequence = &sequence};
+	struct sink sink;
+	int received;
+	pid_t pid;
+
+	CHECK(progress && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, road) == 0);
+	CHECK(sink_make(&sink, SINK_FILE, path.text) == 0);
+	pid = fork();
+	if (pid == 0)
+		_exit(write_halves(&sink, progress, pass));
+	received = receive_descriptor();
+	CHECK(received >= 0);
+	CHECK(ended_well(pid));
+	seen_file(&seen, received);
+	close(received);
+	return check(&seen, progress);
+}
+
+static bool read_to_the_end(struct sink *sink, struct seen *seen)
+{
+	char buffer[4096];
+	ssize_t count;
+
+	while ((count = read(sink->read_end, buffer, sizeof(buffer))) > 0)
+		seen_more(seen, buffer, (size_t)count);
+	return count == 0;
+}
+
+static enum outcome passed_stream(enum sink_kind kind)
+{
+	struct progress *progress = shared_memory(sizeof(*progress));
+	struct seen seen = {.sequence = &sequence};
+	struct sink sink;
+	int received;
+	pid_t pid;
+
+	CHECK(progress && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, road) == 0);
+	CHECK(sink_make(&sink, kind, NULL) == 0);
+	pid = fork();
+	if (pid == 0)
+		_exit(write_halves(&sink, progress, pass));
+	sink_begin_reading(&sink);
+	/* Before it is passed, the first half has to get through. */
+	for (size_t bytes = 0; bytes < HALF * sequence.size; bytes = seen.bytes) {
+		char buffer[64];
+		ssize_t count = read(sink.read_end, buffer, sizeof(buffer));
+
+		CHECK(count > 0);
+		seen_more(&seen, buffer, (size_t)count);
+	}
+	received = receive_descriptor();
+	CHECK(received >= 0);
+	close(received);
+	CHECK(read_to_the_end(&sink, &seen));
+	CHECK(ended_well(pid));
+	return check(&seen, progress);
+}
+
+static enum outcome passed_tcp(void)
+{
+	return passed_stream(SINK_TCP);
+}
+
+static enum outcome passed_unix(void)
+{
+	return passed_stream(SINK_UNIX);
+}
+
+static struct path numbered(int number)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "records-%d", number);
+	return in_directory(name);
+}
+
+struct many {
+	struct writer writers[MOST_RINGS];
+	struct sink sinks[MOST_RINGS];
+	struct path paths[MOST_RINGS];
+	int count;
+};
+
+/* All rings of one device, until there may be no more. */
+static int begin_many(struct many *many, struct progress *progress)
+{
+	int device = open_device();
+
+	for (many->count = 0; many->count < MOST_RINGS; many->count++) {
+		struct writer *writer = &many->writers[many->count];
+
+		*writer = (struct writer){
+		    .sink = &many->sinks[many->count],
+		    .progress = &progress[many->count],
+		    .sequence = &sequence,
+		};
+		if (ring_make(&writer->ring, device, KADAPT_RING_MIN))
+			return errno == EMFILE || errno == ENOMEM ? 0 : -1;
+		if (sink_begin_writing(writer->sink))
+			return -1;
+	}
+	return 0;
+}
+
+static void write_many(struct many *many, struct progress *progress, _Atomic int *count)
+{
+	if (begin_many(many, progress))
+		_exit(FAILED);
+	atomic_store(count, many->count);
+	for (int i = 0; i < ROUNDS_OF_ALL * many->count; i++)
+		if (writer_next(&many->writers[i % many->count]))
+			_exit(FAILED);
+	kill(getpid(), SIGKILL);
+}
+
+static bool check_many(struct many *many, struct progress *progress, int count)
+{
+	bool right = true;
+
+	for (int i = 0; i < count; i++) {
+		struct seen seen = {.sequence = &sequence};
+
+		right &= sink_open_written(&many->sinks[i]) == 0;
+		seen_file(&seen, many->sinks[i].read_end);
+		right &= seen_all(&seen, atomic_load(&progress[i].told));
+		right &= atomic_load(&progress[i].ringed) > 0;
+		right &= seen.bytes == ROUNDS_OF_ALL * sequence.size;
+		sink_close(&many->sinks[i]);
+		unlink(many->paths[i].text);
+	}
+	return right;
+}
+
+/* Killed with something in each of them. */
+static enum outcome many_rings(void)
+{
+	static struct many many;
+	struct progress *progress = shared_memory(MOST_RINGS * sizeof(*progress));
+	_Atomic int *count = shared_memory(sizeof(*count));
+	pid_t pid;
+
+	CHECK(progress && count);
+	for (int i = 0; i < MOST_RINGS; i++) {
+		many.paths[i] = numbered(i);
+		CHECK(sink_make(&many.sinks[i], SINK_FILE, many.paths[i].text) == 0);
+	}
+	pid = fork();
+	if (pid == 0)
+		write_many(&many, progress, count);
+	CHECK(pid > 0 && waitpid(pid, NULL, 0) == pid);
+	note("%d rings", atomic_load(count));
+	CHECK(atomic_load(count) > 1);
+	CHECK(check_many(&many, progress, atomic_load(count)));
+	return PASSED;
+}
+
+const struct test_case descriptor_cases[] = {
+    {"number_taken", "a number that another file takes: records go where they were told",
+     number_taken},
+    {"closed", "what is in the ring of a closed file comes before what its next opener writes",
+     closed},
+    {"passed_file", "whoever a file is passed to sees all records", passed_file},
+    {"passed_tcp", "a connection that was passed stays whole", passed_tcp},
+    {"passed_unix", "a local socket that was passed stays whole", passed_unix},
+    {"many_rings", "64 rings at once, and the writer killed", many_rings},
+    {0},
+};

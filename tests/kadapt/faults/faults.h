@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the command line says, and the tables of cases. */
+#ifndef FAULTS_H
+#define FAULTS_H
+
+#include <stdint.h>
+
+#include "harness.h"
+
+struct setting {
+	const char *directory; /* where files are written */
+	uint64_t kills;	       /* of each kind of sink */
+	uint64_t calls;	       /* of the fuzzer */
+	uint64_t rounds;       /* of hostile programs */
+	uint64_t seed;
+};
+
+extern struct setting setting;
+
+extern const struct test_case kill_cases[];
+extern const struct test_case shortage_cases[];
+extern const struct test_case descriptor_cases[];
+extern const struct test_case hostile_cases[];
+extern const struct test_case fuzz_cases[];
+
+struct path {
+	char text[4096];
+};
+
+/* Of a file in the directory. */
+struct path in_directory(const char *name);
+
+#endif
