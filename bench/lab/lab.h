@@ -42,6 +42,7 @@ struct operation {
 	int (*prepare)(long argument);		  /* once, before the first round */
 	int (*rewind)(long argument);		  /* before every round, not counted */
 	int (*run)(long argument, long count);	  /* the round */
+	int (*verify)(long argument, long count); /* after every round, not counted */
 	int (*sample)(long argument, double *to); /* instead of run: gives the figure itself */
 	void (*finish)(void);			  /* once, after the last round or a failure */
 };
@@ -50,6 +51,8 @@ extern const struct operation call_operations[];
 extern const struct operation file_operations[];
 extern const struct operation ring_operations[];
 extern const struct operation socket_operations[];
+extern const struct operation method_operations[];
+extern const struct operation latency_operations[];
 extern const struct operation process_operations[];
 extern const struct operation memory_operations[];
 extern const struct operation timer_operations[];

@@ -19,6 +19,8 @@ static int one_round(const struct operation *operation, double overhead, double 
 	error = operation->run(operation->argument, operation->batch);
 	end = now();
 	*cost = (end - start - overhead) / operation->batch;
+	if (!error && operation->verify)
+		error = operation->verify(operation->argument, operation->batch);
 	return error;
 }
 

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "lab.h"
+#include "place.h"
 
 #define SMALL_BURST 16
 #define RECEIVE_BYTES 65536
@@ -62,29 +63,37 @@ static int listen_anywhere(struct sockaddr_in *address)
 static int connect_to(const struct sockaddr_in *address)
 {
 	int yes = 1;
+	int made = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	sender = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (sender < 0 || setsockopt(sender, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes)) ||
-	    connect(sender, (const struct sockaddr *)address, sizeof(*address)))
+	if (made < 0 || setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes)) ||
+	    connect(made, (const struct sockaddr *)address, sizeof(*address)))
 		return -errno;
-	return 0;
+	return made;
+}
+
+int connect_over_tcp(int ends[2])
+{
+	struct sockaddr_in address;
+	int listener = listen_anywhere(&address);
+
+	if (listener < 0)
+		return listener;
+	ends[0] = connect_to(&address);
+	ends[1] = ends[0] < 0 ? ends[0] : accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	close(listener);
+	if (ends[0] < 0)
+		return ends[0];
+	return ends[1] < 0 ? -errno : 0;
 }
 
 static int open_connection(long unused)
 {
-	struct sockaddr_in address;
-	int listener = listen_anywhere(&address);
-	int error;
+	int ends[2] = {-1, -1};
+	int error = connect_over_tcp(ends);
 
 	(void)unused;
-	if (listener < 0)
-		return listener;
-	error = connect_to(&address);
-	if (!error) {
-		receiver = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-		error = receiver < 0 ? -errno : 0;
-	}
-	close(listener);
+	sender = ends[0];
+	receiver = ends[1];
 	return error;
 }
 

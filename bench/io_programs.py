@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What I/O paths make of whole programs: plain beside adapted, on the same kernel.
+
+On User-Mode Linux and on this machine's own kernel by wall time, runs interleaved; in the lab in
+instructions. On this machine's kernel there is no device, so only what the library does by itself
+shows. A User-Mode Linux system call costs tens of microseconds here: its gains are no headline.
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import programs
+
+from kadence import execution, measure, pipeline, program, resources, statistics
+from kadence.errors import KadenceError
+from kadence.kconfig.build import BuildRequest, build
+from kadence.kconfig.store import Kernel
+from kadence.lab import Guest
+from kadence.lab import run as run_in_lab
+from kadence.lab.guest import X86_64
+from kadence.measure import ADAPTED, MACHINE, PLAIN, TAILORED, Bench, Cell, Measurements
+from kadence.pipeline import Places, Prepared, Wish
+from kadence.program import Program
+from kadence.stages import Stages, alone_in
+
+ROUNDS = 7
+NAMES = ("heat", "ring", "minimap2")
+# Records of 64 bytes; steps between them so many that I/O is under a fifth of the plain run.
+HEAT = ("./heat", "-n", "1024", "-s", "160", "-e", "40", "-g", "8", "-r", "64")
+HEAT_SILENT = (*HEAT[:5], "-e", "1000", *HEAT[7:])
+# In the lab every instruction is emulated: a plate of the same kind, smaller.
+LAB_RUNS = {
+    "heat": ("./heat", "-n", "512", "-s", "20", "-e", "10", "-g", "4", "-r", "64"),
+    "ring": ("./ring", "4", "4", "50", "1000000"),
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One program on one kernel."""
+
+    where: str
+    plain: statistics.Estimate
+    ratio: statistics.Estimate  # of the adapted program's time to the plain one's
+
+    def told(self) -> str:
+        verdict = "no difference" if self.ratio.low <= 1 <= self.ratio.high else ""
+        return (
+            f"  {self.where:<28} {self.plain.value:>9.3f} s  {self.ratio.value:>6.3f} "
+            f"[{self.ratio.low:.3f}, {self.ratio.high:.3f}]  n = {self.ratio.count}  {verdict}"
+        )
+
+
+def described(name: str) -> Program:
+    """The example, with the run that is measured here."""
+    found = program.read(resources.home() / "examples" / name)
+    return replace(found, run=HEAT) if name == "heat" else found
+
+
+def prepared(name: str) -> Prepared:
+    """Profile, plan, both builds and a proven User-Mode Linux kernel."""
+    output = resources.home() / "build" / "bench" / "io" / name
+    with alone_in(output):
+        return pipeline.prepare(described(name), Places(output, name), Stages(output), Wish())
+
+
+def served(found: Prepared) -> Kernel:
+    """The kernel that was proven for the program."""
+    if TAILORED not in found.kernels:
+        raise programs.UnservedError(f"no kernel serves {found.program.name}: {found.proof.reason}")
+    return found.kernels[TAILORED]
+
+
+def measured(found: Prepared) -> Measurements:
+    """Plain and adapted in turn, on every kernel."""
+    scratch = found.places.output / "scratch"
+    scratch.mkdir(exist_ok=True)
+    bench = Bench(
+        program=found.program,
+        folders={mode: found.places.build(mode) for mode in (PLAIN, ADAPTED)},
+        images={TAILORED: served(found).image},
+        scratch=scratch,
+    )
+    return measure.measure(bench, ROUNDS)
+
+
+def lines(found: Measurements) -> Iterator[Line]:
+    """A line for each kernel, by wall time."""
+    for kernel, where in ((TAILORED, "User-Mode Linux, tailored"), (MACHINE, "this machine")):
+        plain, adapted = (
+            [sample.program_seconds for sample in found.samples[Cell(kernel, mode)]]
+            for mode in (PLAIN, ADAPTED)
+        )
+        yield Line(where, statistics.median(plain), statistics.paired_ratio(adapted, plain))
+
+
+def in_lab(name: str, found: Prepared) -> Iterator[str]:
+    """Instructions of both, on a kernel tailored to the plan."""
+    plan = found.places.artefact("plan.json")
+    kernel = build(BuildRequest(kind=TAILORED, plan=plan, target=X86_64))
+    guest = Guest(f"{name} {kernel.id}", kernel.image)
+    used = {}
+    for mode in (PLAIN, ADAPTED):
+        script = f"cd {found.places.build(mode)} && exec {' '.join(LAB_RUNS[name])}"
+        used[mode] = run_in_lab(guest, ["/bin/sh", "-c", script]).processor_ns
+    ratio = used[ADAPTED] / used[PLAIN]
+    yield (
+        f"  {'the lab, tailored':<28} {used[PLAIN] / 1e6:>9.1f} M instructions  {ratio:>6.3f}  "
+        f"({' '.join(LAB_RUNS[name])})"
+    )
+
+
+def share_of_io(found: Prepared) -> str:
+    """What of the plain run on this machine goes when nothing is written."""
+    folder, scratch = found.places.build(PLAIN), found.places.output / "scratch"
+    seconds = {
+        argv: statistics.median([_seconds(argv, folder, scratch) for _ in range(ROUNDS)]).value
+        for argv in (HEAT, HEAT_SILENT)
+    }
+    return f"{1 - seconds[HEAT_SILENT] / seconds[HEAT]:.0%}"
+
+
+def _seconds(argv: tuple[str, ...], folder: Path, scratch: Path) -> float:
+    ending = execution.run(
+        argv, folder, image=None, scratch=scratch, environment=execution.environment()
+    )
+    return ending.sample.program_seconds
+
+
+def told(name: str) -> Iterator[str]:
+    """One program's lines."""
+    found = prepared(name)
+    samples = measured(found)
+    yield f"{name}: {' '.join(found.program.run)}"
+    if samples.differences:
+        yield f"  outputs differ: {sorted(map(str, samples.differences))}"
+    else:
+        yield "  outputs: byte for byte the same"
+    for line in lines(samples):
+        yield line.told()
+    if name in LAB_RUNS:
+        yield from in_lab(name, found)
+    if name == "heat":
+        yield f"  I/O's share of the plain run on this machine: {share_of_io(found)}"
+    yield ""
+
+
+def main() -> int:
+    """Measure, print as it comes, and keep what was printed."""
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help="programs whose name this expression matches")
+    options = parser.parse_args()
+    printed = [
+        "adapted against plain on the same kernel: the plain run's median, and the ratio",
+        "of times with its interval (95 %)",
+        "",
+    ]
+    for line in printed:
+        print(line)
+    for name in (name for name in NAMES if re.search(options.only, name)):
+        for line in told(name):
+            print(line, flush=True)
+            printed.append(line)
+    kept = resources.home() / "build" / "bench" / "io-programs.txt"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text("\n".join(printed) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KadenceError as error:
+        sys.exit(f"bench-io-programs: {error}")

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Records to files, pipes and sockets: a ring beside what else a program can do.
+
+In the lab, in instructions, on a kernel tailored to the program; in nanoseconds on User-Mode Linux,
+where a system call takes tens of microseconds, and on this machine's own kernel. A record's cost
+includes its share of what empties the ring and of the reading at the other end; what arrived is
+compared with what was sent after every round.
+"""
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+import io_needs
+import tailored
+from io_places import PLAIN, RING, STRICT, Found, Lab, Machine, Place, UserMode, make_disk
+from rows import MISSED
+
+from kadence import resources
+from kadence.errors import KadenceError
+from kadence.kconfig.build import BuildRequest, build
+from kadence.lab import Figure, Guest
+from kadence.lab.guest import X86_64
+
+SIZES = (16, 64, 256, 1024)
+# What the first column writes with.
+CALLS = {"file": "write", "ext4": "write", "pipe": "write", "tcp": "send", "local": "send"}
+NAMES = {
+    "file": "file (tmpfs)",
+    "ext4": "file (ext4)",
+    "pipe": "pipe",
+    "tcp": "TCP",
+    "local": "UNIX socket",
+}
+GOALS = {
+    **{("file", size): most for size, most in ((16, 60), (256, 230), (1024, 830))},
+    **{("tcp", size): most for size, most in ((16, 180), (256, 500))},
+}
+OTHERS = ("sendmmsg", "zerocopy", "splice", "stdio")
+LATENCIES = ("tcp.pingpong.64", "local.pingpong.64")
+MOST_LATENCY = 1.02
+BATCHES = ("batch",)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """All figures of one place, by the make of the program."""
+
+    place: Place
+    plain: Found
+    ring: Found
+    strict: Found
+
+
+def operations(chosen: Sequence[tuple[str, int]]) -> list[str]:
+    """Those of the plain program; the adapted ones have the same names."""
+    methods = ("writev", "io_uring", "buffer", *OTHERS, *BATCHES)
+    wanted = [f"{place}.{CALLS[place]}.{size}" for place, size in chosen]
+    wanted += [f"{place}.{method}.{size}" for place, size in chosen for method in methods]
+    return [name for name in wanted if _exists(name)] + list(LATENCIES)
+
+
+def _exists(name: str) -> bool:
+    place, method, _ = name.split(".")
+    if method == "sendmmsg":
+        return place in {"tcp", "local"}
+    return method != "zerocopy" or place == "tcp"
+
+
+def measure(place: Place, chosen: Sequence[tuple[str, int]]) -> Taken:
+    """The plain program, and what its adaptation changes."""
+    redirected = [f"{place}.{CALLS[place]}.{size}" for place, size in chosen]
+    others = [f"{place}.{method}.{size}" for place, size in chosen for method in ("stdio", "batch")]
+    adapted = [*redirected, *others, *LATENCIES]
+    return Taken(
+        place,
+        place.measure(PLAIN, operations(chosen)),
+        place.measure(RING, adapted),
+        place.measure(STRICT, [*redirected, *LATENCIES]),
+    )
+
+
+def text(figure: Figure | None) -> str:
+    """A median, or why there is none."""
+    return "" if figure is None else str(figure)
+
+
+def spread(figure: Figure) -> str:
+    """A median with the lowest and the highest round."""
+    if figure.median is None:
+        return str(figure)
+    return f"{figure.median:,.0f} ({figure.low:,.0f}-{figure.high:,.0f})"
+
+
+def records(taken: Taken, chosen: Sequence[tuple[str, int]], judge: bool) -> list[list[str]]:
+    """The main table; the goals are for the lab's instructions."""
+    unit = taken.place.unit
+    head = [f"a record, {unit}", "write/send", "writev x64", "io_uring x64", "user buffer"]
+    table = [[*head, "ring", "ring, strict", "batch x64", "goal", ""]]
+    for place, size in chosen:
+        call = f"{place}.{CALLS[place]}.{size}"
+        methods = [f"{place}.{method}.{size}" for method in ("writev", "io_uring", "buffer")]
+        goal = GOALS.get((place, size)) if judge else None
+        table.append(
+            [
+                f"{NAMES[place]} {size:,} B",
+                *(text(taken.plain.get(name)) for name in (call, *methods)),
+                spread(taken.ring[call]),
+                text(taken.strict[call]),
+                text(taken.ring.get(f"{place}.batch.{size}")),
+                f"<= {goal:,}" if goal else "",
+                verdict(taken.ring[call].median, goal),
+            ]
+        )
+    return table
+
+
+def verdict(found: float | None, most: float | None) -> str:
+    """Whether a goal was reached; a figure that could not be taken did not reach it."""
+    if most is None:
+        return ""
+    return "met" if found is not None and found <= most else MISSED
+
+
+def beside(taken: Taken, chosen: Sequence[tuple[str, int]]) -> list[list[str]]:
+    """What else there is."""
+    table = [[f"a record, {taken.place.unit}", *OTHERS, "stdio, adapted"]]
+    for place, size in chosen:
+        names = [f"{place}.{method}.{size}" for method in OTHERS]
+        table.append(
+            [
+                f"{NAMES[place]} {size:,} B",
+                *(text(taken.plain.get(name)) for name in names),
+                text(taken.ring.get(f"{place}.stdio.{size}")),
+            ]
+        )
+    return table
+
+
+def latency(taken: Taken) -> list[list[str]]:
+    """A request and its answer, plain and through redirected functions."""
+    unit = taken.place.unit
+    table = [[f"a round trip of 64 B, {unit}", "plain", "adapted", "ratio", "goal", ""]]
+    for name in LATENCIES:
+        plain, adapted = taken.plain[name], taken.ring[name]
+        ratio = adapted.median / plain.median if plain.median and adapted.median else None
+        table.append(
+            [
+                NAMES[name.split(".")[0]],
+                spread(plain),
+                spread(adapted),
+                "" if ratio is None else f"{ratio:.3f}",
+                f"<= {MOST_LATENCY}",
+                verdict(ratio, MOST_LATENCY),
+            ]
+        )
+    return table
+
+
+def aligned(table: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Lines of text: the first column to the left, the others to the right."""
+    widths = [max(len(line[column]) for line in table) for column in range(len(table[0]))]
+    for line in table:
+        rest = [f"{cell:>{width}}" for cell, width in zip(line[1:], widths[1:], strict=True)]
+        yield "  ".join([f"{line[0]:<{widths[0]}}", *rest]).rstrip()
+
+
+def report(taken: Taken, chosen: Sequence[tuple[str, int]], judge: bool) -> Iterator[str]:
+    """All tables of one place."""
+    yield f"{taken.place.name}: median of the rounds, with the lowest and highest of the ring's"
+    for table in (records(taken, chosen, judge), beside(taken, chosen), latency(taken)):
+        yield from aligned(table)
+        yield ""
+
+
+def lab() -> Lab:
+    """The lab with a kernel for this program, and a disk for ext4."""
+    kernel = tailored.kernel("io", io_needs.NEEDS, X86_64, io_needs.OVERRIDES)
+    folder = resources.home() / "build" / "bench" / "io"
+    return Lab(Guest(f"tailored {kernel.id}", kernel.image), make_disk(folder / "disk.ext4"))
+
+
+def everything(chosen: Sequence[tuple[str, int]], found: list[Taken]) -> Iterator[str]:
+    """All lines, as they come."""
+    places: list[Place] = [lab(), UserMode(build(BuildRequest())), Machine()]
+    for place in places:
+        # Only the lab has a disk.
+        there = [one for one in chosen if one[0] != "ext4" or isinstance(place, Lab)]
+        if not there:
+            continue
+        taken = measure(place, there)
+        found.append(taken)
+        yield from report(taken, there, judge=isinstance(place, Lab))
+
+
+def keep(lines: Sequence[str], found: Sequence[Taken]) -> None:
+    """Leave tables and figures in build/bench/."""
+    folder = resources.home() / "build" / "bench"
+    (folder / "io.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    figures = {
+        taken.place.name: {
+            make: [asdict(figure) for figure in part.values()]
+            for make, part in ((PLAIN, taken.plain), (RING, taken.ring), (STRICT, taken.strict))
+        }
+        for taken in found
+    }
+    (folder / "io.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+
+
+def main() -> int:
+    """Measure, print as it comes, and keep what was printed."""
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help="records whose PLACE.SIZE this matches")
+    options = parser.parse_args()
+    every = [(place, size) for place in CALLS for size in SIZES]
+    chosen = [(place, size) for place, size in every if re.search(options.only, f"{place}.{size}")]
+    if not chosen:
+        parser.error(f"no record matches {options.only!r}")
+    lines: list[str] = []
+    found: list[Taken] = []
+    for line in everything(chosen, found):
+        print(line, flush=True)
+        lines.append(line)
+    keep(lines, found)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KadenceError as error:
+        sys.exit(f"bench-io: {error}")

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the compiler plugin adds to an adapted program: the plan. ADAPTED are its flags. */
+#ifdef ADAPTED
+#include "libkadapt.h"
+
+const struct kadapt_plan kadapt_plan = {
+    .abi = KADAPT_PLAN_ABI,
+    .policies = 1,
+    .flags = ADAPTED,
+    .policy = {{.phase = 0}},
+};
+
+__attribute__((used)) static const int *const interposed = &kadapt_io_anchor;
+#endif
