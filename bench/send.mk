@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Figure 3 of the application-specific Linux paper: bench/send.py.
 SENDERS := $(patsubst %,$(BUILD)/bench/send/send-%,plain ring batch)
-SEND_CFLAGS := $(CFLAGS_STRICT) -D_GNU_SOURCE -Ikadapt/uapi -Ikadapt/lib
+SEND_CFLAGS := $(CFLAGS_STRICT) -D_GNU_SOURCE -Ikadapt/uapi -Ikadapt/lib -Ibench/lab
 BUILD_TARGETS += $(SENDERS)
 
-SEND_SOURCES := bench/send/main.c bench/send/send.h
+SEND_SOURCES := bench/send/main.c bench/send/send.h bench/lab/loopback.c bench/lab/loopback.h
 
 $(BUILD)/bench/send/send-plain: $(SEND_SOURCES) bench/send/pieces.c
 	@mkdir -p $(@D)

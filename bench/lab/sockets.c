@@ -12,14 +12,13 @@
  * meets, and the same kernel answers anything from 2,000 to 15,000 instructions a record.
  */
 #include <errno.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "lab.h"
+#include "loopback.h"
 #include "place.h"
 
 #define SMALL_BURST 16
@@ -28,37 +27,6 @@
 static char record[LARGEST_RECORD];
 static int sender = -1;
 static int receiver = -1;
-
-/* A guest may come with its loopback device down; whoever may not change that sees why later. */
-static void loopback_up(int any_socket)
-{
-	struct ifreq device = {.ifr_name = "lo"};
-
-	if (ioctl(any_socket, SIOCGIFFLAGS, &device))
-		return;
-	device.ifr_flags |= IFF_UP;
-	(void)ioctl(any_socket, SIOCSIFFLAGS, &device);
-}
-
-static int listen_anywhere(struct sockaddr_in *address)
-{
-	socklen_t length = sizeof(*address);
-	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (listener < 0)
-		return -errno;
-	loopback_up(listener);
-	*address =
-	    (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	if (bind(listener, (struct sockaddr *)address, length) || listen(listener, 1) ||
-	    getsockname(listener, (struct sockaddr *)address, &length)) {
-		int error = -errno;
-
-		close(listener);
-		return error;
-	}
-	return listener;
-}
 
 static int connect_to(const struct sockaddr_in *address)
 {
@@ -74,7 +42,7 @@ static int connect_to(const struct sockaddr_in *address)
 int connect_over_tcp(int ends[2])
 {
 	struct sockaddr_in address;
-	int listener = listen_anywhere(&address);
+	int listener = loopback_listen(&address);
 
 	if (listener < 0)
 		return listener;

@@ -9,18 +9,16 @@
  * 64-bit words, each times its place. How the pieces are sent is MAKE's matter: see pieces*.c.
  */
 #include <errno.h>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "loopback.h"
 #include "send.h"
 
 #define RECEIVE_BYTES (256 << 10)
@@ -31,33 +29,6 @@ void die(const char *what)
 {
 	fprintf(stderr, "send: %s: %s\n", what, strerror(errno));
 	exit(EXIT_FAILURE);
-}
-
-/* A bare guest has its loopback device down. */
-static void loopback_up(int any_socket)
-{
-	struct ifreq device = {.ifr_name = "lo"};
-
-	if (ioctl(any_socket, SIOCGIFFLAGS, &device))
-		return;
-	device.ifr_flags |= IFF_UP;
-	(void)ioctl(any_socket, SIOCSIFFLAGS, &device);
-}
-
-static int listen_anywhere(struct sockaddr_in *address)
-{
-	socklen_t length = sizeof(*address);
-	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (listener < 0)
-		die("socket");
-	loopback_up(listener);
-	*address =
-	    (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	if (bind(listener, (struct sockaddr *)address, length) || listen(listener, 1) ||
-	    getsockname(listener, (struct sockaddr *)address, &length))
-		die("listen");
-	return listener;
 }
 
 static uint64_t sum_from(uint64_t place, const uint64_t *words, size_t count)
@@ -103,10 +74,13 @@ static void receive_all(int end, uint64_t bytes)
 static int connect_to_receiver(uint64_t bytes)
 {
 	struct sockaddr_in address;
-	int listener = listen_anywhere(&address);
+	int listener = loopback_listen(&address);
 	int end = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	pid_t pid = fork();
+	pid_t pid;
 
+	if (listener < 0)
+		die("listen");
+	pid = fork();
 	if (pid < 0)
 		die("fork");
 	if (pid == 0)

@@ -17,6 +17,8 @@
 #define IDLE_LOOKS 8
 /* Longest pause between two tries to write to a stream without room. */
 #define LONGEST_RETRY_NS (10 * NSEC_PER_MSEC)
+/* How long the other end of a stream has after the process's end. */
+#define PATIENCE_NS (5 * NSEC_PER_SEC)
 
 static bool is_idle(struct kadapt_path *path, u64 tail)
 {
@@ -81,10 +83,10 @@ static void look_again(struct kadapt_path *path)
  * Nobody is left who could ask for what is in the ring: so the other end of a
  * stream has so long to take it.
  */
-void kadapt_drainer_limit(struct kadapt_path *path, u64 patience_ns)
+void kadapt_drainer_limit(struct kadapt_path *path)
 {
 	if (!path->give_up_ns)
-		path->give_up_ns = ktime_get_ns() + patience_ns;
+		path->give_up_ns = ktime_get_ns() + PATIENCE_NS;
 }
 
 static bool is_given_up(const struct kadapt_path *path)
@@ -100,7 +102,7 @@ static void work_locked(struct kadapt_path *path)
 	if (!path->sink)
 		return;
 	if (is_abandoned(path))
-		kadapt_drainer_limit(path, KADAPT_PATIENCE_NS);
+		kadapt_drainer_limit(path);
 	if (unbind || path->give_up_ns)
 		kadapt_path_unbind(path);
 	else if (!kadapt_path_drain(path))

@@ -46,7 +46,7 @@ static bool end_locked(struct kadapt_path *path, bool patient)
 	kadapt_path_unbind(path);
 	if (!path->sink)
 		return true;
-	kadapt_drainer_limit(path, KADAPT_PATIENCE_NS);
+	kadapt_drainer_limit(path);
 	return path->sink->is_stream && !patient;
 }
 
@@ -253,21 +253,21 @@ static int path_empty(struct kadapt_path *path, unsigned long flags,
 static int empty_all(struct kadapt_client *client, unsigned long flags,
 		     empty_function empty)
 {
-	struct kadapt_path *path;
+	struct kadapt_region *region;
 	unsigned long number;
-	int first = 0;
+	int error = 0;
 
-	xa_for_each(&client->regions, number, path) {
-		int error;
+	xa_for_each(&client->regions, number, region) {
+		struct kadapt_path *path = path_find(client, number);
 
-		path = path_find(client, number);
 		if (IS_ERR(path))
 			continue;
-		error = first ? 0 : path_empty(path, flags, empty);
-		first = first ?: error;
+		error = path_empty(path, flags, empty);
 		kadapt_path_put(path);
+		if (error)
+			break;
 	}
-	return first;
+	return error;
 }
 
 static int empty_one(struct kadapt_client *client, unsigned long argument,

@@ -25,9 +25,6 @@
 #include "region.h"
 #include "uapi/kadapt.h"
 
-/* How long the other end of a stream has after the process's end. */
-#define KADAPT_PATIENCE_NS	(5 * NSEC_PER_SEC)
-
 struct cred;
 struct file;
 struct iov_iter;
@@ -142,7 +139,7 @@ int kadapt_path_wait(struct kadapt_path *path);
 void kadapt_drainer_prepare(struct kadapt_path *path);
 void kadapt_drainer_start(struct kadapt_path *path);
 void kadapt_drainer_stop(struct kadapt_path *path);
-void kadapt_drainer_limit(struct kadapt_path *path, u64 patience_ns);
+void kadapt_drainer_limit(struct kadapt_path *path);
 void kadapt_drainer_work(struct kadapt_path *path);
 
 /* sink_file.c, sink_pipe.c, sink_socket.c */

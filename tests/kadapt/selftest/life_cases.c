@@ -3,8 +3,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +17,7 @@
 
 #include "device.h"
 #include "harness.h"
+#include "loopback.h"
 #include "ring.h"
 
 #define LONG_DELAY 1000000000ULL
@@ -313,26 +312,6 @@ static enum outcome test_set_user_id(void)
 	return PASSED;
 }
 
-static int loopback_pair(int ends[2])
-{
-	struct sockaddr_in address = {.sin_family = AF_INET,
-				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	struct ifreq device = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_LOOPBACK | IFF_RUNNING};
-	socklen_t length = sizeof(address);
-	int listener = socket(AF_INET, SOCK_STREAM, 0);
-
-	ioctl(listener, SIOCSIFFLAGS, &device);
-	if (bind(listener, (struct sockaddr *)&address, length) || listen(listener, 1) ||
-	    getsockname(listener, (struct sockaddr *)&address, &length))
-		return -1;
-	ends[0] = socket(AF_INET, SOCK_STREAM, 0);
-	if (connect(ends[0], (struct sockaddr *)&address, length))
-		return -1;
-	ends[1] = accept(listener, NULL, NULL);
-	close(listener);
-	return ends[1] < 0 ? -1 : 0;
-}
-
 static void *take_all(void *argument)
 {
 	static char block[65536];
@@ -356,9 +335,9 @@ static enum outcome test_tcp(void)
 	void *received;
 	int ends[2];
 
-	CHECK(loopback_pair(ends) == 0);
-	CHECK(pthread_create(&receiver, NULL, take_all, &ends[1]) == 0);
-	CHECK(ring_open(&ring, 0) == 0 && ring_bind(&ring, ends[0]) == 0);
+	CHECK(connect_over_tcp(ends) == 0);
+	CHECK(pthread_create(&receiver, NULL, take_all, &ends[0]) == 0);
+	CHECK(ring_open(&ring, 0) == 0 && ring_bind(&ring, ends[1]) == 0);
 	for (uint64_t sent = 0; sent < total;) {
 		char record[64];
 
@@ -367,13 +346,13 @@ static enum outcome test_tcp(void)
 		if (ring_append(&ring, record, sizeof(record)))
 			sent += sizeof(record);
 		else if (!ring_is_bound(&ring))
-			CHECK(ring_bind(&ring, ends[0]) == 0);
+			CHECK(ring_bind(&ring, ends[1]) == 0);
 		else
 			CHECK(ring_drain(&ring, KADAPT_DRAIN_WAIT) == 0);
 	}
 	CHECK(ring_unbind(&ring) == 0 || ring_drain(&ring, KADAPT_DRAIN_WAIT) == 0);
 	close(ring.device);
-	close(ends[0]);
+	close(ends[1]);
 	pthread_join(receiver, &received);
 	CHECK((uint64_t)(uintptr_t)received == total);
 	return PASSED;

@@ -9,6 +9,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include "device.h"
 #include "ring.h"
@@ -97,4 +98,37 @@ int open_scratch(const char *name, int flags)
 
 	snprintf(path, sizeof(path), "%s/%s", scratch_folder(), name);
 	return open(path, flags | O_CLOEXEC, 0600);
+}
+
+int fresh_scratch(void)
+{
+	return open_scratch(SCRATCH_FILE, O_RDWR | O_CREAT | O_TRUNC);
+}
+
+/* Is the file's content this many records "0\n", "1\n" ...? */
+int has_records(int file, int count)
+{
+	char expected[1 << 20], found[1 << 20];
+	size_t length = 0;
+
+	for (int i = 0; i < count; i++)
+		length += (size_t)sprintf(expected + length, "%d\n", i);
+	if (pread(file, found, sizeof(found), 0) != (ssize_t)length)
+		return 0;
+	return !memcmp(expected, found, length);
+}
+
+/* Append records, draining where the ring asks for it; how many went in. */
+int append_records(struct test_ring *ring, int first, int count)
+{
+	for (int i = 0; i < count; i++) {
+		char record[32];
+		size_t length = (size_t)sprintf(record, "%d\n", first + i);
+
+		if (ring_append(ring, record, length))
+			continue;
+		if (ring_drain(ring, KADAPT_DRAIN_WAIT) || !ring_append(ring, record, length))
+			return i;
+	}
+	return count;
 }

@@ -35,4 +35,13 @@ int ring_is_bound(const struct test_ring *ring);
 const char *scratch_folder(void);
 int open_scratch(const char *name, int flags);
 
+/* One of its files, emptied. */
+#define SCRATCH_FILE "ring.out"
+int fresh_scratch(void);
+
+/* Is the file's content this many records "0\n", "1\n" ...? */
+int has_records(int file, int count);
+/* Append such records, draining where the ring asks for it; how many went in. */
+int append_records(struct test_ring *ring, int first, int count);
+
 #endif

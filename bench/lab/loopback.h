@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef LOOPBACK_H
+#define LOOPBACK_H
+
+#include <netinet/in.h>
+
+/* A socket that listens on the loopback device, and where; or a negative errno. */
+int loopback_listen(struct sockaddr_in *address);
+
+#endif
