@@ -7,14 +7,6 @@
 #include "append.h"
 #include "device.h"
 
-int ring_make(struct test_ring *ring, int device, uint32_t bytes)
-{
-	*ring = (struct test_ring){.device = device, .shape.bytes = bytes};
-	if (ioctl(device, KADAPT_RING, &ring->shape))
-		return -1;
-	return ring_map(ring);
-}
-
 int drain_patiently(const struct test_ring *ring)
 {
 	return ring_drain(ring, KADAPT_DRAIN_WAIT | KADAPT_DRAIN_NOSIGNAL);

@@ -15,9 +15,6 @@ enum appended {
 	BROKEN,	  /* it could neither be delivered nor taken back: see errno */
 };
 
-/* A ring of a device that is open already: 0, or -1 with errno set. */
-int ring_make(struct test_ring *ring, int device, uint32_t bytes);
-
 /* The descriptor is what the ring is, or was, bound to. */
 enum appended append(struct test_ring *ring, int descriptor, const void *record, size_t size);
 

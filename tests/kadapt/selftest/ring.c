@@ -26,12 +26,17 @@ int ring_map(struct test_ring *ring)
 	return 0;
 }
 
-int ring_open(struct test_ring *ring, uint32_t bytes)
+int ring_make(struct test_ring *ring, int device, uint32_t bytes)
 {
-	*ring = (struct test_ring){.device = open_device(), .shape.bytes = bytes};
-	if (ring->device < 0 || ioctl(ring->device, KADAPT_RING, &ring->shape))
+	*ring = (struct test_ring){.device = device, .shape.bytes = bytes};
+	if (device < 0 || ioctl(device, KADAPT_RING, &ring->shape))
 		return -1;
 	return ring_map(ring);
+}
+
+int ring_open(struct test_ring *ring, uint32_t bytes)
+{
+	return ring_make(ring, open_device(), bytes);
 }
 
 int ring_bind_with(const struct test_ring *ring, int descriptor, uint32_t flags, uint64_t delay_ns)

@@ -16,7 +16,8 @@ struct test_ring {
 	uint64_t tail;
 };
 
-/* 0 or -1 with errno. */
+/* 0 or -1 with errno; ring_open() opens the device for it. */
+int ring_make(struct test_ring *ring, int device, uint32_t bytes);
 int ring_open(struct test_ring *ring, uint32_t bytes);
 int ring_map(struct test_ring *ring);
 int ring_bind(const struct test_ring *ring, int descriptor);

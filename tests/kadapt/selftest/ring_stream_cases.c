@@ -50,6 +50,27 @@ static enum outcome test_pipe_full(void)
 	return PASSED;
 }
 
+/* What one ring can't get rid of keeps no other from being emptied. */
+static enum outcome test_phase_change_beside_full_pipe(void)
+{
+	static char block[65536];
+	struct test_ring full, other;
+	int file = fresh_scratch();
+	int ends[2];
+
+	CHECK(pipe(ends) == 0);
+	CHECK(ring_open(&full, 0) == 0 && ring_make(&other, full.device, 0) == 0);
+	CHECK(define(full.device, 0, 0) == 0);
+	CHECK(ring_bind_with(&full, ends[1], 0, LONG_DELAY) == 0);
+	CHECK(ring_bind_with(&other, file, 0, LONG_DELAY) == 0);
+	CHECK(ring_append(&full, "late", 4) && append_records(&other, 0, 100) == 100);
+	CHECK(write(ends[1], block, sizeof(block)) == sizeof(block));
+	CHECK(enter(full.device, 0) == 0);
+	CHECK(ring_pending(&full) == 4);
+	CHECK(ring_pending(&other) == 0 && has_records(file, 100));
+	return PASSED;
+}
+
 static int sigpipes;
 
 static void count_sigpipe(int signal)
@@ -203,6 +224,8 @@ static enum outcome test_exit_patience(void)
 const struct test_case ring_stream_cases[] = {
     {"ring_pipe", "records through a pipe", test_pipe},
     {"ring_pipe_full", "a pipe without room accepts nothing", test_pipe_full},
+    {"ring_pipe_full_phase", "entering a phase empties the other rings",
+     test_phase_change_beside_full_pipe},
     {"ring_pipe_broken", "EPIPE and SIGPIPE of a pipe, once", test_pipe_broken},
     {"ring_socket_broken", "EPIPE and SIGPIPE of a socket, once", test_socket_broken},
     {"ring_socket", "records through a UNIX socket", test_socket},
