@@ -8,6 +8,7 @@
 
 #include "append.h"
 #include "channel.h"
+#include "reading.h"
 
 struct kadapt_channel kadapt_channels[KADAPT_CHANNELS];
 
@@ -70,6 +71,7 @@ static void lay_aside_ring(struct kadapt_channel *channel)
 void kadapt_channel_forget(struct kadapt_channel *channel)
 {
 	lay_aside_ring(channel);
+	kadapt_reading_forget(kadapt_descriptor_of(channel));
 	channel->stream = NULL;
 	channel->stream_bytes = 0;
 	channel->streak = 0;

@@ -16,6 +16,7 @@ extern const void *const kadapt_interposed_waits KADAPT_HIDDEN;
 extern const void *const kadapt_interposed_processes KADAPT_HIDDEN;
 extern const void *const kadapt_interposed_streams KADAPT_HIDDEN;
 extern const void *const kadapt_interposed_paths KADAPT_HIDDEN;
+extern const void *const kadapt_interposed_exec KADAPT_HIDDEN;
 
 /* Calls that were not redirected use rings, too: KADAPT_PLAN_STREAMS. */
 extern int kadapt_has_stream_rings KADAPT_HIDDEN;

@@ -95,6 +95,7 @@ int close(int d)
 	int result;
 
 	if (channel) {
+		kadapt_reading_forget(d);
 		kadapt_release_one(d);
 		error = -kadapt_take_error(channel);
 		kadapt_channel_forget(channel);
@@ -133,6 +134,7 @@ static void before_duplicate(int d, int copy)
 	RELEASE;
 	if (copy == d || !replaced)
 		return;
+	kadapt_reading_forget(copy);
 	kadapt_release_one(copy);
 	kadapt_channel_forget(replaced);
 }

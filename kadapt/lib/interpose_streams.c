@@ -183,6 +183,21 @@ int ferror_unlocked(FILE *stream)
 INTERPOSE_VOID(kadapt_stream_clear(stream), clearerr, (FILE * stream), (stream))
 INTERPOSE_VOID(kadapt_stream_clear(stream), clearerr_unlocked, (FILE * stream), (stream))
 
+/* Who asks for the number may read by both. */
+#define SHARE(name)                                                                                \
+	int name(FILE *stream)                                                                     \
+	{                                                                                          \
+		KADAPT_WITH_NEXT(name)                                                             \
+		int d = function(stream);                                                          \
+                                                                                                   \
+		kadapt_reading_is_streams(d);                                                      \
+		return d;                                                                          \
+	}
+
+SHARE(fileno)
+SHARE(fileno_unlocked)
+INTERPOSE(kadapt_reading_is_streams(d), FILE *, fdopen, (int d, const char *mode), (d, mode))
+
 INTERPOSE(ALL, size_t, fread, (void *to, size_t size, size_t count, FILE *stream),
 	  (to, size, count, stream))
 INTERPOSE(ALL, size_t, fread_unlocked, (void *to, size_t size, size_t count, FILE *stream),

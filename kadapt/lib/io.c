@@ -11,6 +11,7 @@
 #include "libkadapt.h"
 #include "next.h"
 #include "pool.h"
+#include "reading.h"
 #include "settle.h"
 
 int kadapt_has_rings;
@@ -20,7 +21,12 @@ _Atomic uint64_t kadapt_binds;
 void kadapt_io_count(struct kadapt_io_totals *totals)
 {
 	*totals = (struct kadapt_io_totals){
-	    .bytes = kadapt_pool_bytes(), .binds = kadapt_binds, .drains = kadapt_drains};
+	    .bytes = kadapt_pool_bytes(),
+	    .binds = kadapt_binds,
+	    .drains = kadapt_drains,
+	    .reads = kadapt_readings_records(),
+	    .looks = kadapt_looks,
+	};
 	for (int i = 0; i < KADAPT_CHANNELS; i++) {
 		totals->appends += kadapt_channels[i].appends;
 		totals->plain += kadapt_channels[i].plain;
@@ -50,6 +56,7 @@ static void after_fork_in_child(void)
 		channel->ring = 0;
 	}
 	kadapt_pool_forget();
+	kadapt_readings_forget();
 }
 
 /* After the device was opened, before the program's own constructors. */
@@ -62,6 +69,7 @@ __attribute__((constructor(102))) static void begin_io(void)
 	if (!kadapt_is_interposed() || pthread_atfork(before_fork, NULL, after_fork_in_child))
 		return;
 	kadapt_has_rings = 1;
+	kadapt_has_windows = !!(query->features & KADAPT_FEATURE_WINDOWS);
 	kadapt_note_inherited_copies();
 	kadapt_has_stream_rings = !!(kadapt_plan.flags & KADAPT_PLAN_STREAMS);
 }
@@ -71,5 +79,6 @@ __attribute__((destructor(101))) static void end_io(void)
 {
 	kadapt_has_rings = 0;
 	kadapt_has_stream_rings = 0;
+	kadapt_has_windows = 0;
 	kadapt_release_all();
 }

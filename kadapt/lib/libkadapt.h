@@ -18,11 +18,13 @@
  *
  *	{"pid": 7, "phases": [{"phase": 0, "entries": 3, "time_ns": 12,
  *	 "voluntary_switches": 0, "involuntary_switches": 1}],
- *	 "io": {"appends": 9, "bytes": 144, "binds": 1, "drains": 1, "plain": 1}}
+ *	 "io": {"appends": 9, "bytes": 144, "binds": 1, "drains": 1, "plain": 1,
+ *	 "reads": 0, "looks": 0}}
  *
  * "io" is there where the program has I/O paths: records that went into rings
- * and their bytes, bindings, drains that the library asked for, and redirected
- * calls that were made as they are.
+ * and their bytes, bindings, drains that the library asked for, redirected calls
+ * that were made as they are, records that were read without a call, and times
+ * that the kernel was asked to show some.
  */
 #ifndef LIBKADAPT_H
 #define LIBKADAPT_H

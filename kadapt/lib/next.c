@@ -19,6 +19,7 @@ const int kadapt_io_anchor = 1;
 static const void *const interposed[] __attribute__((used)) = {
     &kadapt_interposed_descriptors, &kadapt_interposed_data,	&kadapt_interposed_waits,
     &kadapt_interposed_processes,   &kadapt_interposed_streams, &kadapt_interposed_paths,
+    &kadapt_interposed_exec,
 };
 
 int kadapt_is_interposed(void)

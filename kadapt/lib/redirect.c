@@ -202,9 +202,3 @@ ssize_t kadapt_sendto(int descriptor, const void *bytes, size_t size, int flags,
 		return -1;
 	return kadapt_next_sendto(descriptor, bytes, size, flags, address, address_size);
 }
-
-ssize_t kadapt_read(int descriptor, void *buffer, size_t size)
-{
-	kadapt_before_read(descriptor);
-	return kadapt_next_read(descriptor, buffer, size);
-}

@@ -55,8 +55,9 @@ static int print_io(char *text, size_t room)
 	return snprintf(text, room,
 			", \"io\": {\"appends\": %" PRIu64 ", \"bytes\": %" PRIu64
 			", \"binds\": %" PRIu64 ", \"drains\": %" PRIu64 ", \"plain\": %" PRIu64
-			"}",
-			totals.appends, totals.bytes, totals.binds, totals.drains, totals.plain);
+			", \"reads\": %" PRIu64 ", \"looks\": %" PRIu64 "}",
+			totals.appends, totals.bytes, totals.binds, totals.drains, totals.plain,
+			totals.reads, totals.looks);
 }
 
 /* Length of the whole line, or 0 if it does not fit. */

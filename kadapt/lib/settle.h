@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * To settle is to have what a ring holds written out now, because somebody is
- * about to look, to wait for the answer, or to do something to the descriptor.
+ * To settle is to have what a ring holds written out now, and the kernel told of
+ * a position, because somebody is about to look, to wait for the answer, or to do
+ * something to the descriptor.
  */
 #ifndef LIBKADAPT_SETTLE_H
 #define LIBKADAPT_SETTLE_H
 
 #include "channel.h"
+#include "reading.h"
 
 /*
  * 0, or something is left, for want of room at the other end of a stream:
@@ -44,13 +46,20 @@ static inline void kadapt_settle_all(void)
 		kadapt_settle_every();
 }
 
+static inline void kadapt_look_away_all(void)
+{
+	if (__builtin_expect(kadapt_looked != 0, 0))
+		kadapt_look_away_everywhere();
+}
+
 static inline void kadapt_release_all(void)
 {
 	if (__builtin_expect(kadapt_bound != 0, 0))
 		kadapt_release_every();
+	kadapt_look_away_all();
 }
 
-/* The same for one descriptor; its streak of plain writes is over. */
+/* The same for one descriptor; its streaks of plain calls are over. */
 static inline void kadapt_settle_one(int descriptor)
 {
 	struct kadapt_channel *channel = kadapt_channel_of(descriptor);
@@ -58,8 +67,11 @@ static inline void kadapt_settle_one(int descriptor)
 	if (!channel)
 		return;
 	channel->streak = 0;
+	kadapt_readings[descriptor].streak = 0;
 	if (__builtin_expect(kadapt_header_of(channel) != NULL, 0))
 		kadapt_settle_file(channel, 1);
+	if (__builtin_expect(kadapt_readings[descriptor].position != 0, 0))
+		kadapt_locate(descriptor);
 }
 
 static inline void kadapt_release_one(int descriptor)
@@ -69,8 +81,11 @@ static inline void kadapt_release_one(int descriptor)
 	if (!channel)
 		return;
 	channel->streak = 0;
+	kadapt_readings[descriptor].streak = 0;
 	if (__builtin_expect(kadapt_header_of(channel) != NULL, 0))
 		kadapt_release(channel);
+	if (__builtin_expect(kadapt_readings[descriptor].window != 0, 0))
+		kadapt_look_away(descriptor);
 }
 
 #endif

@@ -18,14 +18,10 @@
 /* Streams with smaller buffers are left alone; theirs is 4096 bytes mostly. */
 #define BUFFER_MIN 512
 
-/* The descriptor's channel, or NULL; errno is left alone. */
+/* The descriptor's channel, or NULL; fileno() is for programs, and interposed. */
 static struct kadapt_channel *channel_behind(FILE *stream)
 {
-	int saved_errno = errno;
-	int descriptor = fileno_unlocked(stream);
-
-	errno = saved_errno;
-	return kadapt_channel_of(descriptor);
+	return kadapt_channel_of(stream->_fileno);
 }
 
 struct kadapt_channel *kadapt_stream_channel(FILE *stream)

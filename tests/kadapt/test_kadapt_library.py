@@ -88,7 +88,7 @@ def test_batches_are_the_loops(io_selftest: Path, tap: Callable[[str], Any]) -> 
 
 
 @pytest.mark.skipif(DEVICE.exists(), reason="this machine has the device")
-@pytest.mark.parametrize("kind", ["file", "pipe", "unix", "tcp"])
+@pytest.mark.parametrize("kind", ["file", "read", "pipe", "unix", "tcp"])
 def test_redirected_calls_are_plain_without_device(mixes: tuple[Path, ...], kind: str) -> None:
     for seed in range(3):
         plain, adapted, strict = (

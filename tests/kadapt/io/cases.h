@@ -14,5 +14,8 @@ extern const struct test_case midst_cases[];
 extern const struct test_case stream_cases[];
 extern const struct test_case end_cases[];
 extern const struct test_case batch_cases[];
+extern const struct test_case read_cases[];
+extern const struct test_case read_use_cases[];
+extern const struct test_case read_midst_cases[];
 
 #endif

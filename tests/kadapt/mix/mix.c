@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * mix KIND SEED COUNT: COUNT operations, chosen by SEED, on a file (in MIX_FOLDER
- * or /tmp), pipe, unix or tcp; what each returned and what was left in the end is
- * printed. Built plain and with ADAPTED, it must print the same.
+ * or /tmp; with `read` it is read), pipe, unix or tcp; what each returned and what was left in the
+ * end is printed. Built plain and with ADAPTED, it must print the same.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -54,14 +54,14 @@ void tell(const char *what, long value)
 
 int main(int count, char **arguments)
 {
-	int is_file;
-
 	if (count != 4)
 		return 2;
-	is_file = !strcmp(arguments[1], "file");
 	state = strtoull(arguments[2], NULL, 10);
 	/* A child must not print again what its parent has in its buffer. */
 	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
-	return is_file ? mix_file(atoi(arguments[3]))
-		       : mix_stream(arguments[1], atoi(arguments[3]));
+	if (!strcmp(arguments[1], "file"))
+		return mix_file(atoi(arguments[3]));
+	if (!strcmp(arguments[1], "read"))
+		return mix_reading(atoi(arguments[3]));
+	return mix_stream(arguments[1], atoi(arguments[3]));
 }

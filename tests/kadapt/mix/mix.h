@@ -19,6 +19,7 @@ uint64_t hash(uint64_t before, const void *from, size_t size);
 void tell(const char *what, long value);
 
 int mix_file(int count);
+int mix_reading(int count);
 int mix_stream(const char *kind, int count);
 
 #endif

@@ -10,6 +10,7 @@
 #define pwrite kadapt_pwrite
 #define writev kadapt_writev
 #define send kadapt_send
+#define read kadapt_read
 #define fwrite kadapt_fwrite
 #define fprintf kadapt_fprintf
 #define fputs kadapt_fputs
