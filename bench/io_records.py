@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 import io_needs
+import io_reads
 import tailored
 from io_places import PLAIN, RING, STRICT, Found, Lab, Machine, Place, UserMode, make_disk
 from rows import MISSED
@@ -53,6 +54,7 @@ class Taken:
     plain: Found
     ring: Found
     strict: Found
+    reads: io_reads.Reads
 
 
 def operations(chosen: Sequence[tuple[str, int]]) -> list[str]:
@@ -80,19 +82,18 @@ def measure(place: Place, chosen: Sequence[tuple[str, int]]) -> Taken:
         place.measure(PLAIN, operations(chosen)),
         place.measure(RING, adapted),
         place.measure(STRICT, [*redirected, *LATENCIES]),
+        io_reads.measure(place, readable(chosen)),
     )
+
+
+def readable(chosen: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Those that are files."""
+    return [(place, size) for place, size in chosen if place in io_reads.NAMES]
 
 
 def text(figure: Figure | None) -> str:
     """A median, or why there is none."""
     return "" if figure is None else str(figure)
-
-
-def spread(figure: Figure) -> str:
-    """A median with the lowest and the highest round."""
-    if figure.median is None:
-        return str(figure)
-    return f"{figure.median:,.0f} ({figure.low:,.0f}-{figure.high:,.0f})"
 
 
 def records(taken: Taken, chosen: Sequence[tuple[str, int]], judge: bool) -> list[list[str]]:
@@ -108,7 +109,7 @@ def records(taken: Taken, chosen: Sequence[tuple[str, int]], judge: bool) -> lis
             [
                 f"{NAMES[place]} {size:,} B",
                 *(text(taken.plain.get(name)) for name in (call, *methods)),
-                spread(taken.ring[call]),
+                io_reads.spread(taken.ring[call]),
                 text(taken.strict[call]),
                 text(taken.ring.get(f"{place}.batch.{size}")),
                 f"<= {goal:,}" if goal else "",
@@ -150,8 +151,8 @@ def latency(taken: Taken) -> list[list[str]]:
         table.append(
             [
                 NAMES[name.split(".")[0]],
-                spread(plain),
-                spread(adapted),
+                io_reads.spread(plain),
+                io_reads.spread(adapted),
                 "" if ratio is None else f"{ratio:.3f}",
                 f"<= {MOST_LATENCY}",
                 verdict(ratio, MOST_LATENCY),
@@ -171,7 +172,11 @@ def aligned(table: Sequence[Sequence[str]]) -> Iterator[str]:
 def report(taken: Taken, chosen: Sequence[tuple[str, int]], judge: bool) -> Iterator[str]:
     """All tables of one place."""
     yield f"{taken.place.name}: median of the rounds, with the lowest and highest of the ring's"
-    for table in (records(taken, chosen, judge), beside(taken, chosen), latency(taken)):
+    tables = [records(taken, chosen, judge), beside(taken, chosen)]
+    if files := readable(chosen):
+        tables.append(io_reads.table(taken.reads, files))
+    tables.append(latency(taken))
+    for table in tables:
         yield from aligned(table)
         yield ""
 
@@ -203,7 +208,11 @@ def keep(lines: Sequence[str], found: Sequence[Taken]) -> None:
     figures = {
         taken.place.name: {
             make: [asdict(figure) for figure in part.values()]
-            for make, part in ((PLAIN, taken.plain), (RING, taken.ring), (STRICT, taken.strict))
+            for make, part in (
+                (PLAIN, taken.plain | taken.reads.plain),
+                (RING, taken.ring | taken.reads.window),
+                (STRICT, taken.strict | taken.reads.strict),
+            )
         }
         for taken in found
     }

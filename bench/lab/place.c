@@ -106,6 +106,14 @@ int place_open(long argument)
 	}
 }
 
+int place_open_again(void)
+{
+	close(place.in);
+	place.in = open(path, O_RDONLY | O_CLOEXEC);
+	place.out = place.in;
+	return place.in < 0 ? -errno : 0;
+}
+
 static int is_file(void)
 {
 	return place.in == place.out;
