@@ -14,6 +14,9 @@
 /* No number that read(2) returns. */
 #define NOT_READ (-2)
 
+/* So many plain reads in a row at least: files that are read by two or three never pay. */
+#define STREAK_MIN 3
+
 /* Standard input may be read as a stream by whom nobody sees. */
 #define FIRST_DESCRIPTOR 3
 
@@ -69,7 +72,7 @@ static int may_get_ahead(int descriptor, size_t size)
 	const struct kadapt_reading *reading = &kadapt_readings[descriptor];
 
 	return kadapt_has_windows && descriptor >= FIRST_DESCRIPTOR && !reading->is_streams &&
-	       size - 1 < KADAPT_READ_MAX && reading->streak > reading->patience;
+	       size - 1 < KADAPT_READ_MAX && reading->streak >= reading->patience + STREAK_MIN;
 }
 
 static __attribute__((noinline)) ssize_t read_slowly(int descriptor, void *record, size_t size)

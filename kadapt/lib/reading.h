@@ -28,7 +28,7 @@ struct kadapt_reading {
 	uint64_t begun;	     /* of these, when the position became the library's */
 	uint32_t window;     /* index in the pool plus 1; 0: none */
 	uint32_t streak;     /* plain reads in a row that could have been copies */
-	uint32_t patience;   /* a streak that long is worth a look, less 1 */
+	uint32_t patience;   /* how much longer than the shortest a streak must be */
 	uint8_t is_streams;  /* of the C library's, which reads where nobody sees it */
 } __attribute__((aligned(64)));
 
