@@ -15,6 +15,7 @@ const io_call calls[] = {
     {"send", "lipzi"},
     {"sendto", "lipzipu"},
     {"read", "lipz"},
+    {"__read_chk", "lipzz"},
     {"fwrite", "zpzzp"},
     {"fwrite_unlocked", "zpzzp"},
     {"fputs", "ipp"},

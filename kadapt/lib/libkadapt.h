@@ -93,6 +93,7 @@ ssize_t kadapt_send(int descriptor, const void *record, size_t size, int flags);
 ssize_t kadapt_sendto(int descriptor, const void *record, size_t size, int flags,
 		      const struct sockaddr *address, socklen_t address_size);
 ssize_t kadapt_read(int descriptor, void *buffer, size_t size);
+ssize_t kadapt___read_chk(int descriptor, void *buffer, size_t size, size_t room);
 
 size_t kadapt_fwrite(const void *records, size_t size, size_t count, FILE *stream);
 size_t kadapt_fwrite_unlocked(const void *records, size_t size, size_t count, FILE *stream);

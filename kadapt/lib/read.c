@@ -11,6 +11,9 @@
 #include "next.h"
 #include "reading.h"
 
+/* Declared by <unistd.h> only for programs that are fortified. */
+ssize_t __read_chk(int descriptor, void *record, size_t size, size_t room);
+
 /* No number that read(2) returns. */
 #define NOT_READ (-2)
 
@@ -99,4 +102,12 @@ ssize_t kadapt_read(int descriptor, void *record, size_t size)
 	    kadapt_copy_shown(&kadapt_readings[descriptor], record, size, 1))
 		return (ssize_t)size;
 	return read_slowly(descriptor, record, size);
+}
+
+/* What does not fit is left to the C library, which ends the program. */
+ssize_t kadapt___read_chk(int descriptor, void *record, size_t size, size_t room)
+{
+	if (size > room)
+		return __read_chk(descriptor, record, size, room);
+	return kadapt_read(descriptor, record, size);
 }

@@ -2,6 +2,7 @@
 """libkadapt on a machine without the device: as if it were not there."""
 
 import re
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -77,6 +78,37 @@ def test_phases_alone_interpose_nothing(root: Path, tmp_path: Path) -> None:
     command = ["gcc-12", f"-I{root / 'kadapt/lib'}", "-o", program, source, *parts]
     subprocess.run(command, check=True)
     assert not {"read", "write", "close", "fwrite"} & defined_names(program)
+
+
+FORTIFIED_READ = """
+#include <unistd.h>
+#include "libkadapt.h"
+int main(int count, char **arguments)
+{
+	char room[16];
+	ssize_t found = kadapt___read_chk(0, room, count > 1 ? 17 : 16, sizeof(room));
+	(void)arguments;
+	return write(1, room, (size_t)found) != found;
+}
+"""
+
+
+@pytest.mark.parametrize("archive", ["libkadapt-io.a", "libkadapt-io-static.a"])
+def test_fortified_read_reads_what_there_is_room_for(
+    root: Path, tmp_path: Path, archive: str
+) -> None:
+    """And ends the program, as the C library's does, that asks for more."""
+    source, program = tmp_path / "read.c", tmp_path / "read"
+    source.write_text(FORTIFIED_READ)
+    option = "-static" if "static" in archive else "-lc"
+    parts = [root / "build/kadapt/libkadapt.a", option, root / "build/kadapt" / archive]
+    command = ["gcc-12", f"-I{root / 'kadapt/lib'}", "-o", program, source, *parts]
+    subprocess.run(command, check=True)
+    kept = subprocess.run([program], input=b"0123456789abcdefgh", capture_output=True)
+    assert (kept.returncode, kept.stdout) == (0, b"0123456789abcdef")
+    ended = subprocess.run([program, "more"], input=b"x" * 20, capture_output=True)
+    assert ended.returncode == -signal.SIGABRT
+    assert b"buffer overflow detected" in ended.stderr
 
 
 def test_batches_are_the_loops(io_selftest: Path, tap: Callable[[str], Any]) -> None:
