@@ -27,7 +27,7 @@ FIGURES = "kadence.figures"
 COMPARE = "kadence.compare"
 
 VERSIONS = {
-    PHASES: 2,
+    PHASES: 3,
     PLAN: 2,
     REPORT: 1,
     KERNEL: 1,

@@ -35,7 +35,7 @@ class Needs:
     processes: bool = False
     shared_memory: bool = False
     memory_bytes: int = 0
-    io_paths: bool = False  # rings and batches are planned
+    io_paths: bool = False  # rings, batches or windows are planned
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ from scipy import sparse
 
 from kadence import artefact
 from kadence.errors import UsageError
-from kadence.phases import concurrency, kinds, markers, matrix, ranks, vectors, writers
+from kadence.phases import callers, concurrency, kinds, markers, matrix, ranks, vectors
+from kadence.phases.callers import Callers
 from kadence.phases.kinds import Verdict
 from kadence.phases.markers import Marker
 from kadence.phases.segmentation import Mask, Segmentation, segment
 from kadence.phases.tree import Labels
 from kadence.phases.vectors import Distances
-from kadence.phases.writers import Writers
 from kadence.profiler.profile import Profile, SystemCalls
 
 HOTTEST = 10
@@ -79,7 +79,8 @@ def describe(profile: Profile, segmentation: Segmentation) -> Body:
         segmentation.transition,
         len(segmentation.representatives),
     )
-    writing = writers.of_phases(profile, segmentation)
+    writers = callers.of_phases(profile, segmentation, callers.WRITING)
+    readers = callers.of_phases(profile, segmentation, callers.READING)
     return {
         "program": list(profile.argv),
         "files": sorted({function.file for function in profile.functions}),
@@ -92,7 +93,8 @@ def describe(profile: Profile, segmentation: Segmentation) -> Body:
         "transitions": np.flatnonzero(segmentation.transition).tolist(),
         "transition_weight": _weight(profile, segmentation.transition),
         "phases": [
-            _phase(profile, segmentation, number, distances, in_blocks[number], writing[number])
+            _phase(profile, segmentation, number, distances, in_blocks[number])
+            | _callers(writers[number], readers[number])
             for number in range(len(segmentation.representatives))
         ],
         "boundaries": [
@@ -136,7 +138,6 @@ def _phase(
     number: int,
     distances: Distances,
     in_block: Distances,
-    writing: Writers,
 ) -> Body:
     member = (segmentation.assignment == number) & ~segmentation.transition
     rows = np.flatnonzero(member)
@@ -155,8 +156,11 @@ def _phase(
         "largest_distance": round(float(distances[rows].max()), DIGITS),
         "hottest": _hottest(profile, in_block, instructions),
         "system_calls": _summed(calls),
-        "writers": writing.described(),
     }
+
+
+def _callers(writers: Callers, readers: Callers) -> Body:
+    return {"writers": writers.described(), "readers": readers.described()}
 
 
 def _weight(profile: Profile, member: Mask) -> float:

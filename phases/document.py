@@ -23,8 +23,8 @@ class Transfers:
 
 
 @dataclass(frozen=True)
-class WritingFunction:
-    """A function of the program that ran about as often as a phase wrote."""
+class CallingFunction:
+    """A function of the program that ran about as often as a phase wrote, or read."""
 
     function: str
     file: str | None
@@ -33,12 +33,12 @@ class WritingFunction:
 
 
 @dataclass(frozen=True)
-class Writers:
-    """What writes in a phase."""
+class Callers:
+    """What writes, or reads, in a phase."""
 
     calls: dict[str, int]  # of the C library's functions
-    functions: tuple[WritingFunction, ...]
-    streams: bool  # C++'s or Fortran's
+    functions: tuple[CallingFunction, ...]
+    streams: bool  # whose calls are not redirected by name
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,8 @@ class Phase:
     io_calls_per_million: float
     io_bytes_per_million: float
     transfers: tuple[Transfers, ...]
-    writers: Writers
+    writers: Callers
+    readers: Callers
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,8 @@ def _phase(entry: dict[str, Any]) -> Phase:
         io_calls_per_million=float(entry["io_calls_per_million"]),
         io_bytes_per_million=float(entry["io_bytes_per_million"]),
         transfers=tuple(_transfers(calls) for calls in entry["system_calls"]),
-        writers=_writers(entry["writers"]),
+        writers=_callers(entry["writers"]),
+        readers=_callers(entry["readers"]),
     )
 
 
@@ -165,16 +167,16 @@ def _transfers(entry: dict[str, Any]) -> Transfers:
     )
 
 
-def _writers(entry: dict[str, Any]) -> Writers:
-    return Writers(
+def _callers(entry: dict[str, Any]) -> Callers:
+    return Callers(
         calls={str(call["name"]): int(call["count"]) for call in entry["calls"]},
-        functions=tuple(_writing_function(place) for place in entry["functions"]),
+        functions=tuple(_calling_function(place) for place in entry["functions"]),
         streams=bool(entry["streams"]),
     )
 
 
-def _writing_function(entry: dict[str, Any]) -> WritingFunction:
-    return WritingFunction(
+def _calling_function(entry: dict[str, Any]) -> CallingFunction:
+    return CallingFunction(
         function=str(entry["function"]),
         file=None if entry["file"] is None else str(entry["file"]),
         cfg_checksum=None if entry["cfg_checksum"] is None else str(entry["cfg_checksum"]),

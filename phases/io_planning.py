@@ -1,67 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which writes of which phase go through rings and batches, and why not the others.
+"""Which writes of which phase go through rings and batches, which reads through windows.
 
-A ring pays where many small records go to a file, a pipe or a socket: it saves the crossing, some
-1,400 instructions a write and 4,500 a send, and costs a copy. So a phase's writes are planned if
-they are small, and if there are many of them, by their rate or in each stay in the phase.
+A phase's writes are planned if they are small, and if there are many of them, by their rate or in
+each stay in the phase; so are its reads of files. What was considered and left is told with the
+reason.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kadence.errors import UsageError
-from kadence.phases import io_calls, kinds
-from kadence.phases.document import Document, Phase
-from kadence.phases.marking import firings_per_second
+from kadence.phases import io_calls, io_records, kinds
+from kadence.phases.document import Callers, Document, Phase
+from kadence.phases.io_records import BURST, READS, WRITES, Records
 
 DEFAULT, STRICT, OFF = MODES = ("default", "strict", "off")
 
-PATH, RING, MAPPED_READS = REFUSED = ("I/O path", "ring", "mapped reads")
+PATH, RING, WINDOW = REFUSED = ("I/O path", "ring", "window")
 
-SMALL_BYTES = 4096  # at more a record, the copy costs what the crossing did
-CALLS_PER_SECOND = 1000.0  # fewer are a thousandth of the time
-BURST = 64  # as many in one stay are worth a binding
-
-# System calls that a redirected call of the C library makes.
-WRITING = frozenset(["write", "pwrite64", "writev", "sendto"])
-READING = frozenset(["read", "pread64", "readv"])
-DESCRIPTORS = {"file": "files", "pipe": "pipes", "socket": "sockets"}
+# Reads at an offset of their own, or into several places: a window is for what comes in turn.
+OTHER_READS = {
+    name: replace(READS, system_calls=frozenset([name])) for name in ("pread64", "readv")
+}
 
 Body = dict[str, Any]
 Place = tuple[str | None, str | None, str | None]  # function, file, checksum
-
-
-@dataclass(frozen=True)
-class Records:
-    """What a phase writes to one kind of descriptor."""
-
-    to: str
-    count: int
-    bytes: int
-    per_second: float
-    per_stay: float
-
-    @property
-    def size(self) -> float:
-        return self.bytes / self.count
-
-    def __str__(self) -> str:
-        return (
-            f"{self.count} writes of {self.size:.3g} bytes on average to {self.to}, "
-            f"{self.per_second:.3g} a second and {self.per_stay:.3g} in each stay in the phase"
-        )
-
-    def objection(self) -> str | None:
-        """Why no ring pays for them."""
-        if self.size > SMALL_BYTES:
-            return f"{self}: above {SMALL_BYTES} bytes a copy costs as much as a call"
-        if self.per_second < CALLS_PER_SECOND and self.per_stay < BURST:
-            return (
-                f"{self}: too few for a ring, which takes {CALLS_PER_SECOND:.0f} a second or "
-                f"{BURST} in a stay"
-            )
-        return None
 
 
 @dataclass
@@ -87,6 +50,16 @@ class Paths:
         }
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be redirected in a phase, and by whom it is called."""
+
+    phase: Phase
+    callers: Callers
+    refusal: str  # what the plan calls it where nothing comes of it
+    evidence: str
+
+
 def plan_io(document: Document, mode: str) -> Paths:
     """Decide for every phase; the mode is off where nothing is left to redirect."""
     if mode not in MODES:
@@ -96,79 +69,91 @@ def plan_io(document: Document, mode: str) -> Paths:
         paths.reason = "not wanted (--io=off)"
         return paths
     for phase in document.phases:
-        _plan_phase(document, phase, paths)
+        _plan_writes(document, phase, paths)
+        _plan_reads(document, phase, paths)
     if not paths.sites:
         paths.mode = OFF
         paths.reason = (
-            f"no phase makes many writes of up to {SMALL_BYTES} bytes to files, pipes or sockets"
+            f"no phase makes many writes of up to {WRITES.small_bytes} bytes to files, pipes or "
+            f"sockets, or many reads of up to {READS.small_bytes} bytes from files"
         )
     return paths
 
 
-def _plan_phase(document: Document, phase: Phase, paths: Paths) -> None:
+def _plan_writes(document: Document, phase: Phase, paths: Paths) -> None:
     taken = []
-    for records in _records(document, phase):
+    for records in io_records.of_phase(document, phase, WRITES):
         objection = records.objection()
         if objection is None:
             taken.append(records)
+            _tell_of_strictness(phase, records, paths)
         elif phase.kind != kinds.COMPUTE or records.count >= BURST:
             paths.refuse(phase, PATH, objection)
-        if objection is None and paths.mode == STRICT and records.to != DESCRIPTORS["file"]:
-            paths.refuse(
-                phase,
-                RING,
-                f"{records}: the strict mode has rings for files alone, only batches are made",
-            )
     if taken:
-        _take_sites(document, phase, taken, paths)
-    _refuse_reads(phase, paths)
+        evidence = "; ".join(map(str, taken))
+        if _take_sites(document, Wanted(phase, phase.writers, PATH, evidence), paths):
+            paths.streams |= phase.writers.streams
 
 
-def _records(document: Document, phase: Phase) -> Iterable[Records]:
-    instructions = max(round(phase.weight * document.total_instructions), 1)
-    stays = max(sum(boundary.after == phase.number for boundary in document.boundaries), 1)
-    for descriptor, to in DESCRIPTORS.items():
-        calls = [
-            call
-            for call in phase.transfers
-            if call.name in WRITING and call.descriptor == descriptor
-        ]
-        count = sum(call.count for call in calls)
-        if count:
-            moved = sum(call.bytes for call in calls)
-            rate = firings_per_second(count, instructions)
-            yield Records(to, count, moved, rate, count / stays)
+def _tell_of_strictness(phase: Phase, records: Records, paths: Paths) -> None:
+    if paths.mode == STRICT and records.end != WRITES.ends["file"]:
+        reason = f"{records}: the strict mode has rings for files alone, only batches are made"
+        paths.refuse(phase, RING, reason)
 
 
-def _take_sites(document: Document, phase: Phase, taken: list[Records], paths: Paths) -> None:
-    what = "; ".join(map(str, taken))
-    calls = io_calls.with_families(set(phase.writers.calls))
+def _plan_reads(document: Document, phase: Phase, paths: Paths) -> None:
+    if phase.kind == kinds.COMPUTE and not phase.readers.calls:
+        return  # the loader's, which nobody asked for
+    for records in io_records.of_phase(document, phase, READS):
+        objection = records.objection()
+        if objection is None:
+            evidence = str(records)
+            if phase.readers.streams:
+                evidence += ", some of them by streams, which stay as they are"
+            _take_sites(document, Wanted(phase, phase.readers, WINDOW, evidence), paths)
+        elif records.count >= BURST:
+            paths.refuse(phase, WINDOW, objection)
+    _refuse_other_reads(document, phase, paths)
+
+
+def _refuse_other_reads(document: Document, phase: Phase, paths: Paths) -> None:
+    for name, way in OTHER_READS.items():
+        for records in io_records.of_phase(document, phase, way):
+            if records.count >= BURST:
+                reason = f"{records}: by {name}, and a window is for what read takes in turn"
+                paths.refuse(phase, WINDOW, reason)
+
+
+def _take_sites(document: Document, wanted: Wanted, paths: Paths) -> bool:
+    """Whether the C library's functions that are called are known."""
+    calls = io_calls.with_families(set(wanted.callers.calls))
     if not calls:
-        paths.refuse(phase, PATH, f"{what}: by no function of the C library's that is known")
-        return
-    paths.streams |= phase.writers.streams
-    for writer in phase.writers.functions:
-        evidence = f"{what}; a block of the function ran {writer.count} times"
-        place = (writer.function, writer.file, writer.cfg_checksum)
-        paths.sites.append(_site(phase, place, calls, evidence))
-    if not phase.writers.functions:
-        _take_files(document, phase, calls, what, paths)
+        reason = f"{wanted.evidence}: by no function of the C library's that is known"
+        paths.refuse(wanted.phase, wanted.refusal, reason)
+        return False
+    for caller in wanted.callers.functions:
+        evidence = f"{wanted.evidence}; a block of the function ran {caller.count} times"
+        place = (caller.function, caller.file, caller.cfg_checksum)
+        paths.sites.append(_site(wanted.phase, place, calls, evidence))
+    if not wanted.callers.functions:
+        _take_files(document, wanted, calls, paths)
+    return True
 
 
-def _take_files(
-    document: Document, phase: Phase, calls: list[str], what: str, paths: Paths
-) -> None:
-    """Every function of the program's, because the profile does not tell which one writes."""
+def _take_files(document: Document, wanted: Wanted, calls: list[str], paths: Paths) -> None:
+    """Every function of the program's, because the profile does not tell which one calls."""
     if not document.files:
         paths.refuse(
-            phase,
-            PATH,
-            f"{what}: the profile knows no function of the program; build it with Kadence's "
-            "wrappers or with -g, and profile it anew",
+            wanted.phase,
+            wanted.refusal,
+            f"{wanted.evidence}: the profile knows no function of the program; build it with "
+            "Kadence's wrappers or with -g, and profile it anew",
         )
-    evidence = f"{what}; the profile does not tell which function: all of the file are taken"
+    evidence = (
+        f"{wanted.evidence}; the profile does not tell which function: all of the file are taken"
+    )
     for file in document.files:
-        paths.sites.append(_site(phase, (None, file, None), calls, evidence))
+        paths.sites.append(_site(wanted.phase, (None, file, None), calls, evidence))
 
 
 def _site(phase: Phase, place: Place, calls: list[str], evidence: str) -> Body:
@@ -182,16 +167,3 @@ def _site(phase: Phase, place: Place, calls: list[str], evidence: str) -> Body:
         "calls": calls,
         "evidence": evidence,
     }
-
-
-def _refuse_reads(phase: Phase, paths: Paths) -> None:
-    """Reads are counted for the reader of the plan; nothing is made of them yet."""
-    reads = [call for call in phase.transfers if call.name in READING and call.descriptor == "file"]
-    count = sum(call.count for call in reads)
-    if phase.kind != kinds.COMPUTE and count >= BURST:
-        size = sum(call.bytes for call in reads) / count
-        paths.refuse(
-            phase,
-            MAPPED_READS,
-            f"{count} reads of {size:.3g} bytes on average from files: reads stay as they are",
-        )

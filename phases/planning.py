@@ -4,7 +4,8 @@
 A compute phase gets a long quantum if three things hold: the program's tasks cannot wait for
 one another on too few processors, the beginning of the phase is announced by a good marker,
 and so is every way out of it into a phase with I/O. Everything else keeps the kernel's default.
-Which writes go through rings and batches is decided in io_planning.py.
+Which writes go through rings and batches, and which reads through windows, is decided in
+io_planning.py.
 """
 
 from collections.abc import Iterable, Sequence

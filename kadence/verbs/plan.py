@@ -32,8 +32,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--io",
         choices=io_planning.MODES,
         default=io_planning.DEFAULT,
-        help="rings and batches for small writes: default; strict: only what nobody can tell from "
-        "plain calls; off: none",
+        help="rings and batches for small writes, windows for small reads of files: default; "
+        "strict: only what nobody can tell from plain calls; off: none",
     )
     parser.add_argument(
         "--compare",

@@ -90,6 +90,7 @@ class LongRun:
             "hottest": [{"function": f"work_{number}", "file": "long.c", "line": 10, "share": 0.5}],
             "system_calls": [],
             "writers": {"calls": [], "functions": [], "streams": False},
+            "readers": {"calls": [], "functions": [], "streams": False},
         }
 
 
