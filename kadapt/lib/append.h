@@ -142,9 +142,10 @@ static inline int kadapt_append(struct kadapt_channel *channel, struct kadapt_ri
 	return kadapt_publish(channel, header, size);
 }
 
-/* What kadapt_append_short() did: nothing, all, or all but kadapt_append_recover(). */
-enum kadapt_short { KADAPT_SHORT_NOTHING, KADAPT_SHORT_DONE, KADAPT_SHORT_RECOVER };
-
+/*
+ * The short way, for a thread that is alone and records that need no function's
+ * help: so the caller needs no frame.
+ */
 static inline int kadapt_is_short(int descriptor, size_t size)
 {
 	return size - 1 < KADAPT_SHORT_MAX && kadapt_has_channel(descriptor) &&
@@ -152,36 +153,83 @@ static inline int kadapt_is_short(int descriptor, size_t size)
 }
 
 /*
- * As write(2)'s first choice, for a thread that is alone and records that need
- * no function's help: so the caller needs no frame. After RECOVER the thread is
- * still inside the channel.
+ * Would the ring's tail be beyond its limit? Compared in memory, which the compiler
+ * does to no atomic; a load is an acquiring one here as it is.
  */
-static inline __attribute__((always_inline)) enum kadapt_short
-kadapt_append_short(struct kadapt_channel *channel, const void *record, size_t size)
+static inline __attribute__((always_inline)) int
+kadapt_is_beyond(const struct kadapt_ring_header *header, uint64_t end)
 {
-	struct kadapt_ring_header *header = channel->header;
-	uint64_t tail, end;
+#ifdef __x86_64__
+	int is_beyond;
 
-	/* Lest its address be computed anew from the descriptor for each use. */
-	__asm__("" : "+r"(channel));
+	__asm__ volatile("cmpq %2, %1"
+			 : "=@ccb"(is_beyond)
+			 : "m"(header->limit), "r"(end)
+			 : "memory");
+	return __builtin_expect(is_beyond, 0);
+#else
+	return __builtin_expect(end > kadapt_limit(header), 0);
+#endif
+}
+
+/* Where a record goes, and the ring's tail behind it. */
+struct kadapt_slot {
+	int is_open; /* the thread is inside the channel; else the short way is closed */
+	char *place;
+	uint64_t end;
+};
+
+static inline __attribute__((always_inline)) struct kadapt_slot
+kadapt_short_begin(struct kadapt_channel *channel, struct kadapt_ring_header *header, size_t size)
+{
+	struct kadapt_slot slot = {0, NULL, 0};
+	uint64_t tail;
+
 	if (!header || channel->owner)
-		return KADAPT_SHORT_NOTHING;
+		return slot;
 	channel->owner = (uintptr_t)__builtin_thread_pointer();
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	tail = header->tail;
-	end = tail + size;
-	if (__builtin_expect(end > kadapt_limit(header), 0)) {
+	slot.end = tail + size;
+	if (kadapt_is_beyond(header, slot.end)) {
 		kadapt_channel_leave(channel);
-		return KADAPT_SHORT_NOTHING;
+		return slot;
 	}
-	kadapt_copy_short(channel->data + (tail & channel->mask), record, size);
+	slot.is_open = 1;
+	slot.place = channel->data + (tail & channel->mask);
+	return slot;
+}
+
+/* What became of a record: nothing, all, or all but kadapt_append_recover(). */
+enum kadapt_short { KADAPT_SHORT_NOTHING, KADAPT_SHORT_DONE, KADAPT_SHORT_RECOVER };
+
+/* The record is in its place. After RECOVER the thread is still inside the channel. */
+static inline __attribute__((always_inline)) enum kadapt_short
+kadapt_short_end(struct kadapt_channel *channel, struct kadapt_ring_header *header, uint64_t end)
+{
 	__atomic_store_n(&header->tail, end, __ATOMIC_RELEASE);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (__builtin_expect(end > kadapt_limit(header), 0))
+	if (kadapt_is_beyond(header, end))
 		return KADAPT_SHORT_RECOVER;
 	channel->appends++;
 	kadapt_channel_leave(channel);
 	return KADAPT_SHORT_DONE;
+}
+
+/* As write(2)'s first choice. */
+static inline __attribute__((always_inline)) enum kadapt_short
+kadapt_append_short(struct kadapt_channel *channel, const void *record, size_t size)
+{
+	struct kadapt_ring_header *header = channel->header;
+	struct kadapt_slot slot;
+
+	/* Lest its address be computed anew from the descriptor for each use. */
+	__asm__("" : "+r"(channel));
+	slot = kadapt_short_begin(channel, header, size);
+	if (!slot.is_open)
+		return KADAPT_SHORT_NOTHING;
+	kadapt_copy_short(slot.place, record, size);
+	return kadapt_short_end(channel, header, slot.end);
 }
 
 /* 1, or 0 with nothing done: for any record, with other threads about. */
