@@ -13,7 +13,7 @@
 
 #include "libkadapt.h"
 #include "next.h"
-#include "stream.h"
+#include "stream_append.h"
 
 typedef enum kadapt_outcome (*try_function)(FILE *stream, const struct kadapt_record *record);
 
@@ -56,7 +56,9 @@ static size_t product(size_t size, size_t count)
 	return __builtin_mul_overflow(size, count, &bytes) ? 0 : bytes;
 }
 
-size_t kadapt_fwrite(const void *records, size_t size, size_t count, FILE *stream)
+#define SLOWLY static __attribute__((noinline))
+
+SLOWLY size_t fwrite_slowly(const void *records, size_t size, size_t count, FILE *stream)
 {
 	const struct kadapt_record record = {.bytes = records, .size = product(size, count)};
 
@@ -64,7 +66,7 @@ size_t kadapt_fwrite(const void *records, size_t size, size_t count, FILE *strea
 		 kadapt_next_fwrite(records, size, count, stream), size * result);
 }
 
-size_t kadapt_fwrite_unlocked(const void *records, size_t size, size_t count, FILE *stream)
+SLOWLY size_t fwrite_unlocked_slowly(const void *records, size_t size, size_t count, FILE *stream)
 {
 	const struct kadapt_record record = {.bytes = records, .size = product(size, count)};
 
@@ -72,25 +74,75 @@ size_t kadapt_fwrite_unlocked(const void *records, size_t size, size_t count, FI
 		 kadapt_next_fwrite_unlocked(records, size, count, stream), size * result);
 }
 
-int kadapt_fputs(const char *text, FILE *stream)
+typedef size_t (*fwrite_function)(const void *, size_t, size_t, FILE *);
+
+/* Functions of their own, so that the short way needs no frame. */
+SLOWLY size_t fwrite_again(const void *records, size_t size, size_t count, FILE *stream,
+			   fwrite_function slowly)
 {
-	const struct kadapt_record record = {.bytes = text, .size = strlen(text)};
+	if (kadapt_stream_recover(stream, size * count))
+		return count;
+	return slowly(records, size, count, stream);
+}
+
+static inline __attribute__((always_inline)) size_t
+fwrite_or(fwrite_function slowly, const void *records, size_t size, size_t count, FILE *stream)
+{
+	switch (kadapt_stream_append_short(stream, records, product(size, count), 0)) {
+	case KADAPT_SHORT_DONE:
+		return count;
+	case KADAPT_SHORT_RECOVER:
+		return fwrite_again(records, size, count, stream, slowly);
+	default:
+		return slowly(records, size, count, stream);
+	}
+}
+
+size_t kadapt_fwrite(const void *records, size_t size, size_t count, FILE *stream)
+{
+	return fwrite_or(fwrite_slowly, records, size, count, stream);
+}
+
+size_t kadapt_fwrite_unlocked(const void *records, size_t size, size_t count, FILE *stream)
+{
+	return fwrite_or(fwrite_unlocked_slowly, records, size, count, stream);
+}
+
+SLOWLY int fputs_slowly(const char *text, size_t length, FILE *stream)
+{
+	const struct kadapt_record record = {.bytes = text, .size = length};
 
 	TRY_ELSE(try_locked, stream, &record, 1, EOF, kadapt_next_fputs(text, stream),
-		 result >= 0 ? record.size : 0);
+		 result >= 0 ? length : 0);
+}
+
+SLOWLY int fputs_unlocked_slowly(const char *text, size_t length, FILE *stream)
+{
+	const struct kadapt_record record = {.bytes = text, .size = length};
+
+	TRY_ELSE(kadapt_stream_try, stream, &record, 1, EOF,
+		 kadapt_next_fputs_unlocked(text, stream), result >= 0 ? length : 0);
+}
+
+int kadapt_fputs(const char *text, FILE *stream)
+{
+	const size_t length = strlen(text);
+
+	return kadapt_stream_append(stream, text, length, 0) ? 1
+							     : fputs_slowly(text, length, stream);
 }
 
 int kadapt_fputs_unlocked(const char *text, FILE *stream)
 {
-	const struct kadapt_record record = {.bytes = text, .size = strlen(text)};
+	const size_t length = strlen(text);
 
-	TRY_ELSE(kadapt_stream_try, stream, &record, 1, EOF,
-		 kadapt_next_fputs_unlocked(text, stream), result >= 0 ? record.size : 0);
+	return kadapt_stream_append(stream, text, length, 0)
+		   ? 1
+		   : fputs_unlocked_slowly(text, length, stream);
 }
 
-int kadapt_puts(const char *text)
+SLOWLY int puts_slowly(const char *text, size_t length)
 {
-	const size_t length = strlen(text);
 	const struct iovec pieces[] = {
 	    {.iov_base = (void *)text, .iov_len = length},
 	    {.iov_base = "\n", .iov_len = 1},
@@ -102,7 +154,15 @@ int kadapt_puts(const char *text)
 		 record.size);
 }
 
-static int put_byte(try_function try, int (*plain)(int, FILE *), int character, FILE *stream)
+int kadapt_puts(const char *text)
+{
+	const size_t length = strlen(text);
+
+	return kadapt_stream_append(stdout, text, length, 1) ? (int)length + 1
+							     : puts_slowly(text, length);
+}
+
+SLOWLY int put_byte_slowly(try_function try, int (*plain)(int, FILE *), int character, FILE *stream)
 {
 	const unsigned char byte = (unsigned char)character;
 	const struct kadapt_record record = {.bytes = &byte, .size = 1};
@@ -112,12 +172,21 @@ static int put_byte(try_function try, int (*plain)(int, FILE *), int character, 
 
 int kadapt_fputc(int character, FILE *stream)
 {
-	return put_byte(try_locked, kadapt_next_fputc, character, stream);
+	const char byte = (char)character;
+
+	return kadapt_stream_append(stream, &byte, 1, 0)
+		   ? (unsigned char)character
+		   : put_byte_slowly(try_locked, kadapt_next_fputc, character, stream);
 }
 
 int kadapt_fputc_unlocked(int character, FILE *stream)
 {
-	return put_byte(kadapt_stream_try, kadapt_next_fputc_unlocked, character, stream);
+	const char byte = (char)character;
+
+	return kadapt_stream_append(stream, &byte, 1, 0)
+		   ? (unsigned char)character
+		   : put_byte_slowly(kadapt_stream_try, kadapt_next_fputc_unlocked, character,
+				     stream);
 }
 
 int kadapt_putc(int character, FILE *stream) __attribute__((alias("kadapt_fputc")));

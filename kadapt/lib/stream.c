@@ -24,13 +24,6 @@ static struct kadapt_channel *channel_behind(FILE *stream)
 	return kadapt_channel_of(stream->_fileno);
 }
 
-struct kadapt_channel *kadapt_stream_channel(FILE *stream)
-{
-	struct kadapt_channel *channel = kadapt_bound ? channel_behind(stream) : NULL;
-
-	return channel && channel->stream == stream ? channel : NULL;
-}
-
 static int is_eligible(FILE *stream)
 {
 	return __fwritable(stream) && !__freadable(stream) && !__flbf(stream) &&
@@ -39,7 +32,8 @@ static int is_eligible(FILE *stream)
 
 static void bind_stream(struct kadapt_channel *channel, FILE *stream)
 {
-	if (kadapt_header_of(channel))
+	/* Nothing goes into a ring before the program has been told of what was lost. */
+	if (kadapt_header_of(channel) || channel->error)
 		return;
 	channel->stream_buffer = __fbufsize(stream);
 	kadapt_bind(channel, NULL, stream);
@@ -82,7 +76,7 @@ static int empty_buffer(struct kadapt_channel *channel)
 {
 	int is_empty, state;
 
-	if (!__fpending(channel->stream))
+	if (kadapt_stream_is_empty(channel->stream))
 		return 1;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	is_empty = !kadapt_settle(channel, 0) && !kadapt_next_fflush_unlocked(channel->stream);
@@ -96,10 +90,24 @@ int kadapt_stream_is_ready(struct kadapt_channel *channel, size_t size)
 	       kadapt_make_room(channel, size);
 }
 
-static int went_in(struct kadapt_channel *channel, const struct kadapt_record *record)
+/* As kadapt_stream_is_ready(), where there is nothing to be done for it. */
+static int is_ready_at_once(const struct kadapt_channel *channel, size_t size)
+{
+	return channel->other && channel->stream && size - 1 < KADAPT_RECORD_MAX &&
+	       kadapt_stream_is_empty(channel->stream) && kadapt_fits(channel->other, size);
+}
+
+static int make_ready(struct kadapt_channel *channel, size_t size)
 {
 	kadapt_end_if_let_go(channel);
-	if (!kadapt_stream_is_ready(channel, record->size) || !kadapt_put(channel, record))
+	return kadapt_stream_is_ready(channel, size);
+}
+
+static int went_in(struct kadapt_channel *channel, const struct kadapt_record *record)
+{
+	if (!is_ready_at_once(channel, record->size) && !make_ready(channel, record->size))
+		return 0;
+	if (!kadapt_put(channel, record))
 		return 0;
 	channel->stream_moved = 1;
 	return 1;
@@ -117,6 +125,15 @@ enum kadapt_outcome kadapt_stream_try(FILE *stream, const struct kadapt_record *
 	appended = went_in(channel, record);
 	kadapt_channel_leave(channel);
 	return appended ? KADAPT_APPENDED : kadapt_before_plain(channel, 0);
+}
+
+int kadapt_stream_recover(FILE *stream, size_t size)
+{
+	struct kadapt_channel *channel = &kadapt_channels[kadapt_stream_descriptor(stream)];
+	int appended = kadapt_append_recover(channel, channel->other, size);
+
+	kadapt_channel_leave(channel);
+	return appended;
 }
 
 /* As the C library's own writing of a buffer: it waits for the other end. */

@@ -17,8 +17,8 @@ KADAPT_HIDDEN enum kadapt_outcome kadapt_stream_try(FILE *stream,
 /* So many bytes went into the stream's own buffer; is it time for a ring? */
 KADAPT_HIDDEN void kadapt_stream_buffered(FILE *stream, size_t size);
 
-/* The channel of the stream, where it has a ring now; else NULL. */
-KADAPT_HIDDEN struct kadapt_channel *kadapt_stream_channel(FILE *stream);
+/* kadapt_append_recover(), and the thread leaves the channel. */
+KADAPT_HIDDEN int kadapt_stream_recover(FILE *stream, size_t size);
 
 /* The stream's buffer is empty and its ring has room for so much; 1 or 0. From inside. */
 KADAPT_HIDDEN int kadapt_stream_is_ready(struct kadapt_channel *channel, size_t size);
@@ -41,6 +41,31 @@ KADAPT_HIDDEN int kadapt_stream_close(FILE *stream);
 /* Has a record of the stream been lost to an error? */
 KADAPT_HIDDEN int kadapt_stream_has_failed(FILE *stream);
 KADAPT_HIDDEN void kadapt_stream_clear(FILE *stream);
+
+/*
+ * These members the C library shows in its header and keeps where they are, because
+ * its own putc_unlocked() is compiled into programs. A stream without a descriptor
+ * has 0 or less here, so a channel's stream is to be compared, too.
+ */
+static inline int kadapt_stream_descriptor(const FILE *stream)
+{
+	return stream->_fileno;
+}
+
+/* Is nothing in the own buffer of the stream, which is not a wide one? */
+static inline int kadapt_stream_is_empty(const FILE *stream)
+{
+	return stream->_IO_write_ptr == stream->_IO_write_base;
+}
+
+/* The channel of the stream, where it has a ring now; else NULL. */
+static inline struct kadapt_channel *kadapt_stream_channel(const FILE *stream)
+{
+	struct kadapt_channel *channel =
+	    kadapt_bound ? kadapt_channel_of(kadapt_stream_descriptor(stream)) : NULL;
+
+	return channel && channel->stream == stream ? channel : NULL;
+}
 
 /* Where there are threads to lock it against; to be told when it is unlocked. */
 static inline int kadapt_stream_lock(FILE *stream)
