@@ -12,6 +12,7 @@ extern const struct test_case burst_cases[];
 extern const struct test_case life_cases[];
 extern const struct test_case midst_cases[];
 extern const struct test_case stream_cases[];
+extern const struct test_case stream_change_cases[];
 extern const struct test_case end_cases[];
 extern const struct test_case batch_cases[];
 extern const struct test_case read_cases[];

@@ -21,8 +21,9 @@ const struct kadapt_plan kadapt_plan = {
 int main(int count, char **arguments)
 {
 	const struct test_case *const tables[] = {
-	    settle_cases, burst_cases, life_cases,     midst_cases,	 stream_cases, end_cases,
-	    batch_cases,  read_cases,  read_use_cases, read_midst_cases, NULL,
+	    settle_cases, burst_cases,	       life_cases,	 midst_cases,
+	    stream_cases, stream_change_cases, end_cases,	 batch_cases,
+	    read_cases,	  read_use_cases,      read_midst_cases, NULL,
 	};
 
 	(void)count;
