@@ -40,17 +40,22 @@ static void *find(const char *name)
 	return dlsym(kadapt_is_interposed() ? RTLD_NEXT : RTLD_DEFAULT, name);
 }
 
+/* Until the function has been found, the one that finds it is in its place. */
 #define DEFINE_NEXT(type, name, parameters, arguments)                                             \
+	static type find_##name parameters;                                                        \
+	static __typeof__(&name) next_##name = find_##name;                                        \
+                                                                                                   \
+	static type find_##name parameters                                                         \
+	{                                                                                          \
+		__typeof__(&name) function = (__typeof__(&name))find(#name);                       \
+                                                                                                   \
+		__atomic_store_n(&next_##name, function, __ATOMIC_RELAXED);                        \
+		return function arguments;                                                         \
+	}                                                                                          \
+                                                                                                   \
 	type kadapt_next_##name parameters                                                         \
 	{                                                                                          \
-		static __typeof__(&name) found;                                                    \
-		__typeof__(&name) function = __atomic_load_n(&found, __ATOMIC_RELAXED);            \
-                                                                                                   \
-		if (__builtin_expect(!function, 0)) {                                              \
-			function = (__typeof__(&name))find(#name);                                 \
-			__atomic_store_n(&found, function, __ATOMIC_RELAXED);                      \
-		}                                                                                  \
-		return function arguments;                                                         \
+		return __atomic_load_n(&next_##name, __ATOMIC_RELAXED) arguments;                  \
 	}
 
 KADAPT_NEXT_FUNCTIONS(DEFINE_NEXT)
