@@ -28,6 +28,17 @@ static inline int kadapt_burst_is_on(const struct kadapt_channel *channel)
 	return channel->streak > channel->patience;
 }
 
+/*
+ * Nothing bound, nothing kept, no burst: the call is made as it is. A program that
+ * asks and waits for the answer comes no further than this.
+ */
+static inline int kadapt_burst_is_off(const struct kadapt_channel *channel)
+{
+	if (kadapt_header_of(channel) || channel->error)
+		return 0;
+	return !kadapt_has_rings || !kadapt_burst_is_on(channel);
+}
+
 /* The ring has been bound. */
 KADAPT_HIDDEN void kadapt_burst_begins(struct kadapt_channel *channel);
 

@@ -30,22 +30,43 @@ static ssize_t counted(int descriptor, ssize_t result, size_t size)
 	return result;
 }
 
+/* A number without a channel counts as off. */
+static inline int is_off(int descriptor)
+{
+	return !kadapt_has_channel(descriptor) ||
+	       kadapt_burst_is_off(&kadapt_channels[(unsigned int)descriptor]);
+}
+
+static __attribute__((noinline)) ssize_t write_plainly(int descriptor, const void *bytes,
+						       size_t size)
+{
+	return counted(descriptor, kadapt_next_write(descriptor, bytes, size), size);
+}
+
 static __attribute__((noinline)) ssize_t write_slowly(int descriptor, const void *bytes,
 						      size_t size)
 {
 	const struct kadapt_record record = {.bytes = bytes, .size = size};
 
 	RETURN_UNLESS_PLAIN(kadapt_try(descriptor, &record, 0), size);
-	return counted(descriptor, kadapt_next_write(descriptor, bytes, size), size);
+	return write_plainly(descriptor, bytes, size);
 }
 
 /* Longer records, other threads about. */
-static __attribute__((noinline)) ssize_t write_at_length(int descriptor, const void *bytes,
-							 size_t size)
+static __attribute__((noinline)) ssize_t write_at_once(int descriptor, const void *bytes,
+						       size_t size)
 {
 	if (kadapt_append_at_once(descriptor, bytes, size))
 		return (ssize_t)size;
 	return write_slowly(descriptor, bytes, size);
+}
+
+/* Whatever is not for the short way. */
+static __attribute__((noinline)) ssize_t write_at_length(int descriptor, const void *bytes,
+							 size_t size)
+{
+	return is_off(descriptor) ? write_plainly(descriptor, bytes, size)
+				  : write_at_once(descriptor, bytes, size);
 }
 
 /* From inside the channel. */
@@ -74,7 +95,7 @@ ssize_t kadapt_write(int descriptor, const void *bytes, size_t size)
 	case KADAPT_SHORT_RECOVER:
 		return write_again(descriptor, bytes, size);
 	default:
-		return write_slowly(descriptor, bytes, size);
+		return write_at_length(descriptor, bytes, size);
 	}
 }
 
@@ -140,6 +161,12 @@ ssize_t kadapt_writev(int descriptor, const struct iovec *pieces, int count)
 /* Flags under which a record in the ring is what the call would have done. */
 #define RING_FLAGS (MSG_NOSIGNAL | MSG_DONTWAIT)
 
+static __attribute__((noinline)) ssize_t send_plainly(int descriptor, const void *bytes,
+						      size_t size, int flags)
+{
+	return counted(descriptor, kadapt_next_send(descriptor, bytes, size, flags), size);
+}
+
 static __attribute__((noinline)) ssize_t send_slowly(int descriptor, const void *bytes, size_t size,
 						     int flags)
 {
@@ -147,12 +174,17 @@ static __attribute__((noinline)) ssize_t send_slowly(int descriptor, const void 
 	const unsigned int how =
 	    KADAPT_TRY_SOCKET | (flags & MSG_DONTWAIT ? KADAPT_TRY_NO_WAIT : 0);
 
-	if (flags & ~RING_FLAGS)
-		return kadapt_before_write(descriptor, flags & MSG_DONTWAIT)
-			   ? -1
-			   : kadapt_next_send(descriptor, bytes, size, flags);
 	RETURN_UNLESS_PLAIN(kadapt_try(descriptor, &record, how), size);
-	return counted(descriptor, kadapt_next_send(descriptor, bytes, size, flags), size);
+	return send_plainly(descriptor, bytes, size, flags);
+}
+
+/* No ring does what these flags ask for. */
+static __attribute__((noinline)) ssize_t send_otherwise(int descriptor, const void *bytes,
+							size_t size, int flags)
+{
+	if (kadapt_before_write(descriptor, flags & MSG_DONTWAIT))
+		return -1;
+	return kadapt_next_send(descriptor, bytes, size, flags);
 }
 
 /* A ring that is bound to a file is not for send(2), which fails on files. */
@@ -162,13 +194,21 @@ static inline int is_for_send(int descriptor)
 	       kadapt_channels[(unsigned int)descriptor].kind == KADAPT_KIND_SOCKET;
 }
 
+static __attribute__((noinline)) ssize_t send_at_once(int descriptor, const void *bytes,
+						      size_t size, int flags)
+{
+	if (is_for_send(descriptor) && kadapt_append_at_once(descriptor, bytes, size))
+		return (ssize_t)size;
+	return send_slowly(descriptor, bytes, size, flags);
+}
+
 static __attribute__((noinline)) ssize_t send_at_length(int descriptor, const void *bytes,
 							size_t size, int flags)
 {
-	if (!(flags & ~RING_FLAGS) && is_for_send(descriptor) &&
-	    kadapt_append_at_once(descriptor, bytes, size))
-		return (ssize_t)size;
-	return send_slowly(descriptor, bytes, size, flags);
+	if (flags & ~RING_FLAGS)
+		return send_otherwise(descriptor, bytes, size, flags);
+	return is_off(descriptor) ? send_plainly(descriptor, bytes, size, flags)
+				  : send_at_once(descriptor, bytes, size, flags);
 }
 
 static __attribute__((noinline)) ssize_t send_again(int descriptor, const void *bytes, size_t size,
@@ -189,7 +229,7 @@ ssize_t kadapt_send(int descriptor, const void *bytes, size_t size, int flags)
 	case KADAPT_SHORT_RECOVER:
 		return send_again(descriptor, bytes, size, flags);
 	default:
-		return send_slowly(descriptor, bytes, size, flags);
+		return send_at_length(descriptor, bytes, size, flags);
 	}
 }
 

@@ -169,14 +169,6 @@ static int went_in(struct kadapt_channel *channel, const struct kadapt_record *r
 	return 1;
 }
 
-/* A program that asks and waits for the answer comes no further than this. */
-static int is_plain(const struct kadapt_channel *channel)
-{
-	if (kadapt_header_of(channel) || channel->error)
-		return 0;
-	return !kadapt_has_rings || !kadapt_burst_is_on(channel);
-}
-
 /*
  * The thread may be cancelled here, where the ring is full: at the latest after
  * as many records as a ring holds.
@@ -187,7 +179,7 @@ enum kadapt_outcome kadapt_try(int descriptor, const struct kadapt_record *recor
 	struct kadapt_channel *channel = kadapt_channel_of(descriptor);
 	int appended;
 
-	if (!channel || is_plain(channel))
+	if (!channel || kadapt_burst_is_off(channel))
 		return KADAPT_PLAIN;
 	if (!__libc_single_threaded)
 		pthread_testcancel();
