@@ -155,7 +155,7 @@ static void print(void)
 	long total = 0;
 
 	while (records--)
-		switch (any(5)) {
+		switch (any(8)) {
 		case 0:
 			total += fprintf(stream, "%d %s %*d\n", any(1000), "text", any(90), 7);
 			break;
@@ -167,6 +167,15 @@ static void print(void)
 			break;
 		case 3:
 			total += fputc('c', stream);
+			break;
+		case 4:
+			total += (long)fwrite_unlocked(bytes(20), 1 + any(20), 1, stream);
+			break;
+		case 5:
+			total += fputc_unlocked('e', stream);
+			break;
+		case 6: /* compiled in: it writes into the stream's own buffer */
+			total += putc_unlocked('f', stream);
 			break;
 		default:
 			total += putc('d', stream);
@@ -211,12 +220,72 @@ static void open_stream_again(void)
 	stream = fopen(stream_path, modes[any(3)]);
 }
 
+static void reopen_stream(void)
+{
+	static const char *const modes[] = {"w", "a"};
+
+	stream = freopen(stream_path, modes[any(2)], stream);
+	tell("freopen", stream != NULL);
+}
+
+static void replace_stream_descriptor(void)
+{
+	int other;
+
+	fflush(stream);
+	other = open(stream_path, O_WRONLY | O_APPEND);
+	tell("dup2", dup2(other, fileno(stream)) == fileno(stream));
+	close(other);
+	/* What the C library remembers of the offset is of the other open file. */
+	fseek(stream, 0, SEEK_END);
+}
+
+static void print_in_child(void)
+{
+	fflush(stream);
+	if (fork() == 0) {
+		print();
+		fflush(stream);
+		_exit(0);
+	}
+	wait(NULL);
+	fseek(stream, 0, SEEK_END);
+}
+
 static void (*const operations[])(void) = {
-    write_one,	       write_one,      write_one,    write_large, write_burst,	  write_burst,
-    write_burst,       write_pieces,   write_at,     seek,	  where,	  look,
-    look_from_outside, look_at_memory, look_at_size, cut,	  write_in_child, open_again,
-    duplicate,	       yield,	       print,	     print,	  print,	  print,
-    print_large,       flush,	       seek_stream,  step_stream, where_stream,	  open_stream_again,
+    write_one,
+    write_one,
+    write_one,
+    write_large,
+    write_burst,
+    write_burst,
+    write_burst,
+    write_pieces,
+    write_at,
+    seek,
+    where,
+    look,
+    look_from_outside,
+    look_at_memory,
+    look_at_size,
+    cut,
+    write_in_child,
+    open_again,
+    duplicate,
+    yield,
+    print,
+    print,
+    print,
+    print,
+    print_large,
+    flush,
+    seek_stream,
+    step_stream,
+    where_stream,
+    open_stream_again,
+    reopen_stream,
+    replace_stream_descriptor,
+    print_in_child,
 };
 
 #define OPERATIONS ((uint32_t)(sizeof(operations) / sizeof(*operations)))

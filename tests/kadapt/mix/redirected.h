@@ -15,6 +15,11 @@
 #define fprintf kadapt_fprintf
 #define fputs kadapt_fputs
 #define fputc kadapt_fputc
+/* The C library has these also as macros. */
+#undef fwrite_unlocked
+#define fwrite_unlocked kadapt_fwrite_unlocked
+#undef fputc_unlocked
+#define fputc_unlocked kadapt_fputc_unlocked
 #endif
 
 #endif
