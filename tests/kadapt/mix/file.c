@@ -230,10 +230,10 @@ static void reopen_stream(void)
 
 static void replace_stream_descriptor(void)
 {
-	int other;
+	int is_append = fcntl(fileno(stream), F_GETFL) & O_APPEND;
+	int other = open(stream_path, O_RDWR | is_append);
 
 	fflush(stream);
-	other = open(stream_path, O_WRONLY | O_APPEND);
 	tell("dup2", dup2(other, fileno(stream)) == fileno(stream));
 	close(other);
 	/* What the C library remembers of the offset is of the other open file. */
