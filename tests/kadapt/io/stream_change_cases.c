@@ -5,17 +5,21 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cases.h"
 #include "device.h"
+#include "device_file.h"
 #include "io_count.h"
 #include "libkadapt.h"
 
@@ -172,6 +176,32 @@ static int write_in_child(const struct calls *calls, FILE *stream)
 	return fclose(stream);
 }
 
+struct share {
+	const struct calls *calls;
+	FILE *stream;
+};
+
+static void *fill_share(void *argument)
+{
+	const struct share *share = argument;
+
+	fill(share->calls, share->stream);
+	return NULL;
+}
+
+/* From the thread's beginning on, nobody is alone any more. */
+static int write_in_thread(const struct calls *calls, FILE *stream)
+{
+	struct share share = {calls, stream};
+	pthread_t thread;
+
+	fill(calls, stream);
+	if (pthread_create(&thread, NULL, fill_share, &share) || pthread_join(thread, NULL))
+		return -1;
+	fill(calls, stream);
+	return fclose(stream);
+}
+
 /* A stream that is closed, and another that the C library puts into the same memory. */
 static int open_anew(const struct calls *calls, FILE *stream)
 {
@@ -213,43 +243,101 @@ CHANGE(open_another)
 CHANGE(close_number)
 CHANGE(replace_number)
 CHANGE(write_in_child)
+CHANGE(write_in_thread)
 CHANGE(open_anew)
 CHANGE(reach_limit)
+
+/* Streams without a descriptor are not taken for one that has a ring: they may say 0. */
+static enum outcome test_memory(void)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream, *memory;
+
+	CHECK(kadapt_enter(SLOW_PHASE) == 0);
+	close(STDIN_FILENO);
+	stream = fopen(FIRST, "w");
+	CHECK(stream && fileno(stream) == STDIN_FILENO);
+	fill(&adapted, stream);
+	memory = open_memstream(&text, &size);
+	CHECK(memory && kadapt_fputs("memory", memory) >= 0);
+	CHECK(fclose(memory) == 0);
+	CHECK(size == 6 && !memcmp(text, "memory", 6));
+	free(text);
+	CHECK(fclose(stream) == 0);
+	unlink(FIRST);
+	return PASSED;
+}
 
 #define PAGE 4096
 
 static FILE *midst_stream;
 static char *page;
+static void (*in_the_midst)(void);
 
-/* The record is on a page that may not be read yet: the handler runs in the midst of its append. */
-static void write_too(int number)
+/* The record is on a page that may not be read yet: this runs in the midst of its append. */
+static void handle(int number)
 {
 	(void)number;
 	mprotect(page, PAGE, PROT_READ | PROT_WRITE);
 	memcpy(page, "midst\n", 6);
+	in_the_midst();
+}
+
+static void write_too(void)
+{
 	if (kadapt_fwrite_unlocked("handler\n", 8, 1, midst_stream) != 1)
 		_exit(FAILED);
 }
 
-static enum outcome test_handler(void)
+/* As the kernel does by itself after a while. */
+static void let_go(void)
+{
+	for (unsigned long ring = 0; ring < 4; ring++)
+		syscall(SYS_ioctl, kadapt_device, KADAPT_UNBIND, ring);
+}
+
+/* Leaves so many of the file's last bytes. */
+static enum outcome append_with(void (*function)(void), char *end, size_t length)
 {
 	static struct content content;
-	char *end;
 
+	in_the_midst = function;
 	CHECK(kadapt_enter(SLOW_PHASE) == 0);
 	midst_stream = fopen(FIRST, "w");
 	page = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(midst_stream && page != MAP_FAILED);
 	fill(&adapted, midst_stream);
-	signal(SIGSEGV, write_too);
+	signal(SIGSEGV, handle);
 	CHECK(kadapt_fwrite(page, 6, 1, midst_stream) == 1);
 	CHECK(kadapt_fputs("after\n", midst_stream) >= 0);
 	CHECK(fclose(midst_stream) == 0);
 	read_both(&content);
-	end = content.bytes[0] + content.sizes[0] - 20;
-	CHECK(!memcmp(end, "midst\nhandler\nafter\n", 20) ||
-	      !memcmp(end, "handler\nmidst\nafter\n", 20));
-	CHECK(!memcmp(end - 23, "line 999 of a thousand\n", 23));
+	CHECK(content.sizes[0] > length);
+	memcpy(end, content.bytes[0] + content.sizes[0] - length, length);
+	return PASSED;
+}
+
+#define LAST "line 999 of a thousand\n"
+
+static enum outcome test_handler(void)
+{
+	static const char one[] = LAST "midst\nhandler\nafter\n",
+			  other[] = LAST "handler\nmidst\nafter\n";
+	char end[sizeof(one) - 1];
+
+	CHECK(append_with(write_too, end, sizeof(end)) == PASSED);
+	CHECK(!memcmp(end, one, sizeof(end)) || !memcmp(end, other, sizeof(end)));
+	return PASSED;
+}
+
+static enum outcome test_let_go(void)
+{
+	static const char expected[] = LAST "midst\nafter\n";
+	char end[sizeof(expected) - 1];
+
+	CHECK(append_with(let_go, end, sizeof(end)) == PASSED);
+	CHECK(!memcmp(end, expected, sizeof(end)));
 	return PASSED;
 }
 
@@ -259,8 +347,11 @@ const struct test_case stream_change_cases[] = {
     {"stream_close_number", "its descriptor is closed and opened again", test_close_number},
     {"stream_replace_number", "dup2() over its descriptor", test_replace_number},
     {"stream_write_in_child", "fork()", test_write_in_child},
+    {"stream_write_in_thread", "a thread is begun", test_write_in_thread},
     {"stream_open_anew", "fclose(), and a stream in the same place", test_open_anew},
     {"stream_reach_limit", "no room in the midst of records", test_reach_limit},
+    {"stream_memory", "a stream without a descriptor beside it", test_memory},
     {"stream_handler", "a signal handler writes to it in the midst of a record", test_handler},
+    {"stream_let_go", "the kernel lets its descriptor go in the midst of a record", test_let_go},
     {0},
 };
