@@ -5,7 +5,8 @@
  *
  * Each function exists twice, as in the C library: one that locks the stream,
  * and one that does not. The lock is not held over the plain call, which has its
- * own and may be where the thread is cancelled.
+ * own and may be where the thread is cancelled. Before either, a thread that is
+ * alone tries the short way (stream_append.h), on which nothing needs a lock.
  */
 #define _GNU_SOURCE
 #include <stddef.h>
