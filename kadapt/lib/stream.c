@@ -21,7 +21,7 @@
 /* The descriptor's channel, or NULL; fileno() is for programs, and interposed. */
 static struct kadapt_channel *channel_behind(FILE *stream)
 {
-	return kadapt_channel_of(stream->_fileno);
+	return kadapt_channel_of(kadapt_stream_descriptor(stream));
 }
 
 static int is_eligible(FILE *stream)
