@@ -41,6 +41,37 @@ KADAPT_HIDDEN void *kadapt_find(const char *name, void **found);
 		return function arguments;                                                         \
 	}
 
+/*
+ * The same for calls that programs make often, on descriptor d: where there is
+ * nothing to be done before, no frame is made either. Until the original has been
+ * found, the function that finds it is in its place.
+ */
+#define INTERPOSE_OFTEN(before, type, name, parameters, arguments)                                 \
+	static type find_##name parameters;                                                        \
+	static __typeof__(&name) next_##name = find_##name;                                        \
+                                                                                                   \
+	static type find_##name parameters                                                         \
+	{                                                                                          \
+		void *found;                                                                       \
+                                                                                                   \
+		kadapt_find(#name, &found);                                                        \
+		__atomic_store_n(&next_##name, (__typeof__(&name))found, __ATOMIC_RELAXED);        \
+		return next_##name arguments;                                                      \
+	}                                                                                          \
+                                                                                                   \
+	static __attribute__((noinline)) type settle_##name parameters                             \
+	{                                                                                          \
+		before;                                                                            \
+		return __atomic_load_n(&next_##name, __ATOMIC_RELAXED) arguments;                  \
+	}                                                                                          \
+                                                                                                   \
+	type name parameters                                                                       \
+	{                                                                                          \
+		if (kadapt_is_settled(d))                                                          \
+			return __atomic_load_n(&next_##name, __ATOMIC_RELAXED) arguments;          \
+		return settle_##name arguments;                                                    \
+	}
+
 /* The same for functions that don't return. */
 #define INTERPOSE_LAST(before, name, parameters, arguments)                                        \
 	void name parameters                                                                       \

@@ -32,35 +32,37 @@ int __dprintf_chk(int, int, const char *, ...);
 			return -1;                                                                 \
 	} while (0)
 
-INTERPOSE(READ, ssize_t, read, (int d, void *to, size_t size), (d, to, size))
-INTERPOSE(READ, ssize_t, readv, (int d, const struct iovec *to, int count), (d, to, count))
-INTERPOSE(READ, ssize_t, recv, (int d, void *to, size_t size, int flags), (d, to, size, flags))
-INTERPOSE(READ, ssize_t, recvfrom,
-	  (int d, void *to, size_t size, int flags, struct sockaddr *from, socklen_t *length),
-	  (d, to, size, flags, from, length))
-INTERPOSE(READ, ssize_t, recvmsg, (int d, struct msghdr *message, int flags), (d, message, flags))
+INTERPOSE_OFTEN(READ, ssize_t, read, (int d, void *to, size_t size), (d, to, size))
+INTERPOSE_OFTEN(READ, ssize_t, readv, (int d, const struct iovec *to, int count), (d, to, count))
+INTERPOSE_OFTEN(READ, ssize_t, recv, (int d, void *to, size_t size, int flags),
+		(d, to, size, flags))
+INTERPOSE_OFTEN(READ, ssize_t, recvfrom,
+		(int d, void *to, size_t size, int flags, struct sockaddr *from, socklen_t *length),
+		(d, to, size, flags, from, length))
+INTERPOSE_OFTEN(READ, ssize_t, recvmsg, (int d, struct msghdr *message, int flags),
+		(d, message, flags))
 INTERPOSE(READ, int, recvmmsg,
 	  (int d, struct mmsghdr *messages, unsigned int count, int flags,
 	   struct timespec *timeout),
 	  (d, messages, count, flags, timeout))
-INTERPOSE(READ, ssize_t, __read_chk, (int d, void *to, size_t size, size_t room),
-	  (d, to, size, room))
-INTERPOSE(READ, ssize_t, __recv_chk, (int d, void *to, size_t size, size_t room, int flags),
-	  (d, to, size, room, flags))
-INTERPOSE(READ, ssize_t, __recvfrom_chk,
-	  (int d, void *to, size_t size, size_t room, int flags, struct sockaddr *from,
-	   socklen_t *length),
-	  (d, to, size, room, flags, from, length))
+INTERPOSE_OFTEN(READ, ssize_t, __read_chk, (int d, void *to, size_t size, size_t room),
+		(d, to, size, room))
+INTERPOSE_OFTEN(READ, ssize_t, __recv_chk, (int d, void *to, size_t size, size_t room, int flags),
+		(d, to, size, room, flags))
+INTERPOSE_OFTEN(READ, ssize_t, __recvfrom_chk,
+		(int d, void *to, size_t size, size_t room, int flags, struct sockaddr *from,
+		 socklen_t *length),
+		(d, to, size, room, flags, from, length))
 INTERPOSE(READ, int, eventfd_read, (int d, eventfd_t *value), (d, value))
 INTERPOSE(READ, int, accept, (int d, struct sockaddr *from, socklen_t *length), (d, from, length))
 INTERPOSE(READ, int, accept4, (int d, struct sockaddr *from, socklen_t *length, int flags),
 	  (d, from, length, flags))
 INTERPOSE(READ, int, connect, (int d, const struct sockaddr *to, socklen_t length), (d, to, length))
 
-INTERPOSE(SETTLE, ssize_t, pread, (int d, void *to, size_t size, off_t offset),
-	  (d, to, size, offset))
-INTERPOSE(SETTLE, ssize_t, pread64, (int d, void *to, size_t size, off64_t offset),
-	  (d, to, size, offset))
+INTERPOSE_OFTEN(SETTLE, ssize_t, pread, (int d, void *to, size_t size, off_t offset),
+		(d, to, size, offset))
+INTERPOSE_OFTEN(SETTLE, ssize_t, pread64, (int d, void *to, size_t size, off64_t offset),
+		(d, to, size, offset))
 INTERPOSE(SETTLE, ssize_t, preadv, (int d, const struct iovec *to, int count, off_t offset),
 	  (d, to, count, offset))
 INTERPOSE(SETTLE, ssize_t, preadv64, (int d, const struct iovec *to, int count, off64_t offset),
@@ -71,10 +73,12 @@ INTERPOSE(SETTLE, ssize_t, preadv2,
 INTERPOSE(SETTLE, ssize_t, preadv64v2,
 	  (int d, const struct iovec *to, int count, off64_t offset, int flags),
 	  (d, to, count, offset, flags))
-INTERPOSE(SETTLE, ssize_t, __pread_chk, (int d, void *to, size_t size, off_t offset, size_t room),
-	  (d, to, size, offset, room))
-INTERPOSE(SETTLE, ssize_t, __pread64_chk,
-	  (int d, void *to, size_t size, off64_t offset, size_t room), (d, to, size, offset, room))
+INTERPOSE_OFTEN(SETTLE, ssize_t, __pread_chk,
+		(int d, void *to, size_t size, off_t offset, size_t room),
+		(d, to, size, offset, room))
+INTERPOSE_OFTEN(SETTLE, ssize_t, __pread64_chk,
+		(int d, void *to, size_t size, off64_t offset, size_t room),
+		(d, to, size, offset, room))
 
 /* What shared libraries write goes the same way, if the plan says so. */
 #define RING_OR_WRITE(call)                                                                        \

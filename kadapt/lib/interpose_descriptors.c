@@ -23,10 +23,10 @@ int __fxstat64(int, int, struct stat64 *);
 #define SETTLE kadapt_settle_one(d)
 #define RELEASE kadapt_release_one(d)
 
-INTERPOSE(SETTLE, off_t, lseek, (int d, off_t offset, int origin), (d, offset, origin))
-INTERPOSE(SETTLE, off64_t, lseek64, (int d, off64_t offset, int origin), (d, offset, origin))
-INTERPOSE(SETTLE, int, fstat, (int d, struct stat *answer), (d, answer))
-INTERPOSE(SETTLE, int, fstat64, (int d, struct stat64 *answer), (d, answer))
+INTERPOSE_OFTEN(SETTLE, off_t, lseek, (int d, off_t offset, int origin), (d, offset, origin))
+INTERPOSE_OFTEN(SETTLE, off64_t, lseek64, (int d, off64_t offset, int origin), (d, offset, origin))
+INTERPOSE_OFTEN(SETTLE, int, fstat, (int d, struct stat *answer), (d, answer))
+INTERPOSE_OFTEN(SETTLE, int, fstat64, (int d, struct stat64 *answer), (d, answer))
 INTERPOSE(SETTLE, int, __fxstat, (int version, int d, struct stat *answer), (version, d, answer))
 INTERPOSE(SETTLE, int, __fxstat64, (int version, int d, struct stat64 *answer),
 	  (version, d, answer))

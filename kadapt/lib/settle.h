@@ -74,6 +74,16 @@ static inline void kadapt_settle_one(int descriptor)
 		kadapt_locate(descriptor);
 }
 
+/* Has kadapt_settle_one() nothing to do, nor kadapt_settle_all()? Streaks are over all the same. */
+static inline int kadapt_is_settled(int descriptor)
+{
+	if (__builtin_expect(!kadapt_has_channel(descriptor), 0))
+		return 0;
+	kadapt_channels[descriptor].streak = 0;
+	kadapt_readings[descriptor].streak = 0;
+	return __builtin_expect(!kadapt_bound && !kadapt_readings[descriptor].position, 1);
+}
+
 static inline void kadapt_release_one(int descriptor)
 {
 	struct kadapt_channel *channel = kadapt_channel_of(descriptor);
