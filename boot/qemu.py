@@ -88,10 +88,14 @@ def _busybox() -> Path:
 
 
 def _processors(count: int) -> tuple[str, ...]:
-    """Counting instructions is for one; several are emulated in threads of their own."""
+    """Counting instructions is for one; several are emulated in threads of their own.
+
+    Each in a socket: without ACPI a kernel learns of them from a table that names sockets only.
+    """
     if count == 1:
         return ("-accel", "tcg", "-cpu", "max", "-smp", "1", "-icount", "shift=0,sleep=off")
-    return ("-accel", "tcg,thread=multi", "-cpu", "max", "-smp", str(count))
+    several = f"{count},sockets={count},cores=1,threads=1"
+    return ("-accel", "tcg,thread=multi", "-cpu", "max", "-smp", several)
 
 
 def _boot(machine: Machine, archive: Path) -> str:
