@@ -66,9 +66,8 @@ def selftest(root: Path) -> Path:
 @pytest.fixture(scope="session")
 def faults(root: Path) -> Path:
     """The program in which all goes wrong on purpose."""
-    shared = [
-        HERE / "selftest" / name for name in ("harness.c", "device.c", "ring.c", "loopback.c")
-    ]
+    names = ("harness.c", "device.c", "ring.c", "window.c", "loopback.c")
+    shared = [HERE / "selftest" / name for name in names]
     sources = [*sorted((HERE / "faults").glob("*.c")), *shared]
     return compile_program(root, root / "build/tests/kadapt/kadapt-faults", sources)
 

@@ -21,6 +21,8 @@ extern const struct test_case kill_cases[];
 extern const struct test_case shortage_cases[];
 extern const struct test_case descriptor_cases[];
 extern const struct test_case hostile_cases[];
+extern const struct test_case flip_cases[];
+extern const struct test_case window_fault_cases[];
 extern const struct test_case fuzz_cases[];
 
 struct path {

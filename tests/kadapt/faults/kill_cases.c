@@ -75,8 +75,7 @@ static void kill_a_file_writer(struct victim *victim, bool by_timer)
 	while (!atomic_load(&victim->progress->begun))
 		sleep_for(NS_PER_MS);
 	sleep_for((int64_t)dice_below(&victim->dice, longest_life_ns));
-	for (uint64_t i = dice_below(&victim->dice, LONGEST_SPIN); i; i--)
-		asm volatile("");
+	dice_spin(&victim->dice, LONGEST_SPIN);
 	kill(victim->pid, SIGKILL);
 }
 

@@ -20,6 +20,12 @@ uint64_t dice_below(uint64_t *state, uint64_t end)
 	return dice(state) % end;
 }
 
+void dice_spin(uint64_t *state, uint64_t end)
+{
+	for (uint64_t i = dice_below(state, end); i; i--)
+		asm volatile("");
+}
+
 void record_fill(const struct sequence *sequence, uint64_t number, void *record)
 {
 	uint64_t state = sequence->seed ^ (number * 0xff51afd7ed558ccd);

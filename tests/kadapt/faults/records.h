@@ -16,6 +16,8 @@
 uint64_t dice(uint64_t *state);
 /* At least 0, below `end`. */
 uint64_t dice_below(uint64_t *state, uint64_t end);
+/* Spin for so many turns. */
+void dice_spin(uint64_t *state, uint64_t end);
 
 /* Which sequence: of what size, and of what seed. */
 struct sequence {

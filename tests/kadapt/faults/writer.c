@@ -103,8 +103,7 @@ static void pause_at_random(struct writer *writer)
 	if (thrown == 0)
 		sleep_for((int64_t)dice_below(&writer->dice, LONGEST_PAUSE_NS));
 	if (thrown < 2)
-		for (uint64_t i = dice_below(&writer->dice, LONGEST_SPIN); i; i--)
-			asm volatile("");
+		dice_spin(&writer->dice, LONGEST_SPIN);
 }
 
 void writer_write(struct writer *writer, uint64_t count)

@@ -23,15 +23,20 @@ int window_map(struct test_window *window, int protection)
 	return 0;
 }
 
-int window_open(struct test_window *window, uint32_t bytes)
+int window_make(struct test_window *window, int device, uint32_t bytes)
 {
-	*window = (struct test_window){.device = open_device(), .shape.bytes = bytes};
-	if (window->device < 0 || ioctl(window->device, KADAPT_WINDOW, &window->shape))
+	*window = (struct test_window){.device = device, .shape.bytes = bytes};
+	if (device < 0 || ioctl(device, KADAPT_WINDOW, &window->shape))
 		return -1;
 	window->look.window = window->shape.number;
 	/* On the slowest machine, too. */
 	window->look.delay_ns = KADAPT_DELAY_MAX_NS;
 	return window_map(window, PROT_READ);
+}
+
+int window_open(struct test_window *window, uint32_t bytes)
+{
+	return window_make(window, open_device(), bytes);
 }
 
 int window_look(struct test_window *window, int descriptor, off_t offset)

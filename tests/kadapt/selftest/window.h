@@ -21,6 +21,8 @@ struct test_window {
 };
 
 /* 0 or -1 with errno. */
+int window_make(struct test_window *window, int device, uint32_t bytes);
+/* Of a device of its own. */
 int window_open(struct test_window *window, uint32_t bytes);
 int window_map(struct test_window *window, int protection);
 int window_look(struct test_window *window, int descriptor, off_t offset);
