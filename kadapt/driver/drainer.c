@@ -58,8 +58,12 @@ static enum hrtimer_restart look(struct hrtimer *timer)
 	}
 	if (due <= now)
 		due = now + path->delay_ns;
-	hrtimer_set_expires(timer, ns_to_ktime(due));
-	return HRTIMER_RESTART;
+	/*
+	 * Not by HRTIMER_RESTART: the worker may start the timer just now, and
+	 * what is queued must not be given another time.
+	 */
+	hrtimer_start(timer, ns_to_ktime(due), HRTIMER_MODE_ABS);
+	return HRTIMER_NORESTART;
 }
 
 static void start_timer(struct kadapt_path *path, u64 delay_ns)

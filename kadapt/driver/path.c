@@ -127,6 +127,14 @@ static int check_size(const struct kadapt_ring *ring)
 	return 0;
 }
 
+static void describe(const struct kadapt_path *path, struct kadapt_ring *ring)
+{
+	ring->number = path->region.number;
+	ring->data_offset = PAGE_SIZE;
+	ring->map_offset = kadapt_region_map_offset(&path->region);
+	ring->map_bytes = path_map_bytes(&path->region);
+}
+
 int kadapt_paths_create(struct kadapt_client *client, struct kadapt_ring *ring)
 {
 	struct kadapt_path *path;
@@ -140,14 +148,13 @@ int kadapt_paths_create(struct kadapt_client *client, struct kadapt_ring *ring)
 	path = path_create(client, ring->bytes);
 	if (!path)
 		return -ENOMEM;
+	/* As soon as it has a number, another thread may end it. */
+	kadapt_path_get(path);
 	error = kadapt_region_publish(&path->region);
-	if (error)
-		return error;
-	ring->number = path->region.number;
-	ring->data_offset = PAGE_SIZE;
-	ring->map_offset = kadapt_region_map_offset(&path->region);
-	ring->map_bytes = kadapt_memory_map_bytes(ring->bytes);
-	return 0;
+	if (!error)
+		describe(path, ring);
+	kadapt_path_put(path);
+	return error;
 }
 
 /* What the caller's phase says of delays, of files and of streams. */

@@ -204,6 +204,15 @@ static struct kadapt_reader *reader_create(struct kadapt_client *client,
 	return reader;
 }
 
+static void describe_window(const struct kadapt_reader *reader,
+			    struct kadapt_window *window)
+{
+	window->number = reader->region.number;
+	window->data_offset = PAGE_SIZE;
+	window->map_offset = kadapt_region_map_offset(&reader->region);
+	window->map_bytes = window_map_bytes(&reader->region);
+}
+
 int kadapt_windows_create(struct kadapt_client *client,
 			  struct kadapt_window *window)
 {
@@ -218,14 +227,13 @@ int kadapt_windows_create(struct kadapt_client *client,
 	reader = reader_create(client, window->bytes >> PAGE_SHIFT);
 	if (!reader)
 		return -ENOMEM;
+	/* As soon as it has a number, another thread may end it. */
+	kadapt_region_get(&reader->region);
 	error = kadapt_region_publish(&reader->region);
-	if (error)
-		return error;
-	window->number = reader->region.number;
-	window->data_offset = PAGE_SIZE;
-	window->map_offset = kadapt_region_map_offset(&reader->region);
-	window->map_bytes = window_map_bytes(&reader->region);
-	return 0;
+	if (!error)
+		describe_window(reader, window);
+	kadapt_region_put(&reader->region);
+	return error;
 }
 
 /* Do others have the open file, besides the caller's table and us? */

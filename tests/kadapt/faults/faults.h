@@ -25,6 +25,10 @@ extern const struct test_case flip_cases[];
 extern const struct test_case window_fault_cases[];
 extern const struct test_case fuzz_cases[];
 
+/* Where the device offers a region for mmap: its number times this, as a power of two. */
+#define MAP_SHIFT 24
+#define PAGE 4096
+
 struct path {
 	char text[4096];
 };

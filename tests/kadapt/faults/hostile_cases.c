@@ -21,6 +21,7 @@
 /* Of two stores one after the other another processor only ever meets the second. */
 #define LONGEST_LINGERING 64
 #define MOST_BYTES 65536
+#define SIZES 5
 #define DRAINS_PER_BINDING 64
 
 enum { DRAINS, BINDINGS };
@@ -82,7 +83,7 @@ static void bind_and_drain(uint64_t *thrown)
 /* One ring less, and one more. */
 static void make_another(uint64_t *thrown)
 {
-	struct kadapt_ring made = {.bytes = MOST_BYTES >> dice_below(thrown, 5)};
+	struct kadapt_ring made = {.bytes = MOST_BYTES >> dice_below(thrown, SIZES)};
 	void *map;
 
 	if (ioctl(prey.device, KADAPT_RING, &made))
@@ -95,6 +96,19 @@ static void make_another(uint64_t *thrown)
 		  prey.targets.descriptors[dice_below(thrown, BINDABLE)]);
 	((struct kadapt_ring_header *)map)->tail = dice_below(thrown, made.bytes);
 	munmap(map, made.map_bytes);
+}
+
+/* Map, unmap and by that end what another thread may be making just now. */
+static void end_anothers(uint64_t *thrown)
+{
+	uint64_t bytes = MOST_BYTES >> dice_below(thrown, SIZES),
+		 number = RINGS + dice_below(thrown, 2);
+	size_t map_bytes = PAGE + 2 * bytes;
+	void *memory =
+	    mmap(NULL, map_bytes, PROT_READ, MAP_SHARED, prey.device, (off_t)(number << MAP_SHIFT));
+
+	if (memory != MAP_FAILED)
+		munmap(memory, map_bytes);
 }
 
 static void drain_anothers(void)
@@ -118,6 +132,9 @@ static void act(uint64_t *thrown)
 		break;
 	case 9 ... 12:
 		targets_empty(&prey.targets);
+		break;
+	case 14 ... 17:
+		end_anothers(thrown);
 		break;
 	case 13:
 		/* Another descriptor of the device: what it undoes is asked for while all works. */

@@ -223,8 +223,8 @@ static void make_another(uint64_t *thrown)
 static void end_anothers(uint64_t *thrown)
 {
 	struct kadapt_window guessed = {
-	    .map_offset = (WINDOWS + dice_below(thrown, 2)) << 24,
-	    .map_bytes = 4096 + WINDOW_BYTES,
+	    .map_offset = (WINDOWS + dice_below(thrown, 2)) << MAP_SHIFT,
+	    .map_bytes = PAGE + WINDOW_BYTES,
 	};
 	void *memory;
 
