@@ -101,15 +101,26 @@ static void drop(struct kadapt_path *path, u64 tail)
 	advance(path, tail - path->head);
 }
 
-static void keep_error(struct kadapt_path *path, int error, u64 tail)
+/*
+ * Nothing more is accepted before it is dropped: what the program appended
+ * meanwhile would be left, and go where a later binding leads, behind a gap. The
+ * tail only says up to where, so it may be any.
+ */
+static void drop_all(struct kadapt_path *path)
+{
+	kadapt_path_refuse(path);
+	drop(path, READ_ONCE(path->memory.header->tail));
+	kadapt_path_let_go(path);
+}
+
+static void keep_error(struct kadapt_path *path, int error)
 {
 	struct kadapt_ring_header *header = path->memory.header;
 
 	path->error = -error;
 	WRITE_ONCE(header->error_offset, path->head);
 	WRITE_ONCE(header->error, path->error);
-	drop(path, tail);
-	kadapt_path_let_go(path);
+	drop_all(path);
 }
 
 /* Interrupted, or no room: the bytes stay, and are tried again. */
@@ -128,7 +139,7 @@ static int write_until(struct kadapt_path *path, u64 tail)
 		if (is_temporary(written))
 			return written == -EAGAIN ? -EAGAIN : -EINTR;
 		if (written < 0) {
-			keep_error(path, written, tail);
+			keep_error(path, written);
 			return 0;
 		}
 		advance(path, written);
@@ -162,8 +173,7 @@ int kadapt_path_drain(struct kadapt_path *path)
 		return 0;
 	}
 	if (tail - path->head > path->memory.bytes) {
-		drop(path, tail);
-		kadapt_path_let_go(path);
+		drop_all(path);
 		return -EINVAL;
 	}
 	if (!path->sink)
@@ -191,8 +201,7 @@ int kadapt_path_unbind(struct kadapt_path *path)
 /* Give up what is left. */
 void kadapt_path_drop(struct kadapt_path *path)
 {
-	drop(path, READ_ONCE(path->memory.header->tail));
-	kadapt_path_let_go(path);
+	drop_all(path);
 }
 
 static int sleep_until_woken(struct poll_wqueues *table, long *patience)
