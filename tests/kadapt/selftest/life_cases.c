@@ -412,7 +412,7 @@ const struct test_case life_cases[] = {
     {"life_disk_full", "ENOSPC comes from write(2), to the byte", test_disk_full},
     {"life_set_user_id", "the set-user-ID bit goes as by write(2)", test_set_user_id},
     {"life_tcp", "20 MB over TCP in order", test_tcp},
-    {"life_delay_file", "the delay holds beside a long quantum: files", test_delay_of_file},
-    {"life_delay_stream", "the delay holds beside a long quantum: streams", test_delay_of_stream},
+    {"delay_file", "the delay holds beside a long quantum: files", test_delay_of_file},
+    {"delay_stream", "the delay holds beside a long quantum: streams", test_delay_of_stream},
     {0},
 };
