@@ -3,14 +3,18 @@
 
 import re
 import subprocess
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from kadence import boot
 from kadence.boot import debian
 
+# Large enough for a journal, small enough to be filled.
 DISK_BYTES = 8 << 20
 HERE = Path(__file__).resolve().parent
 FLAGS = ("-O2", "-g", "-Wall", "-Wextra", "-Werror", "-std=gnu11", "-static")
@@ -70,6 +74,52 @@ def faults(root: Path) -> Path:
     shared = [HERE / "selftest" / name for name in names]
     sources = [*sorted((HERE / "faults").glob("*.c")), *shared]
     return compile_program(root, root / "build/tests/kadapt/kadapt-faults", sources)
+
+
+# Of the guest; the host's files are its root, so that it mounts over a folder of the host's.
+FAULTS_SCRIPT = """
+set -e
+mount -t @TYPE@ @DEVICE@ @FOLDER@
+exec @PROGRAM@ -d @FOLDER@ @WORDS@
+"""
+
+
+def run_in_guest(kernel: Any, folder: Path, program: Path, disk: Path | None, words: str) -> str:
+    """The program's output, on tmpfs or on the disk; the guest's log must be clean."""
+    script = FAULTS_SCRIPT
+    values = {
+        "TYPE": "ext4" if disk else "tmpfs",
+        "DEVICE": "/dev/ubda" if disk else "none",
+        "FOLDER": str(folder),
+        "PROGRAM": str(program),
+        "WORDS": words,
+    }
+    for name, value in values.items():
+        script = script.replace(f"@{name}@", value)
+    with tempfile.TemporaryFile() as output:
+        request = boot.Request(
+            image=kernel.image,
+            argv=["sh", "-c", script],
+            stdout=output.fileno(),
+            stderr=output.fileno(),
+            kernel_arguments=[f"ubd0={disk}"] if disk else [],
+            hang_timeout_seconds=600.0,
+        )
+        result = boot.run(request)
+        output.seek(0)
+        text = output.read().decode()
+    assert boot.complaints(result.log) == [], result.log
+    return text
+
+
+@pytest.fixture
+def run_faults(generic_kernel: Any, faults: Path) -> Callable[..., str]:
+    """Run that program inside User-Mode Linux."""
+
+    def run(folder: Path, words: str, disk: Path | None = None) -> str:
+        return run_in_guest(generic_kernel, folder, faults, disk, words)
+
+    return run
 
 
 @pytest.fixture(scope="session")

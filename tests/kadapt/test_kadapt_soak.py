@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The driver's faults in full, on two processors at once, on kernels that check themselves.
+"""The driver's faults in full on User-Mode Linux, and on kernels that check themselves.
+
+The latter have two processors at once, and take a tenth of the kills and calls.
 
 What the kernels say of others than the driver is printed, for it is not ours to mend; what names
 one of the driver's functions fails the test. That the programs and the checkers find what they are
@@ -40,6 +42,7 @@ CHECKS = {MEMORY_CHECKED: "kmemleak looked", RACE_CHECKED: "kcsan: enabled early
 # Without what counts switches or ticks, which checkers and a busy machine add to.
 SELFTEST = "/kadapt-selftest error_ ring_ batch_ life_ window_ wlife_ pattern_"
 ON_TMPFS = "/kadapt-faults -d /tmp -k @KILLS@ -f @CALLS@ -r @ROUNDS@"
+ON_UM = "-k @KILLS@ -f @CALLS@ -r @ROUNDS@"
 ON_DISK = "/kadapt-faults -d /disk -k @KILLS@ kill_file full_disk short_memory closed passed many"
 
 # A leak shows when it was looked for twice: what is found at once may only be under way.
@@ -88,6 +91,10 @@ class Sizes:
     calls: int = 10_000_000
     rounds: int = 2_000
 
+    def on_checked(self) -> "Sizes":
+        """Of what a checked kernel needs more than ten times as long for."""
+        return Sizes(-(-self.kills // 10), -(-self.calls // 10), -(-self.rounds // 4))
+
     @classmethod
     def asked_for(cls) -> "Sizes":
         words = [*os.environ.get("KADENCE_SOAK", "").split(":"), "", ""][:3]
@@ -119,7 +126,8 @@ class Soak:
             timeout_seconds=LONGEST_SECONDS,
         )
         files = {"kadapt-selftest": self.selftest, "kadapt-faults": self.faults}
-        script = SCRIPT.replace("@COMMAND@", Sizes.asked_for().put_into(command))
+        sizes = Sizes.asked_for().on_checked()
+        script = SCRIPT.replace("@COMMAND@", sizes.put_into(command))
         outcome = qemu.run_script(machine, script, {**files, "disk.ext4": self.disk})
         assert outcome.status == 0, outcome.console
         assert ALL_RUN in outcome.console, outcome.console
@@ -214,6 +222,11 @@ def mistaken_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable
     return build_with
 
 
+def outcomes(console: str) -> str:
+    """The lines of a report."""
+    return re.sub(r"(?m)^(?!# |ok |not ok ).*\n", "", console)
+
+
 def is_of_us(report: str) -> bool:
     """It names one of the driver's functions, and the fault is not known to be another's."""
     return bool(OURS.search(report)) and not any(known in report for known in THEIRS)
@@ -235,10 +248,20 @@ def complaints_about_us(console: str) -> list[str]:
 def test_soak(soak: Soak, checked_kernel: Any, tap: Callable[[str], Any], command: str) -> None:
     console = soak.run(checked_kernel, command)
     report = tap(console)
-    print(re.sub(r"(?m)^(?!# |ok |not ok ).*\n", "", console))
+    print(outcomes(console))
     assert report.failed == set(), console
     assert report.passed, console
     assert complaints_about_us(console) == [], console
+
+
+def test_in_full_on_um(
+    run_faults: Callable[..., str], tap: Callable[[str], Any], tmp_path: Path
+) -> None:
+    text = run_faults(tmp_path, Sizes.asked_for().put_into(ON_UM))
+    print(outcomes(text))
+    report = tap(text)
+    assert report.failed == set(), text
+    assert report.passed, text
 
 
 @pytest.mark.parametrize(
