@@ -68,6 +68,7 @@ exit 0
 # Some hundreds of drains for each way to empty a ring; two hundred peers of each kind that go.
 FLIP = "/kadapt-faults -d /tmp -r 50 flip"
 PEERS_GO = "/kadapt-faults -d /tmp -r 2000 gone"
+SHOWN = "/kadapt-faults -d /tmp -r 50 shown"
 
 OURS = re.compile(r"kadapt_")
 # What the kernel itself does without marks, called by us or not.
@@ -202,6 +203,25 @@ MISTAKES = [
         right="kadapt_path_refuse(path);\n\tdrop(",
         wrong="drop(",
         command=PEERS_GO,
+    ),
+    # The only one that is helped on, by a delay: the moment in which another thread may end the
+    # window is too short to be waited for.
+    Mistake(
+        name="tells of what may be gone",
+        kind=MEMORY_CHECKED,
+        file="window.c",
+        right="""	kadapt_region_get(&reader->region);
+	error = kadapt_region_publish(&reader->region);
+	if (!error)
+		describe_window(reader, window);
+	kadapt_region_put(&reader->region);
+""",
+        wrong="""	error = kadapt_region_publish(&reader->region);
+	schedule_timeout_uninterruptible(3);
+	if (!error)
+		describe_window(reader, window);
+""",
+        command=SHOWN,
     ),
 ]
 

@@ -220,19 +220,21 @@ static void make_another(uint64_t *thrown)
 }
 
 /* Map, unmap and by that end what another thread may be making just now. */
-static void end_anothers(uint64_t *thrown)
+static void end_numbered(uint64_t number)
 {
-	struct kadapt_window guessed = {
-	    .map_offset = (WINDOWS + dice_below(thrown, 2)) << MAP_SHIFT,
-	    .map_bytes = PAGE + WINDOW_BYTES,
-	};
-	void *memory;
+	size_t bytes = PAGE + WINDOW_BYTES;
+	void *memory =
+	    mmap(NULL, bytes, PROT_READ, MAP_SHARED, prey.device, (off_t)(number << MAP_SHIFT));
 
-	pthread_mutex_lock(&replacing);
-	memory = mmap(NULL, guessed.map_bytes, PROT_READ, MAP_SHARED, prey.device,
-		      (off_t)guessed.map_offset);
 	if (memory != MAP_FAILED)
-		munmap(memory, guessed.map_bytes);
+		munmap(memory, bytes);
+}
+
+static void end_anothers(void)
+{
+	pthread_mutex_lock(&replacing);
+	for (uint64_t number = 0; number < WINDOWS + 2; number++)
+		end_numbered(number);
 	pthread_mutex_unlock(&replacing);
 }
 
@@ -262,7 +264,7 @@ static void act(uint64_t *thrown)
 		make_another(thrown);
 		break;
 	case 13 ... 16:
-		end_anothers(thrown);
+		end_anothers();
 		break;
 	case 17 ... 20:
 		window_let_go(&window);
