@@ -48,7 +48,7 @@ static enum outcome check(struct seen *seen, const struct progress *progress)
 {
 	note("%lu records told of, %lu by a ring", (unsigned long)atomic_load(&progress->told),
 	     (unsigned long)atomic_load(&progress->ringed));
-	CHECK(seen_all(seen, atomic_load(&progress->told)));
+	CHECK(seen_all(seen, atomic_load(&progress->told), false));
 	CHECK(atomic_load(&progress->told) == 2 * HALF);
 	CHECK(atomic_load(&progress->ringed));
 	return PASSED;
@@ -285,7 +285,7 @@ static bool check_many(struct many *many, struct progress *progress, int count)
 
 		right &= sink_open_written(&many->sinks[i]) == 0;
 		seen_file(&seen, many->sinks[i].read_end);
-		right &= seen_all(&seen, atomic_load(&progress[i].told));
+		right &= seen_all(&seen, atomic_load(&progress[i].told), false);
 		right &= atomic_load(&progress[i].ringed) > 0;
 		right &= seen.bytes == ROUNDS_OF_ALL * sequence.size;
 		sink_close(&many->sinks[i]);

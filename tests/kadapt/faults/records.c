@@ -67,11 +67,12 @@ void seen_file(struct seen *seen, int descriptor)
 	seen->wrong |= count < 0;
 }
 
-bool seen_all(const struct seen *seen, uint64_t told)
+bool seen_all(const struct seen *seen, uint64_t told, bool may_be_torn)
 {
 	uint64_t whole = seen->bytes / seen->sequence->size;
-	bool right = !seen->wrong && seen->bytes % seen->sequence->size == 0 && whole >= told &&
-		     whole <= told + 1;
+	bool is_torn = seen->bytes % seen->sequence->size != 0;
+	bool right = !seen->wrong && whole >= told && whole + is_torn <= told + 1 &&
+		     (may_be_torn || !is_torn);
 
 	if (!right)
 		note("%s after %lu bytes in records of %zu, seed %lu; %lu records were told of",

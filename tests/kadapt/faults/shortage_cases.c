@@ -49,7 +49,7 @@ static enum outcome check_file(struct sink *sink, const struct progress *progres
 	CHECK(sink_open_written(sink) == 0);
 	seen_file(&seen, sink->read_end);
 	sink_close(sink);
-	CHECK(seen_all(&seen, atomic_load(&progress->told)));
+	CHECK(seen_all(&seen, atomic_load(&progress->told), false));
 	CHECK(atomic_load(&progress->ringed));
 	return PASSED;
 }

@@ -31,8 +31,11 @@ int writer_begin(struct writer *writer, struct sink *sink, struct progress *prog
 static int write_plainly(struct writer *writer, const void *record)
 {
 	size_t size = writer->sequence->size;
-	ssize_t written = write(writer->sink->write_end, record, size);
+	ssize_t written;
 
+	atomic_store(&writer->progress->plain, true);
+	written = write(writer->sink->write_end, record, size);
+	atomic_store(&writer->progress->plain, false);
 	if (written == (ssize_t)size)
 		return 0;
 	if (written >= 0)
