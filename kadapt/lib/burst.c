@@ -8,8 +8,6 @@
 #define PAYING 4
 /* Drains in a row that were not. */
 #define POOR_LIMIT 2
-#define PATIENCE_MAX (1U << 20)
-#define PATIENCE_REFUSED 16
 
 /* Calls saved ever: each record's own, or one for each time its stream's buffer was full. */
 static uint64_t saved(const struct kadapt_channel *channel)
@@ -36,14 +34,9 @@ void kadapt_burst_begins(struct kadapt_channel *channel)
 	channel->judged = channel->begun;
 }
 
-/* Each time nothing was gained, twice as many before the next attempt. */
 static void be_more_patient(struct kadapt_channel *channel, uint32_t at_least)
 {
-	uint32_t patience = channel->patience * 2 + 1;
-
-	if (patience < at_least)
-		patience = at_least;
-	channel->patience = patience < PATIENCE_MAX ? patience : PATIENCE_MAX;
+	channel->patience = kadapt_more_patience(channel->patience, at_least);
 	channel->streak = 0;
 }
 
@@ -77,9 +70,9 @@ void kadapt_burst_refused(struct kadapt_channel *channel, int error)
 	case ENOTUNIQ:
 	case ENOTCONN:
 	case EPERM: /* after vfork(): the child's calls are not the parent's */
-		be_more_patient(channel, PATIENCE_REFUSED);
+		be_more_patient(channel, KADAPT_PATIENCE_REFUSED);
 		break;
 	default:
-		be_more_patient(channel, PATIENCE_MAX);
+		be_more_patient(channel, KADAPT_PATIENCE_MAX);
 	}
 }

@@ -11,6 +11,18 @@
 
 #include "channel.h"
 
+#define KADAPT_PATIENCE_MAX (1U << 20)
+#define KADAPT_PATIENCE_REFUSED 16
+
+/* Each time nothing was gained, twice as many records before the next attempt. */
+static inline uint32_t kadapt_more_patience(uint32_t patience, uint32_t at_least)
+{
+	patience = patience * 2 + 1;
+	if (patience < at_least)
+		patience = at_least;
+	return patience < KADAPT_PATIENCE_MAX ? patience : KADAPT_PATIENCE_MAX;
+}
+
 /* A redirected call was made as it is; was it one that a ring could have taken? */
 static inline void kadapt_burst_plain(int descriptor, int was_record)
 {

@@ -7,14 +7,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "burst.h"
 #include "io.h"
 #include "reading.h"
 #include "window_pool.h"
 
 /* Calls that must have been saved for a look to have been worth it: two, and a page mapped. */
 #define PAYING 8
-#define PATIENCE_MAX (1U << 20)
-#define PATIENCE_REFUSED 16
 /* Where a look begins is a multiple of no less. */
 #define PAGE 4096
 
@@ -27,14 +26,9 @@ static int descriptor_of(const struct kadapt_reading *reading)
 	return (int)(reading - kadapt_readings);
 }
 
-/* Each time nothing was gained, twice as many before the next attempt. */
 static void be_more_patient(struct kadapt_reading *reading, uint32_t at_least)
 {
-	uint32_t patience = reading->patience * 2 + 1;
-
-	if (patience < at_least)
-		patience = at_least;
-	reading->patience = patience < PATIENCE_MAX ? patience : PATIENCE_MAX;
+	reading->patience = kadapt_more_patience(reading->patience, at_least);
 }
 
 static void judge(struct kadapt_reading *reading)
@@ -56,10 +50,10 @@ static void refused(struct kadapt_reading *reading, int error)
 	case ENOTUNIQ:
 	case ENOMEM:
 	case EPERM: /* after vfork(): the child's calls are not the parent's */
-		be_more_patient(reading, PATIENCE_REFUSED);
+		be_more_patient(reading, KADAPT_PATIENCE_REFUSED);
 		break;
 	default:
-		be_more_patient(reading, PATIENCE_MAX);
+		be_more_patient(reading, KADAPT_PATIENCE_MAX);
 	}
 }
 
@@ -169,7 +163,7 @@ static void end_burst(struct kadapt_reading *reading)
 	judge(reading);
 }
 
-/* What ended it may be forgotten when the number is another file's. */
+/* The refusal counts on top of what the burst itself was worth. */
 static void end_burst_for(struct kadapt_reading *reading, int error)
 {
 	end_burst(reading);
