@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from io_places import PLAIN, RING, STRICT, Found, Place
-
-from kadence.lab import Figure
+from rows import spread
 
 NAMES = {"file": "file (tmpfs)", "ext4": "file (ext4)"}
 METHODS = ("read", "readv", "fread", "bufferread", "mapping")
@@ -54,10 +53,3 @@ def table(reads: Reads, chosen: Chosen) -> list[list[str]]:
             ]
         )
     return lines
-
-
-def spread(figure: Figure) -> str:
-    """A median with the lowest and the highest round."""
-    if figure.median is None:
-        return str(figure)
-    return f"{figure.median:,.0f} ({figure.low:,.0f}-{figure.high:,.0f})"

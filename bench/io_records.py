@@ -18,7 +18,7 @@ import io_needs
 import io_reads
 import tailored
 from io_places import PLAIN, RING, STRICT, Found, Lab, Machine, Place, UserMode, make_disk
-from rows import MISSED
+from rows import MISSED, spread
 
 from kadence import resources
 from kadence.errors import KadenceError
@@ -109,7 +109,7 @@ def records(taken: Taken, chosen: Sequence[tuple[str, int]], judge: bool) -> lis
             [
                 f"{NAMES[place]} {size:,} B",
                 *(text(taken.plain.get(name)) for name in (call, *methods)),
-                io_reads.spread(taken.ring[call]),
+                spread(taken.ring[call]),
                 text(taken.strict[call]),
                 text(taken.ring.get(f"{place}.batch.{size}")),
                 f"<= {goal:,}" if goal else "",
@@ -151,8 +151,8 @@ def latency(taken: Taken) -> list[list[str]]:
         table.append(
             [
                 NAMES[name.split(".")[0]],
-                io_reads.spread(plain),
-                io_reads.spread(adapted),
+                spread(plain),
+                spread(adapted),
                 "" if ratio is None else f"{ratio:.3f}",
                 f"<= {MOST_LATENCY}",
                 verdict(ratio, MOST_LATENCY),

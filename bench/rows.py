@@ -4,6 +4,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kadence.lab import Figure
+
 MISSED = "MISSED"
 
 
@@ -86,3 +88,10 @@ def summary(rows: Sequence[Row]) -> str:
     if not missed:
         return f"{len(judged)} goals, all met."
     return f"{len(judged)} goals, {len(missed)} {MISSED}: {'; '.join(missed)}."
+
+
+def spread(figure: Figure) -> str:
+    """A median with the lowest and the highest round."""
+    if figure.median is None:
+        return str(figure)
+    return f"{figure.median:,.0f} ({figure.low:,.0f}-{figure.high:,.0f})"
