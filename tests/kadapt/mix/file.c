@@ -2,7 +2,6 @@
 /* A descriptor on one file, a stream on another. */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -141,12 +140,6 @@ static void duplicate(void)
 	tell("copy", write(copy, "copy", 4));
 	write_burst();
 	close(copy);
-}
-
-static void yield(void)
-{
-	sched_yield();
-	usleep(any(3000));
 }
 
 static void print(void)

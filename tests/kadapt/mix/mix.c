@@ -5,9 +5,11 @@
  * end is printed. Built plain and with ADAPTED, it must print the same.
  */
 #define _GNU_SOURCE
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "mix.h"
 
@@ -45,6 +47,12 @@ uint64_t hash(uint64_t before, const void *from, size_t size)
 	for (size_t i = 0; i < size; i++)
 		before = (before ^ text[i]) * 1099511628211ULL;
 	return before;
+}
+
+void yield(void)
+{
+	sched_yield();
+	usleep(any(3000));
 }
 
 void tell(const char *what, long value)

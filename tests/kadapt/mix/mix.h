@@ -18,6 +18,9 @@ uint64_t hash(uint64_t before, const void *from, size_t size);
 /* What the two builds must agree on. */
 void tell(const char *what, long value);
 
+/* Let others run for a moment. */
+void yield(void);
+
 int mix_file(int count);
 int mix_reading(int count);
 int mix_stream(const char *kind, int count);

@@ -2,7 +2,6 @@
 /* A descriptor that reads a file, which others write to now and then. */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,12 +196,6 @@ static void open_again(void)
 {
 	tell("close", close(descriptor));
 	descriptor = open(path, any(4) ? O_RDONLY : O_RDWR);
-}
-
-static void yield(void)
-{
-	sched_yield();
-	usleep(any(3000));
 }
 
 static volatile int handled;

@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,12 +134,6 @@ static void wait_until_writable(void)
 	struct pollfd list = {.fd = descriptor, .events = POLLOUT};
 
 	tell("poll", poll(&list, 1, -1));
-}
-
-static void yield(void)
-{
-	sched_yield();
-	usleep(any(3000));
 }
 
 static void print(void)
