@@ -3,7 +3,7 @@
 
 A ring saves the crossing, some 1,400 instructions a write and 4,500 a send, and costs a copy. A
 window saves a read's crossing, some 830 instructions, less one for each eight bytes (bench-io, 16
-and 1,024 bytes on tmpfs): at 2,048 bytes that is half of what the read costs.
+and 1,024 bytes on tmpfs): at 2,048 bytes, by extrapolation, half of what the read costs.
 """
 
 from collections.abc import Iterable, Mapping
