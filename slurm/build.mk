@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The node's tool. kadence-step is the tool by the name under which it is a
+# step's command.
+
+SLURM_NODE := $(BUILD)/slurm/kadence-node
+SLURM_STEP := $(BUILD)/slurm/kadence-step
+
+slurm_node_objects := $(patsubst slurm/node/%.cc,$(BUILD)/objects/slurm/%.o,$(wildcard slurm/node/*.cc))
+
+BUILD_TARGETS += $(SLURM_NODE) $(SLURM_STEP)
+
+$(BUILD)/objects/slurm/%.o: slurm/node/%.cc $(wildcard slurm/node/*.h) kadapt/uapi/kadapt.h
+	@mkdir -p $(@D)
+	$(CXX12) $(CFLAGS_STRICT) -D_GNU_SOURCE -std=gnu++17 -I kadapt/uapi -c -o $@ $<
+
+$(SLURM_NODE): $(slurm_node_objects)
+	@mkdir -p $(@D)
+	$(CXX12) -o $@ $^ -larchive -lcrypto -lacl
+
+$(SLURM_STEP): $(SLURM_NODE)
+	ln -sf $(<F) $@

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * kadence-node: the node's side of bundles. The SPANK plugin calls it from a job's prolog, steps
+ * and epilog; `check` is for everybody. As kadence-step it is a step's command (step.cc).
+ */
+#include <cstdlib>
+#include <getopt.h>
+#include <iostream>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "finish.h"
+#include "refusal.h"
+#include "site.h"
+
+namespace
+{
+
+using namespace kadence;
+
+const char usage[] = "usage: kadence-node [--site FILE] [--node NAME] COMMAND\n"
+		     "  check BUNDLE [--target T]           would this site take it?\n"
+		     "  prepare --job ID --uid UID --bundle FILE [--step S] [--target T]\n"
+		     "          [--fallback fail|run] [--exclusive] [--discard]\n"
+		     "  finish --job ID                     gather, restore, remove\n"
+		     "  sweep                               the same for what a crash left\n";
+
+enum option_key {
+	OPTION_SITE = 1,
+	OPTION_NODE,
+	OPTION_JOB,
+	OPTION_STEP,
+	OPTION_UID,
+	OPTION_BUNDLE,
+	OPTION_TARGET,
+	OPTION_FALLBACK,
+	OPTION_EXCLUSIVE,
+	OPTION_DISCARD,
+};
+
+const option long_options[] = {
+    {"site", required_argument, nullptr, OPTION_SITE},
+    {"node", required_argument, nullptr, OPTION_NODE},
+    {"job", required_argument, nullptr, OPTION_JOB},
+    {"step", required_argument, nullptr, OPTION_STEP},
+    {"uid", required_argument, nullptr, OPTION_UID},
+    {"bundle", required_argument, nullptr, OPTION_BUNDLE},
+    {"target", required_argument, nullptr, OPTION_TARGET},
+    {"fallback", required_argument, nullptr, OPTION_FALLBACK},
+    {"exclusive", no_argument, nullptr, OPTION_EXCLUSIVE},
+    {"discard", no_argument, nullptr, OPTION_DISCARD},
+    {nullptr, 0, nullptr, 0},
+};
+
+struct invocation {
+	std::string site = "/etc/kadence/site.toml";
+	std::string command;
+	std::string argument;
+	wish what;
+};
+
+[[noreturn]] void refuse_usage()
+{
+	throw refusal(std::string("the command line makes no sense\n") + usage);
+}
+
+/* Numbers become parts of paths, so nothing else may be in them. */
+std::string number(const std::string &text)
+{
+	if (text.empty() || text.size() > 10 ||
+	    text.find_first_not_of("0123456789") != std::string::npos)
+		refuse_usage();
+	return text;
+}
+
+std::string one_of(const std::string &text, std::initializer_list<const char *> choices)
+{
+	for (const char *choice : choices)
+		if (text == choice)
+			return text;
+	refuse_usage();
+}
+
+std::string host_name()
+{
+	char name[256] = "";
+
+	gethostname(name, sizeof(name) - 1);
+	return name;
+}
+
+void take_option(invocation &call, int key, const std::string &value)
+{
+	switch (key) {
+	case OPTION_SITE:
+		call.site = value;
+		return;
+	case OPTION_NODE:
+		if (value.find('/') != std::string::npos || value.empty())
+			refuse_usage();
+		call.what.node = value;
+		return;
+	case OPTION_JOB:
+		call.what.job = number(value);
+		return;
+	case OPTION_STEP:
+		call.what.step = number(value);
+		return;
+	case OPTION_UID:
+		call.what.user = static_cast<uid_t>(std::stoul(number(value)));
+		return;
+	case OPTION_BUNDLE:
+		call.what.bundle = value;
+		return;
+	case OPTION_TARGET:
+		call.what.target = one_of(value, {"", "um", "module", "kexec", "none"});
+		return;
+	case OPTION_FALLBACK:
+		call.what.fallback = one_of(value, {"fail", "run"});
+		return;
+	case OPTION_EXCLUSIVE:
+		call.what.exclusive = true;
+		return;
+	case OPTION_DISCARD:
+		call.what.discard = true;
+		return;
+	default:
+		refuse_usage();
+	}
+}
+
+invocation read_invocation(int argc, char *argv[])
+{
+	invocation call;
+	int key;
+
+	call.what.node = host_name();
+	opterr = 0;
+	while ((key = getopt_long(argc, argv, "", long_options, nullptr)) != -1)
+		take_option(call, key, optarg ? optarg : "");
+	if (optind == argc || argc - optind > 2)
+		refuse_usage();
+	call.command = argv[optind];
+	if (argc - optind == 2)
+		call.argument = argv[optind + 1];
+	return call;
+}
+
+void run(const invocation &call)
+{
+	const site rules = read_site(call.site, call.what.node);
+
+	if (call.command == "check" && !call.argument.empty())
+		check(rules, call.argument, call.what.target);
+	else if (call.command == "prepare" && !call.what.job.empty())
+		std::cout << prepare(rules, call.what) << '\n';
+	else if (call.command == "finish" && !call.what.job.empty())
+		finish(rules, call.what.node, call.what.job);
+	else if (call.command == "sweep")
+		sweep(rules, call.what.node);
+	else
+		refuse_usage();
+}
+
+} // namespace
+
+int main(int argc, char *argv[])
+{
+	try {
+		const std::string self = argc ? argv[0] : "";
+
+		if (self.substr(self.rfind('/') + 1) == "kadence-step")
+			return become_step(argv);
+		umask(022);
+		run(read_invocation(argc, argv));
+		return EXIT_SUCCESS;
+	} catch (const std::exception &error) {
+		std::cerr << "kadence: " << error.what() << '\n';
+		return EXIT_FAILURE;
+	}
+}

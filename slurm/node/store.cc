@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "store.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include "bundle.h"
+#include "digest.h"
+#include "file.h"
+#include "key_ring.h"
+#include "refusal.h"
+
+namespace kadence
+{
+
+namespace fs = std::filesystem;
+
+namespace
+{
+
+const size_t piece_bytes = 262144;
+
+/* A folder that goes with its owner, unless it has become something. */
+class staging_folder
+{
+      public:
+	staging_folder(const fs::path &parent, const person &whose)
+	    : path_(parent / (".staging-" + std::to_string(getpid())))
+	{
+		fs::remove_all(path_);
+		/* Nobody but root gets past the parent; the user owns what is inside. */
+		if (mkdir(path_.c_str(), 0700) || mkdir(tree().c_str(), 0700) ||
+		    chown(tree().c_str(), whose.user, whose.group))
+			refuse_errno("cannot unpack the bundle in " + parent.string());
+	}
+	staging_folder(const staging_folder &) = delete;
+	staging_folder &operator=(const staging_folder &) = delete;
+	~staging_folder()
+	{
+		std::error_code ignored;
+
+		fs::remove_all(path_, ignored);
+	}
+
+	fs::path tree() const
+	{
+		return path_ / "tree";
+	}
+	fs::path copy() const
+	{
+		return path_ / "bundle";
+	}
+
+      private:
+	fs::path path_;
+};
+
+/* Digest of what was copied: the file may still change under the hand. */
+std::string copy_bundle(int source, int target, uint64_t limit)
+{
+	std::string piece(piece_bytes, '\0');
+	uint64_t total = 0;
+	digest sum;
+	ssize_t got;
+
+	while ((got = read(source, piece.data(), piece.size())) > 0) {
+		const std::string_view bytes(piece.data(), static_cast<size_t>(got));
+
+		total += bytes.size();
+		if (total > limit)
+			throw refusal("the bundle grew while it was read");
+		sum.add(bytes);
+		write_all(target, bytes, "the copy of the bundle in the node's spool");
+	}
+	if (got < 0)
+		refuse_errno("cannot read the bundle");
+	return sum.finish();
+}
+
+std::string make_copy(const site &rules, const fs::path &path, bool discard,
+		      const confinement &limits, int target)
+{
+	descriptor source;
+	confinement wide = limits;
+
+	wide.largest_file = rules.largest_bundle;
+	return confine(
+	    wide, [&] { return copy_bundle(source.get(), target, rules.largest_bundle); },
+	    [&] {
+		    source = open_bundle(path, rules);
+		    if (discard)
+			    unlink(path.c_str());
+	    });
+}
+
+void unpack_confined(const site &rules, int copy, const fs::path &tree, const confinement &limits)
+{
+	const std::vector<public_key> ring = read_key_ring(rules.key_ring);
+	const descriptor folder(open(tree.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	confinement narrow = limits;
+
+	narrow.largest_file = rules.largest_unpacked;
+	narrow.root = tree.string();
+	if (folder.get() < 0 || lseek(copy, 0, SEEK_SET) < 0)
+		refuse_errno("cannot unpack the bundle in " + tree.string());
+	confine(narrow, [&] {
+		unpack(copy, folder.get(), rules, ring);
+		return std::string();
+	});
+}
+
+/* From here on the files are root's, and the user may read them. */
+void take_over(const fs::path &tree, uid_t user)
+{
+	for (const auto &entry : fs::recursive_directory_iterator(tree))
+		if (lchown(entry.path().c_str(), 0, 0))
+			refuse_errno("cannot take over the unpacked bundle");
+	if (chown(tree.c_str(), 0, 0))
+		refuse_errno("cannot take over the unpacked bundle");
+	grant_read(tree, user);
+}
+
+uint64_t size_of(const fs::path &folder)
+{
+	uint64_t total = 0;
+	struct stat status;
+
+	for (const auto &entry : fs::recursive_directory_iterator(folder))
+		if (!lstat(entry.path().c_str(), &status))
+			total += static_cast<uint64_t>(status.st_blocks) * 512;
+	return total;
+}
+
+void make_folder(const fs::path &path, mode_t mode)
+{
+	if (mkdir(path.c_str(), mode) && errno != EEXIST)
+		refuse_errno("cannot make " + path.string());
+}
+
+} // namespace
+
+void make_spool(const site &rules)
+{
+	std::error_code error;
+
+	fs::create_directories(rules.spool.parent_path(), error);
+	make_folder(rules.spool, 0711);
+	make_folder(rules.jobs(), 0711);
+	make_folder(rules.bundles(), 0711);
+}
+
+fs::path keep_bundle(const site &rules, const fs::path &path, bool discard,
+		     const confinement &limits)
+{
+	const staging_folder staging(rules.bundles(), limits.whose);
+	const descriptor copy(
+	    open(staging.copy().c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+
+	if (copy.get() < 0)
+		refuse_errno("cannot copy the bundle to " + rules.bundles().string());
+	const std::string sum = make_copy(rules, path, discard, limits, copy.get());
+	const fs::path place = rules.bundles() / (std::to_string(limits.whose.user) + "-" + sum);
+	if (!fs::exists(place)) {
+		unpack_confined(rules, copy.get(), staging.tree(), limits);
+		take_over(staging.tree(), limits.whose.user);
+		/* After a loss of power a name must not stand for files that never got there. */
+		syncfs(copy.get());
+		fs::rename(staging.tree(), place);
+	}
+	/* The time of its last use, for trim_store(). */
+	utimensat(AT_FDCWD, place.c_str(), nullptr, 0);
+	return place;
+}
+
+void trim_store(const site &rules, const std::set<std::string> &in_use)
+{
+	std::vector<std::pair<fs::file_time_type, fs::path>> by_age;
+	uint64_t total = 0;
+
+	for (const auto &entry : fs::directory_iterator(rules.bundles())) {
+		if (entry.path().filename().string().front() == '.') {
+			/* A crash's: whoever is at work has the lock, and that is us. */
+			fs::remove_all(entry.path());
+			continue;
+		}
+		by_age.emplace_back(entry.last_write_time(), entry.path());
+		total += size_of(entry.path());
+	}
+	std::sort(by_age.begin(), by_age.end());
+	for (const auto &[time, path] : by_age) {
+		if (total <= rules.largest_store)
+			return;
+		if (in_use.count(path.filename().string()))
+			continue;
+		total -= size_of(path);
+		fs::remove_all(path);
+	}
+}
+
+} // namespace kadence

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The node's store of unpacked bundles, SPOOL/store/KEY/. Root's, read-only, each readable by one
+ * user. KEY names that user and the bundle's bytes, so a bundle is unpacked once on a node, however
+ * many jobs and tasks bring it.
+ */
+#ifndef KADENCE_NODE_STORE_H
+#define KADENCE_NODE_STORE_H
+
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "confine.h"
+#include "site.h"
+
+namespace kadence
+{
+
+/* Makes the folders of the spool where they are missing. */
+void make_spool(const site &rules);
+
+/*
+ * The folder with the bundle's files, verified and unpacked by `limits.whose` if it is not there
+ * yet. `path` is opened as that user and copied first, so that what was verified is what is
+ * unpacked; with `discard` it is removed then. The caller holds the spool's lock.
+ */
+std::filesystem::path keep_bundle(const site &rules, const std::filesystem::path &path,
+				  bool discard, const confinement &limits);
+
+/*
+ * Removes the least recently used bundles until the store is within its limit, but none of
+ * `in_use` (names of folders). The caller holds the spool's lock.
+ */
+void trim_store(const site &rules, const std::set<std::string> &in_use);
+
+} // namespace kadence
+
+#endif
