@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The node's tool. kadence-step is the tool by the name under which it is a
+# The node's tool and Slurm's plugin. kadence-step is the tool by the name under which it is a
 # step's command.
 
 SLURM_NODE := $(BUILD)/slurm/kadence-node
 SLURM_STEP := $(BUILD)/slurm/kadence-step
+SLURM_PLUGIN := $(BUILD)/slurm/kadence.so
 
 slurm_node_objects := $(patsubst slurm/node/%.cc,$(BUILD)/objects/slurm/%.o,$(wildcard slurm/node/*.cc))
 
-BUILD_TARGETS += $(SLURM_NODE) $(SLURM_STEP)
+BUILD_TARGETS += $(SLURM_NODE) $(SLURM_STEP) $(SLURM_PLUGIN)
 
 $(BUILD)/objects/slurm/%.o: slurm/node/%.cc $(wildcard slurm/node/*.h) kadapt/uapi/kadapt.h
 	@mkdir -p $(@D)
@@ -19,3 +20,8 @@ $(SLURM_NODE): $(slurm_node_objects)
 
 $(SLURM_STEP): $(SLURM_NODE)
 	ln -sf $(<F) $@
+
+$(SLURM_PLUGIN): $(wildcard slurm/spank/*.c) $(wildcard slurm/spank/*.h)
+	@mkdir -p $(@D)
+	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -std=gnu11 -fPIC -fvisibility=hidden -shared -o $@ \
+		$(filter %.c,$^)

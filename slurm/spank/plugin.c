@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Slurm's entry points, handed on by context. */
+#include "plugin.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+
+/* Slurm looks for these names; all else stays hidden. */
+#pragma GCC visibility push(default)
+SPANK_PLUGIN(kadence, 1)
+#pragma GCC visibility pop
+
+static bool is_client(void)
+{
+	return spank_context() == S_CTX_LOCAL || spank_context() == S_CTX_ALLOCATOR;
+}
+
+PUBLIC int slurm_spank_init(spank_t spank, int argc, char **argv)
+{
+	kadence_read_settings(argc, argv);
+	if (spank_context() == S_CTX_SLURMD)
+		return 0;
+	return kadence_register_options(spank);
+}
+
+PUBLIC int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	if (is_client())
+		return kadence_submit(spank);
+	if (spank_remote(spank) == 1)
+		return kadence_step_prepare(spank);
+	return 0;
+}
+
+PUBLIC int slurm_spank_local_user_init(spank_t spank, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	return kadence_broadcast(spank);
+}
+
+PUBLIC int slurm_spank_job_prolog(spank_t spank, int argc, char **argv)
+{
+	kadence_read_settings(argc, argv);
+	return kadence_prolog(spank);
+}
+
+PUBLIC int slurm_spank_job_epilog(spank_t spank, int argc, char **argv)
+{
+	kadence_read_settings(argc, argv);
+	return kadence_epilog(spank);
+}
+
+PUBLIC int slurm_spank_task_init(spank_t spank, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	return kadence_task_replace(spank);
+}
+
+PUBLIC int slurm_spank_task_post_fork(spank_t spank, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	return kadence_task_started(spank);
+}
+
+PUBLIC int slurm_spank_task_exit(spank_t spank, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	return kadence_task_ended(spank);
+}
