@@ -25,6 +25,11 @@ PROOF = "kadence.proof"
 LAB = "kadence.lab"
 FIGURES = "kadence.figures"
 COMPARE = "kadence.compare"
+CONFIGURATION = "kadence.configuration"
+BUNDLE = "kadence.bundle"
+JOB = "kadence.job"
+STEP = "kadence.step"
+RECORD = "kadence.record"
 
 VERSIONS = {
     PHASES: 3,
@@ -36,6 +41,11 @@ VERSIONS = {
     LAB: 1,
     FIGURES: 1,
     COMPARE: 1,
+    CONFIGURATION: 1,
+    BUNDLE: 1,
+    JOB: 1,
+    STEP: 1,
+    RECORD: 1,
 }
 
 
@@ -74,6 +84,13 @@ def write(
     path: Path, schema: str, build_id: str | None, command: Sequence[str], body: dict[str, Any]
 ) -> None:
     """Write an artefact; the same body gives the same bytes."""
+    content = text(schema, build_id, command, body)
+    with atomic_output(path) as temporary:
+        temporary.write_text(content, encoding="utf-8")
+
+
+def text(schema: str, build_id: str | None, command: Sequence[str], body: dict[str, Any]) -> str:
+    """An artefact as it is written."""
     envelope: dict[str, Any] = {
         "schema": schema,
         "version": VERSIONS[schema],
@@ -81,29 +98,32 @@ def write(
         "build_id": build_id,
         "command": list(command),
     }
-    text = json.dumps(envelope | body, indent=1, ensure_ascii=False, allow_nan=False)
-    with atomic_output(path) as temporary:
-        temporary.write_text(text + "\n", encoding="utf-8")
+    return json.dumps(envelope | body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def read(path: Path, schema: str) -> dict[str, Any]:
     """Read an artefact of exactly this schema and version, or refuse in one sentence."""
-    path = Path(path)
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        return parse(str(path), Path(path).read_bytes(), schema)
     except OSError as error:
         raise ArtefactError(f"cannot read {path}: {error.strerror}") from error
+
+
+def parse(name: str, content: bytes, schema: str) -> dict[str, Any]:
+    """An artefact of exactly this schema and version from its bytes; `name` is for the refusal."""
+    try:
+        document = json.loads(content.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise ArtefactError(f"{path} is not a {schema} artefact: it is no text") from error
-    except ValueError as error:
-        raise ArtefactError(f"{path} is not a {schema} artefact: {error}; make it anew") from error
+        raise ArtefactError(f"{name} is not a {schema} artefact: it is no text") from error
+    except (ValueError, RecursionError) as error:
+        raise ArtefactError(f"{name} is not a {schema} artefact: {error}; make it anew") from error
     found = document.get("schema") if isinstance(document, dict) else None
     if found != schema:
-        raise ArtefactError(f"{path} is not a {schema} artefact (its schema is {found!r})")
+        raise ArtefactError(f"{name} is not a {schema} artefact (its schema is {found!r})")
     version = document.get("version")
     if version != VERSIONS[schema]:
         raise ArtefactError(
-            f"{path} has version {version!r} of {schema}, this Kadence knows "
+            f"{name} has version {version!r} of {schema}, this Kadence knows "
             f"{VERSIONS[schema]}; make it anew"
         )
     return dict(document)

@@ -23,6 +23,8 @@ VERBS = {
     "run": "run a command under a kernel",
     "lab": "run a command where the clock counts instructions",
     "specialize": "take a program from source to a measured report",
+    "key": "make a key that signs bundles",
+    "bundle": "pack a program and its kernel into one signed file for a batch job",
     "doctor": "say what is missing on this machine",
 }
 

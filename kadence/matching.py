@@ -4,11 +4,9 @@
 import shutil
 from pathlib import Path
 
-from kadence import artefact
+from kadence import artefact, elf
 from kadence.errors import ArtefactError
 from kadence.profiler import cfgsection
-
-ELF_MAGIC = b"\x7fELF"
 
 
 def require_same_program(plan: Path, command: str) -> None:
@@ -27,12 +25,7 @@ def require_same_program(plan: Path, command: str) -> None:
 
 def _recorded_functions(command: str) -> set[str]:
     found = shutil.which(command)
-    if found is None or not _is_elf(Path(found)):
+    if found is None or not elf.is_program(Path(found)):
         return set()
     _build_id, functions = cfgsection.read(Path(found))
     return {function.name for function in functions}
-
-
-def _is_elf(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(ELF_MAGIC)) == ELF_MAGIC

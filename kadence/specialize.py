@@ -20,6 +20,7 @@ from kadence import (
     page,
     pipeline,
     program,
+    programs,
     report,
     resources,
     statistics,
@@ -125,11 +126,13 @@ def _known(
     prepared: Prepared, phases: Mapping[str, Any], plan: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The part of `report.json` that was known before anything was measured."""
+    folders = {mode: prepared.places.build(mode) for mode in (PLAIN, ADAPTED)}
     return {
         "program": {
             "name": prepared.program.name,
             "run": list(prepared.program.run),
             "profile": list(prepared.program.profile),
+            "builds": [asdict(each) for each in programs.built(prepared.program, folders)],
         },
         "machine": {
             "release": platform.release(),

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which files of a build are the program: what was built twice, plain and adapted."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kadence import elf
+from kadence.measure import ADAPTED, PLAIN
+from kadence.program import Program
+
+
+@dataclass(frozen=True)
+class Built:
+    """A program of a build, by the build-ids of its two builds."""
+
+    file: str  # below the folder of either build
+    plain: str
+    adapted: str
+
+
+def built(program: Program, folders: Mapping[str, Path]) -> list[Built]:
+    """The program that `run` starts; where that is a script, every program that was adapted."""
+    started = os.path.normpath(program.run[0])
+    pairs = {pair.file: pair for pair in _pairs(folders)}
+    if started in pairs:
+        return [pairs[started]]
+    return [pair for pair in pairs.values() if pair.plain != pair.adapted]
+
+
+def _pairs(folders: Mapping[str, Path]) -> Iterator[Built]:
+    for path in sorted(folders[ADAPTED].rglob("*")):
+        if not path.is_file() or not os.access(path, os.X_OK):
+            continue
+        file = path.relative_to(folders[ADAPTED]).as_posix()
+        plain, adapted = elf.build_id(folders[PLAIN] / file), elf.build_id(path)
+        if plain is not None and adapted is not None:
+            yield Built(file, plain, adapted)

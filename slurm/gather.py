@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From a program's folder to what goes into its bundle: all stages of `kadence specialize` but
+the measuring, and what an earlier measuring found."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from kadence import artefact, pipeline, program, programs
+from kadence.errors import ArtefactError, ToolError
+from kadence.kconfig import identity
+from kadence.kconfig.build import BuildRequest
+from kadence.kconfig.request import TAILORED as TAILORED_KIND
+from kadence.kconfig.request import needs_of
+from kadence.kconfig.store import Kernel as StoredKernel
+from kadence.measure import ADAPTED, GENERIC, PLAIN, TAILORED
+from kadence.pipeline import Places, Prepared, Wish
+from kadence.program import Program
+from kadence.programs import Built
+from kadence.slurm.bundle import BuiltProgram, Configuration, Contents, Kernel
+from kadence.slurm.manifest import Measured
+from kadence.stages import Stages, alone_in, tell
+
+NODE_TARGET = "x86_64"
+REPORT = "report.json"
+
+
+def gather(folder: Path, output: Path, wish: Wish, report: Path | None) -> Contents:
+    """Do every stage that is not done yet; `report` is one to take the verdict from."""
+    described = program.read(folder)
+    places = Places(output.resolve(), described.name)
+    pipeline.claim(places.output, described.folder)
+    with alone_in(places.output):
+        prepared = pipeline.prepare(described, places, Stages(places.output), wish)
+        return _contents(prepared, wish, report, ["kadence", "bundle", str(folder)])
+
+
+def _contents(
+    prepared: Prepared, wish: Wish, report: Path | None, command: Sequence[str]
+) -> Contents:
+    places = prepared.places
+    folders = {mode: places.build(mode) for mode in (PLAIN, ADAPTED)}
+    found = _programs(prepared.program, folders)
+    plan = places.artefact("plan.json")
+    kernel = prepared.kernels.get(TAILORED, prepared.kernels[GENERIC])
+    return Contents(
+        name=prepared.program.name,
+        programs=[BuiltProgram(folders[ADAPTED] / each.file, (each.plain,)) for each in found],
+        plan=plan,
+        kernels={kernel.target: Kernel(kernel.image, kernel.id, kernel.manifest["release"])},
+        configurations={
+            kernel.target: _configuration(_request(kernel, plan, wish, prepared)),
+            NODE_TARGET: _configuration(_node_request(plan, wish)),
+        },
+        measured=_measured(report, places.output / REPORT, kernel, found),
+        command=command,
+    )
+
+
+def _programs(described: Program, folders: Mapping[str, Path]) -> list[Built]:
+    found = programs.built(described, folders)
+    if not found:
+        raise ToolError(
+            f"the build of {described.folder} made no program with a build-id that could go into "
+            "a bundle; name it in [run], and link it without -Wl,--build-id=none"
+        )
+    return found
+
+
+def _request(kernel: StoredKernel, plan: Path, wish: Wish, prepared: Prepared) -> BuildRequest:
+    """The request that gave the kernel that serves, repairs included."""
+    if kernel.kind != TAILORED_KIND:
+        return BuildRequest(kind=GENERIC, target=kernel.target)
+    repairs = tuple((repair.symbol, repair.value) for repair in prepared.proof.repairs)
+    overrides = tuple(sorted((*wish.overrides, *repairs)))
+    return BuildRequest(TAILORED_KIND, plan, kernel.target, trace=wish.trace, overrides=overrides)
+
+
+def _node_request(plan: Path, wish: Wish) -> BuildRequest:
+    """For a node's own kernel; what a repair put back belongs to the target it was found on."""
+    return BuildRequest(TAILORED_KIND, plan, NODE_TARGET, trace=wish.trace)
+
+
+def _configuration(request: BuildRequest) -> Configuration:
+    """The request with every symbol and its reason: enough to build the kernel elsewhere."""
+    inputs = identity.gather(request)
+    needs = asdict(needs_of(request))
+    body = {
+        "id": inputs.id,
+        "kind": request.kind,
+        "target": request.target,
+        "series": inputs.origin.series,
+        "hz": request.hz,
+        "mitigations": request.mitigations,
+        "needs": {
+            name: sorted(value) if isinstance(value, frozenset) else value
+            for name, value in needs.items()
+        },
+        "requested": [
+            {
+                "symbol": wanted.symbol,
+                "value": wanted.value,
+                "reason": wanted.reason,
+                "origin": wanted.origin,
+                "soft": wanted.soft,
+            }
+            for wanted in inputs.requested
+        ],
+    }
+    command = ["kadence", "site", "build"]
+    text = artefact.text(artefact.CONFIGURATION, None, command, body)
+    return Configuration(text.encode(), inputs.id)
+
+
+def _measured(
+    named: Path | None, usual: Path, kernel: StoredKernel, built: Sequence[Built]
+) -> dict[str, Measured]:
+    """The verdict by target, where a report is there and of these very builds and kernel."""
+    path = named or usual
+    if named is None and not usual.exists():
+        tell("not measured: `kadence specialize` would tell whether the kernel gains anything")
+        return {}
+    document = artefact.read(path, artefact.REPORT)
+    if not _is_of(document, kernel, built):
+        refusal = f"{path} is of other builds than these; `kadence specialize` makes it anew"
+        if named is not None:
+            raise ArtefactError(refusal)
+        tell(refusal)
+        return {}
+    verdict = document["verdict"]
+    ratio = verdict["ratio"]["value"] if verdict["ratio"] else None
+    return {kernel.target: Measured(verdict["outcome"], ratio, verdict["sentence"])}
+
+
+def _is_of(document: Mapping[str, Any], kernel: StoredKernel, built: Sequence[Built]) -> bool:
+    ids = {each["kind"]: each["id"] for each in document["kernels"]}
+    judged = document["verdict"]["kernel"]
+    same_builds = document["program"].get("builds") == [asdict(each) for each in built]
+    return same_builds and ids.get(judged) == kernel.id
