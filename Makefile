@@ -13,7 +13,6 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 # The venv must be Debian's own interpreter, whatever else PATH offers.
 SYSTEM_PYTHON := /usr/bin/python3
-SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 CC12 := gcc-12
 CXX12 := g++-12
@@ -28,15 +27,8 @@ help: ## list the targets
 	@echo 'make TARGET, where TARGET is one of:'
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  \1\t\2/' | sort | expand -t 22
 
-# Fetched only when something is missing, so that a second call asks no server.
 define install_packages
-	packages=$$(sed -E '/^(#|$$)/d' $(1)); \
-	missing=$$(for package in $$packages; do \
-		[ "$$(dpkg-query -W -f '$${db:Status-Status}' $$package 2>/dev/null)" = installed ] || echo $$package; done); \
-	if [ -n "$$missing" ]; then \
-		$(SUDO) apt-get update -q && \
-		$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; \
-	fi
+	tools/install-packages $(1)
 	@mkdir -p $(@D) && touch $@
 endef
 

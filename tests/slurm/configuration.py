@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The files that a cluster of the tests reads: slurm.conf, plugstack.conf, site.toml.
+
+Every slurmd has a slurm.conf of its own which includes the cluster's, so that each can have its
+own plugstack.conf, and through it a site.toml with a spool of its own, as nodes have that are
+machines of their own.
+"""
+
+import json
+import random
+import shlex
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+# Below the ports that the kernel gives to outgoing connections, so that a daemon that is started
+# again finds its own one free.
+LOWEST_PORT, HIGHEST_PORT = 12000, 32000
+
+LOOPBACK = "127.0.0.1"
+SITE_OF_ALL = "site.toml"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a test asks of its cluster."""
+
+    nodes: int = 2
+    processors: int = 2
+    memory_mib: int = 4096
+    plugin: Path | None = None  # kadence.so
+    site: Mapping[str, Any] = field(default_factory=dict)  # keys of site.toml
+    accounting: bool = False  # mariadbd and slurmdbd, for sacct
+    task_prolog: Path | None = None
+    lines: Sequence[str] = ()  # more lines of slurm.conf, such as other nodes
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where everything is below the cluster's folder."""
+
+    folder: Path
+
+    @property
+    def configuration(self) -> Path:
+        """slurm.conf of clients and slurmctld."""
+        return self.folder / "etc/slurm.conf"
+
+    @property
+    def site(self) -> Path:
+        """site.toml of clients."""
+        return self.folder / "etc" / SITE_OF_ALL
+
+    @property
+    def munge_socket(self) -> Path:
+        return self.folder / "munge/run/socket"
+
+    @property
+    def database_socket(self) -> Path:
+        return self.folder / "database/socket"
+
+    @property
+    def logs(self) -> Path:
+        return self.folder / "log"
+
+    def node(self, name: str) -> Path:
+        """What a node has for itself."""
+        return self.folder / "nodes" / name
+
+    def spool(self, node: str) -> Path:
+        """`spool` of the node's site.toml."""
+        return self.node(node) / "kadence"
+
+
+def free_ports(count: int) -> int:
+    """The first of so many ports in a row that nobody listens on."""
+    while True:
+        first = random.randrange(LOWEST_PORT, HIGHEST_PORT - count)
+        if all(_is_free(port) for port in range(first, first + count)):
+            return first
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("", port))
+        except OSError:
+            return False
+    return True
+
+
+def node_names(options: Options) -> list[str]:
+    """The nodes whose slurmd runs on this machine."""
+    return [f"node{number}" for number in range(1, options.nodes + 1)]
+
+
+def write(places: Places, options: Options, first_port: int) -> None:
+    """Write every file; ports are slurmctld's, slurmdbd's and then one for each node."""
+    etc = places.configuration.parent
+    lines = [*_common(places), *_machines(options, first_port), *_chosen(options)]
+    if options.accounting:
+        lines += _accounting(places, first_port + 1)
+        _write_slurmdbd(places, first_port + 1)
+    (etc / "common.conf").write_text("\n".join(lines) + "\n")
+    _write_slurm_conf(places, options, etc)
+    for name in node_names(options):
+        folder = places.node(name)
+        folder.mkdir(parents=True)
+        _write_slurm_conf(places, options, folder)
+    write_site(places, options, options.site)
+
+
+def _only_loopback(words: str) -> list[str]:
+    """Listen on one address instead of all: on that of the machine's name, which must be the one
+    that connections come from, for daemons call their callers back.
+    """
+    try:
+        named = socket.gethostbyname(socket.gethostname())
+    except OSError:
+        named = ""
+    return [f"CommunicationParameters={words}"] if named == LOOPBACK else []
+
+
+def _common(places: Places) -> list[str]:
+    folder = places.folder
+    return [
+        "ClusterName=kadence",
+        f"SlurmctldHost=localhost({LOOPBACK})",
+        *_only_loopback("NoInAddrAny,NoCtldInAddrAny"),
+        "SlurmUser=root",
+        "AuthType=auth/munge",
+        f"AuthInfo=socket={places.munge_socket}",
+        # The machine's cgroups stay as they are.
+        "ProctrackType=proctrack/linuxproc",
+        "TaskPlugin=task/affinity",
+        "JobAcctGatherType=jobacct_gather/linux",
+        "SelectType=select/cons_tres",
+        "SelectTypeParameters=CR_CPU_Memory",
+        "DefMemPerCPU=256",
+        "MpiDefault=none",
+        "PrologFlags=Alloc",
+        "ReturnToService=2",
+        f"StateSaveLocation={folder}/state",
+        f"SlurmdSpoolDir={folder}/nodes/%n/slurmd",
+        f"SlurmctldPidFile={folder}/slurmctld.pid",
+        f"SlurmdPidFile={folder}/nodes/%n/slurmd.pid",
+        f"SlurmctldLogFile={places.logs}/slurmctld",
+        f"SlurmdLogFile={places.logs}/%n",
+        "LogTimeFormat=iso8601_ms",
+        # slurm.conf differs from node to node, and a node of the tests has the processors it says.
+        "DebugFlags=NO_CONF_HASH",
+        "SlurmdParameters=config_overrides",
+        # A test waits for this much.
+        "SchedulerParameters=batch_sched_delay=0,bf_interval=1",
+        "KillWait=5",
+        "MinJobAge=3600",
+    ]
+
+
+def _machines(options: Options, first_port: int) -> list[str]:
+    nodes, first = options.nodes, first_port + 2
+    resources = f"CPUs={options.processors} RealMemory={options.memory_mib}"
+    where = f"NodeHostname=localhost NodeAddr={LOOPBACK} Port={first}-{first + nodes - 1}"
+    return [
+        f"SlurmctldPort={first_port}",
+        f"NodeName=node[1-{nodes}] {where} {resources} State=UNKNOWN",
+        "PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO",
+    ]
+
+
+def _chosen(options: Options) -> list[str]:
+    prolog = [f"TaskProlog={options.task_prolog}"] if options.task_prolog else []
+    return [*prolog, *options.lines]
+
+
+def _accounting(places: Places, port: int) -> list[str]:
+    return [
+        "AccountingStorageType=accounting_storage/slurmdbd",
+        f"AccountingStorageHost={LOOPBACK}",
+        f"AccountingStoragePort={port}",
+        f"AccountingStoragePass={places.munge_socket}",
+    ]
+
+
+def _write_slurmdbd(places: Places, port: int) -> None:
+    lines = [
+        "AuthType=auth/munge",
+        f"AuthInfo=socket={places.munge_socket}",
+        "DbdHost=localhost",
+        f"DbdAddr={LOOPBACK}",
+        *_only_loopback("NoInAddrAny"),
+        f"DbdPort={port}",
+        "SlurmUser=root",
+        f"LogFile={places.logs}/slurmdbd",
+        f"PidFile={places.folder}/slurmdbd.pid",
+        "StorageType=accounting_storage/mysql",
+        "StorageHost=localhost",
+        "StorageUser=root",
+    ]
+    path = places.configuration.parent / "slurmdbd.conf"
+    path.touch(0o600)
+    path.write_text("\n".join(lines) + "\n")
+
+
+def _write_slurm_conf(places: Places, options: Options, folder: Path) -> None:
+    common = places.configuration.parent / "common.conf"
+    stack = folder / "plugstack.conf"
+    (folder / "slurm.conf").write_text(f"Include {common}\nPlugStackConfig={stack}\n")
+    site = shlex.quote(f"site={folder / SITE_OF_ALL}")
+    line = f"required {options.plugin.resolve()} {site}\n" if options.plugin else ""
+    stack.write_text(line)
+
+
+def write_site(places: Places, options: Options, changes: Mapping[str, Any]) -> None:
+    """Write site.toml of the clients and of each node; nodes differ by their spools."""
+    folder = places.folder
+    values = {
+        "key_ring": str(folder / "keys"),
+        "records": str(folder / "records"),
+        "store": str(folder / "store"),
+        "site_key": str(folder / "etc/site.pub"),
+        **changes,
+    }
+    places.site.write_text(_toml({"spool": str(folder / "spool"), **values}))
+    for name in node_names(options):
+        text = _toml({"spool": str(places.spool(name)), **values})
+        (places.node(name) / SITE_OF_ALL).write_text(text)
+
+
+def _toml(values: Mapping[str, Any]) -> str:
+    # Strings, numbers, truth values and lists of them are written in TOML as in JSON.
+    return "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items())

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How each daemon of a cluster is started, and when it is seen to serve."""
+
+import os
+import pwd
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cluster import Cluster
+
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+ENVIRONMENT = {"PATH": PATH, "LANG": "C.UTF-8"}
+
+
+def _wait_for(cluster: "Cluster", name: str, socket: Path) -> None:
+    from cluster import ClusterError, until
+
+    def serves() -> bool:
+        if not cluster.is_running(name):
+            raise ClusterError(f"{name} ended: {cluster.log(name)[-2000:]}")
+        return socket.exists()
+
+    until(serves, f"{name} serves")
+
+
+def start_munged(cluster: "Cluster") -> None:
+    """munged with a key of the cluster's own; its files must be its user's."""
+    entry = pwd.getpwnam("munge")
+    socket = cluster.places.munge_socket
+    private, run = socket.parents[1], socket.parent
+    run.mkdir(parents=True)
+    key = private / "key"
+    key.write_bytes(os.urandom(128))
+    for path, mode in ((key, 0o400), (private, 0o711), (run, 0o755)):
+        path.chmod(mode)
+        os.chown(path, entry.pw_uid, entry.pw_gid)
+    files = [f"--{name}-file={private}/{name}" for name in ("key", "pid", "log", "seed")]
+    identity = [f"--reuid={entry.pw_uid}", f"--regid={entry.pw_gid}", "--clear-groups"]
+    munged = ["munged", "--foreground", f"--socket={socket}", "--num-threads=2", *files]
+    cluster.daemon("munged", ["setpriv", *identity, *munged])
+    _wait_for(cluster, "munged", socket)
+
+
+def start_accounting(cluster: "Cluster") -> None:
+    """A database that only a socket in a folder of root's leads to, and slurmdbd."""
+    socket = cluster.places.database_socket
+    folder = socket.parent
+    folder.mkdir(0o700)
+    subprocess.run(
+        [
+            *("mariadb-install-db", "--no-defaults", "--user=root", "--skip-test-db"),
+            *("--auth-root-authentication-method=normal", f"--datadir={folder}/data"),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    cluster.daemon(
+        "mariadbd",
+        [
+            *("mariadbd", "--no-defaults", "--user=root", "--skip-networking"),
+            *(f"--datadir={folder}/data", f"--socket={socket}", f"--tmpdir={folder}"),
+            *("--innodb-flush-log-at-trx-commit=0", f"--pid-file={folder}/pid"),
+        ],
+    )
+    _wait_for(cluster, "mariadbd", socket)
+    configuration = cluster.places.configuration
+    cluster.daemon("slurmdbd", ["slurmdbd", "-D"], SLURM_CONF=configuration, MYSQL_UNIX_PORT=socket)
+    _wait_for_answer(cluster, "slurmdbd", ["sacctmgr", "--immediate", "add", "cluster", "kadence"])
+
+
+def _wait_for_answer(cluster: "Cluster", name: str, words: list[str]) -> None:
+    from cluster import ClusterError, until
+
+    def answers() -> bool:
+        if not cluster.is_running(name):
+            raise ClusterError(f"{name} ended: {cluster.log(name)[-2000:]}")
+        return cluster.run(words, check=False).returncode == 0
+
+    until(answers, f"{name} answers")
+
+
+def start_slurmctld(cluster: "Cluster") -> None:
+    """The controller."""
+    cluster.daemon("slurmctld", ["slurmctld", "-D"], SLURM_CONF=cluster.places.configuration)
+    _wait_for_answer(cluster, "slurmctld", ["scontrol", "ping"])
+
+
+def start_slurmd(cluster: "Cluster", node: str) -> None:
+    """A node, with its own slurm.conf."""
+    folder = cluster.places.node(node)
+    (folder / "slurmd").mkdir(exist_ok=True)
+    cluster.daemon(node, ["slurmd", "-D", "-N", node], SLURM_CONF=folder / "slurm.conf")

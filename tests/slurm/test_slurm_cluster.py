@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tests' own Slurm: that it is one, and that nothing of it stays."""
+
+import os
+import pwd
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cluster import Cluster, until
+
+# Starts a cluster with a job, says where, and waits to be ended.
+OWNER = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+from cluster import Cluster
+with Cluster(nodes=1) as cluster:
+    cluster.wait_for_state(cluster.sbatch("sleep 1000"), "RUNNING")
+    print(cluster.folder, flush=True)
+    time.sleep(1000)
+"""
+
+
+def _mentioning(text: str) -> list[str]:
+    """Processes with this in their command or environment."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            told = (process / "cmdline").read_bytes() + (process / "environ").read_bytes()
+        except OSError:
+            continue
+        if text.encode() in told:
+            found.append(process.name)
+    return found
+
+
+def test_job_runs(plain_cluster: Cluster) -> None:
+    job = plain_cluster.sbatch("echo out of $SLURM_JOB_ID\nexit 3\n")
+    ended = plain_cluster.wait(job)
+    assert (ended.state, ended.exit_code) == ("FAILED", 3)
+    assert plain_cluster.output(job) == f"out of {job}\n"
+    plain_cluster.require_idle()
+
+
+def test_step_on_every_node(plain_cluster: Cluster) -> None:
+    words = ["srun", "-N2", "printenv", "SLURMD_NODENAME"]
+    assert sorted(plain_cluster.run(words).stdout.split()) == ["node1", "node2"]
+
+
+def test_sacct_shows_job_and_steps(plain_cluster: Cluster) -> None:
+    job = plain_cluster.sbatch("srun -n1 true\nsrun -n1 sh -c 'exit 5'\n", "-J", "two")
+    plain_cluster.wait(job)
+    rows = plain_cluster.sacct(job, "JobID,JobName,ExitCode")
+    shown = {row["JobID"]: (row["JobName"], row["State"], row["ExitCode"]) for row in rows}
+    assert shown == {
+        job: ("two", "FAILED", "5:0"),
+        f"{job}.batch": ("batch", "FAILED", "5:0"),
+        f"{job}.0": ("true", "COMPLETED", "0:0"),
+        f"{job}.1": ("sh", "FAILED", "5:0"),
+    }
+
+
+def test_jobs_of_two_users(plain_cluster: Cluster) -> None:
+    for user in ("nobody", "games"):
+        job = plain_cluster.sbatch("id -un; id -u", user=user)
+        assert plain_cluster.wait(job).state == "COMPLETED"
+        assert plain_cluster.output(job, user).split() == [user, str(pwd.getpwnam(user).pw_uid)]
+
+
+def test_array(plain_cluster: Cluster) -> None:
+    job = plain_cluster.sbatch("exit $SLURM_ARRAY_TASK_ID", "--array=0-3", user="nobody")
+    tasks = plain_cluster.wait_all(job)
+    assert sorted(task.exit_code for task in tasks) == [0, 1, 2, 3]
+
+
+def test_cancelled_job_is_gone(plain_cluster: Cluster) -> None:
+    job = plain_cluster.sbatch("sleep 1234 & wait", user="games")
+    plain_cluster.wait_for_state(job, "RUNNING")
+    plain_cluster.run(["scancel", job])
+    assert plain_cluster.wait(job).state == "CANCELLED"
+    until(lambda: not _mentioning(f"SLURM_JOB_ID={job}\0"), "the job's processes gone")
+    plain_cluster.require_idle()
+
+
+def test_job_outlives_its_slurmd(slurm: type[Cluster]) -> None:
+    with slurm(nodes=1) as cluster:
+        proceed = cluster.folder / "share/proceed"
+        job = cluster.sbatch(f"until [ -e {proceed} ]; do sleep 0.1; done; exit 7")
+        cluster.wait_for_state(job, "RUNNING")
+        cluster.kill_slurmd("node1")
+        cluster.start_slurmd("node1")
+        proceed.touch()
+        assert cluster.wait(job).exit_code == 7
+        cluster.require_idle()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["interrupted", "killed"])
+def test_nothing_is_left(slurm: type[Cluster], number: int) -> None:
+    words = [sys.executable, "-c", OWNER, Path(__file__).parent]
+    owner = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert owner.stdout is not None
+    folder = Path(owner.stdout.readline().strip())
+    assert folder.is_dir()
+    assert _mentioning(str(folder))
+    os.kill(owner.pid, number)
+    owner.wait()
+    _until_gone(lambda: folder.exists() or bool(_mentioning(str(folder))))
+
+
+def _until_gone(remains: Callable[[], bool]) -> None:
+    until(lambda: not remains(), "folder and processes gone", 10)
