@@ -44,35 +44,50 @@ static bool has_options(void)
 	return kadence_options.bundle || kadence_options.target || kadence_options.broadcast;
 }
 
-/* Nodes and prologs have other working directories. */
-static int resolve_bundle(char path[PATH_MAX])
-{
-	const char *bundle = kadence_options.bundle;
+/* Slurm hands a job's options to the srun in it as if they had been given there. */
+#define INHERITED_OPTION "SLURM_SPANK__SLURM_SPANK_OPTION_kadence_kadence"
+#define INHERITED_BUNDLE "SLURM_SPANK_" KADENCE_BUNDLE
 
-	/* A step may name another target for the bundle of its job. */
-	if (!bundle)
-		bundle = getenv(KADENCE_BUNDLE);
-	if (!bundle) {
+/* The bundle of the job that this is a step of, or NULL where the step names its own. */
+static const char *inherited_bundle(void)
+{
+	const char *given = kadence_options.bundle;
+	const char *inherited = getenv(INHERITED_OPTION);
+
+	if (given && (!inherited || strcmp(given, inherited) != 0))
+		return NULL;
+	return getenv(INHERITED_BUNDLE);
+}
+
+/* Nodes and prologs have other working directories. */
+static bool resolve_bundle(char path[PATH_MAX])
+{
+	if (!kadence_options.bundle) {
 		slurm_error("kadence: --kadence-target and --kadence-broadcast need a bundle; "
 			    "name one with --kadence");
-		return -1;
+		return false;
 	}
-	if (!realpath(bundle, path)) {
-		slurm_error("kadence: cannot read the bundle %s: %s", bundle, strerror(errno));
-		return -1;
+	if (!realpath(kadence_options.bundle, path)) {
+		slurm_error("kadence: cannot read the bundle %s: %s", kadence_options.bundle,
+			    strerror(errno));
+		return false;
 	}
-	return 0;
+	return is_acceptable(path);
 }
 
 int kadence_submit(spank_t spank)
 {
 	char path[PATH_MAX];
+	const char *bundle = inherited_bundle();
 
 	if (!has_options())
 		return 0;
-	if (resolve_bundle(path) || !is_acceptable(path))
+	/* What became of the job's bundle meanwhile is for the node to see. */
+	if (!bundle && resolve_bundle(path))
+		bundle = path;
+	if (!bundle)
 		return -1;
-	hand_on(spank, KADENCE_BUNDLE, path);
+	hand_on(spank, KADENCE_BUNDLE, bundle);
 	hand_on(spank, KADENCE_TARGET, kadence_options.target);
 	hand_on(spank, KADENCE_FALLBACK, kadence_options.fallback);
 	if (kadence_options.broadcast)
