@@ -136,7 +136,7 @@ descriptor lock_file(const std::filesystem::path &path, int64_t deadline_ns)
 
 void grant_read(const std::filesystem::path &path, uid_t user)
 {
-	const std::string text = "u::rwx,u:" + std::to_string(user) + ":r-x,g::---,m::r-x,o::---";
+	const std::string text = "u::rw-,u:" + std::to_string(user) + ":r--,g::---,m::r--,o::---";
 	const std::unique_ptr<void, acl_deleter> list(acl_from_text(text.c_str()));
 
 	if (!list || acl_set_file(path.c_str(), ACL_TYPE_ACCESS, static_cast<acl_t>(list.get())))

@@ -47,7 +47,7 @@ void write_atomically(const std::filesystem::path &path, std::string_view bytes,
 /* An exclusive flock(2) on `path`, waited for until `deadline_ns` of monotonic_ns(). */
 descriptor lock_file(const std::filesystem::path &path, int64_t deadline_ns);
 
-/* Lets one user list and read `path`, and nobody else but root: an access control list. */
+/* Lets one user read the file, and nobody else but root: an access control list. */
 void grant_read(const std::filesystem::path &path, uid_t user);
 
 /* Nanoseconds of CLOCK_MONOTONIC. */

@@ -87,7 +87,8 @@ void write_state(const fs::path &folder, const job_state &state)
 	/* A path need not be UTF-8; what is not is replaced, not thrown over. */
 	write_atomically(folder / "state.json",
 			 to_json(state).dump(1, ' ', false, json::error_handler_t::replace) + "\n",
-			 0644);
+			 0600);
+	grant_read(folder / "state.json", state.user);
 }
 
 descriptor lock_spool(const site &rules, int64_t deadline_ns)

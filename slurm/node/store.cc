@@ -115,15 +115,17 @@ void unpack_confined(const site &rules, int copy, const fs::path &tree, const co
 	});
 }
 
-/* From here on the files are root's, and the user may read them. */
-void take_over(const fs::path &tree, uid_t user)
+/*
+ * From here on the files are root's. The folder is the user's alone to enter: a guest's kernel sees
+ * its owner and mode, and would see no access control list.
+ */
+void take_over(const fs::path &tree)
 {
 	for (const auto &entry : fs::recursive_directory_iterator(tree))
 		if (lchown(entry.path().c_str(), 0, 0))
 			refuse_errno("cannot take over the unpacked bundle");
-	if (chown(tree.c_str(), 0, 0))
+	if (chmod(tree.c_str(), 0500))
 		refuse_errno("cannot take over the unpacked bundle");
-	grant_read(tree, user);
 }
 
 uint64_t size_of(const fs::path &folder)
@@ -168,7 +170,7 @@ fs::path keep_bundle(const site &rules, const fs::path &path, bool discard,
 	const fs::path place = rules.bundles() / (std::to_string(limits.whose.user) + "-" + sum);
 	if (!fs::exists(place)) {
 		unpack_confined(rules, copy.get(), staging.tree(), limits);
-		take_over(staging.tree(), limits.whose.user);
+		take_over(staging.tree());
 		/* After a loss of power a name must not stand for files that never got there. */
 		syncfs(copy.get());
 		fs::rename(staging.tree(), place);

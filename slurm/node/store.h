@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The node's store of unpacked bundles, SPOOL/store/KEY/. Root's, read-only, each readable by one
- * user. KEY names that user and the bundle's bytes, so a bundle is unpacked once on a node, however
- * many jobs and tasks bring it.
+ * The node's store of unpacked bundles, SPOOL/store/KEY/, each for one user alone. KEY names that
+ * user and the bundle's bytes, so a bundle is unpacked once on a node, however many jobs and tasks
+ * bring it. A user who changes the folder afterwards changes what the user's own jobs run as that
+ * user, which needs no bundle; nothing in it is ever run as root.
  */
 #ifndef KADENCE_NODE_STORE_H
 #define KADENCE_NODE_STORE_H
