@@ -310,7 +310,7 @@ class Cluster:
 
     def write_site(self, **values: Any) -> None:
         """Write site.toml anew, with other values than at the start."""
-        configuration.write_site(self.places, self.options, values)
+        configuration.write_site(self.places, values)
 
 
 def _is_complete(rows: Sequence[Mapping[str, str]]) -> bool:

@@ -1,14 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The files that a cluster of the tests reads: slurm.conf, plugstack.conf, site.toml.
-
-Every slurmd has a slurm.conf of its own which includes the cluster's, so that each can have its
-own plugstack.conf, and through it a site.toml with a spool of its own, as nodes have that are
-machines of their own.
-"""
+"""The files that a cluster of the tests reads: slurm.conf, plugstack.conf, site.toml."""
 
 import json
 import random
-import shlex
 import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +14,6 @@ from typing import Any
 LOWEST_PORT, HIGHEST_PORT = 12000, 32000
 
 LOOPBACK = "127.0.0.1"
-SITE_OF_ALL = "site.toml"
 
 
 @dataclass(frozen=True)
@@ -34,7 +27,7 @@ class Options:
     site: Mapping[str, Any] = field(default_factory=dict)  # keys of site.toml
     accounting: bool = False  # mariadbd and slurmdbd, for sacct
     task_prolog: Path | None = None
-    lines: Sequence[str] = ()  # more lines of slurm.conf, such as other nodes
+    lines: Sequence[str] = ()  # more of slurm.conf; of two with the same name the last counts
 
 
 @dataclass(frozen=True)
@@ -45,13 +38,13 @@ class Places:
 
     @property
     def configuration(self) -> Path:
-        """slurm.conf of clients and slurmctld."""
+        """slurm.conf, with the others beside it."""
         return self.folder / "etc/slurm.conf"
 
     @property
     def site(self) -> Path:
-        """site.toml of clients."""
-        return self.folder / "etc" / SITE_OF_ALL
+        """The administrator's file."""
+        return self.configuration.with_name("site.toml")
 
     @property
     def munge_socket(self) -> Path:
@@ -70,7 +63,7 @@ class Places:
         return self.folder / "nodes" / name
 
     def spool(self, node: str) -> Path:
-        """`spool` of the node's site.toml."""
+        """What site.toml's `spool` is on this node."""
         return self.node(node) / "kadence"
 
 
@@ -104,13 +97,10 @@ def write(places: Places, options: Options, first_port: int) -> None:
     if options.accounting:
         lines += _accounting(places, first_port + 1)
         _write_slurmdbd(places, first_port + 1)
-    (etc / "common.conf").write_text("\n".join(lines) + "\n")
-    _write_slurm_conf(places, options, etc)
-    for name in node_names(options):
-        folder = places.node(name)
-        folder.mkdir(parents=True)
-        _write_slurm_conf(places, options, folder)
-    write_site(places, options, options.site)
+    places.configuration.write_text("\n".join(lines) + "\n")
+    line = f"required {options.plugin.resolve()} site={places.site}\n" if options.plugin else ""
+    (etc / "plugstack.conf").write_text(line)
+    write_site(places, options.site)
 
 
 def _only_loopback(words: str) -> list[str]:
@@ -150,8 +140,7 @@ def _common(places: Places) -> list[str]:
         f"SlurmctldLogFile={places.logs}/slurmctld",
         f"SlurmdLogFile={places.logs}/%n",
         "LogTimeFormat=iso8601_ms",
-        # slurm.conf differs from node to node, and a node of the tests has the processors it says.
-        "DebugFlags=NO_CONF_HASH",
+        # A node of the tests has the processors it says.
         "SlurmdParameters=config_overrides",
         # A test waits for this much.
         "SchedulerParameters=batch_sched_delay=0,bf_interval=1",
@@ -205,31 +194,17 @@ def _write_slurmdbd(places: Places, port: int) -> None:
     path.write_text("\n".join(lines) + "\n")
 
 
-def _write_slurm_conf(places: Places, options: Options, folder: Path) -> None:
-    common = places.configuration.parent / "common.conf"
-    stack = folder / "plugstack.conf"
-    (folder / "slurm.conf").write_text(f"Include {common}\nPlugStackConfig={stack}\n")
-    site = shlex.quote(f"site={folder / SITE_OF_ALL}")
-    line = f"required {options.plugin.resolve()} {site}\n" if options.plugin else ""
-    stack.write_text(line)
-
-
-def write_site(places: Places, options: Options, changes: Mapping[str, Any]) -> None:
-    """Write site.toml of the clients and of each node; nodes differ by their spools."""
+def write_site(places: Places, changes: Mapping[str, Any]) -> None:
+    """Write site.toml; in the spool's name, %n is the node's."""
     folder = places.folder
     values = {
+        "spool": str(places.spool("%n")),
         "key_ring": str(folder / "keys"),
         "records": str(folder / "records"),
         "store": str(folder / "store"),
         "site_key": str(folder / "etc/site.pub"),
         **changes,
     }
-    places.site.write_text(_toml({"spool": str(folder / "spool"), **values}))
-    for name in node_names(options):
-        text = _toml({"spool": str(places.spool(name)), **values})
-        (places.node(name) / SITE_OF_ALL).write_text(text)
-
-
-def _toml(values: Mapping[str, Any]) -> str:
     # Strings, numbers, truth values and lists of them are written in TOML as in JSON.
-    return "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items())
+    lines = [f"{key} = {json.dumps(value)}\n" for key, value in values.items()]
+    places.site.write_text("".join(lines))

@@ -88,7 +88,7 @@ def start_slurmctld(cluster: "Cluster") -> None:
 
 
 def start_slurmd(cluster: "Cluster", node: str) -> None:
-    """A node, with its own slurm.conf."""
-    folder = cluster.places.node(node)
-    (folder / "slurmd").mkdir(exist_ok=True)
-    cluster.daemon(node, ["slurmd", "-D", "-N", node], SLURM_CONF=folder / "slurm.conf")
+    """A node."""
+    (cluster.places.node(node) / "slurmd").mkdir(parents=True, exist_ok=True)
+    words = ["slurmd", "-D", "-N", node]
+    cluster.daemon(node, words, SLURM_CONF=cluster.places.configuration)
