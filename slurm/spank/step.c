@@ -74,11 +74,11 @@ static bool find_options(spank_t spank, char bundle[PATH_MAX], char target[16])
 	return kadence_options.bundle;
 }
 
-static void call_prepare(spank_t spank, uint32_t job, uid_t user, char *bundle, char *target)
+static void call_prepare(uint32_t job, uid_t user, char *bundle, char *target)
 {
 	char tool[PATH_MAX];
 	char output[KADENCE_OUTPUT];
-	char node[256] = "localhost";
+	const char *node = getenv("SLURMD_NODENAME"); /* slurmstepd's own, not yet the step's */
 	char job_text[KADENCE_DECIMALS];
 	char user_text[KADENCE_DECIMALS];
 	bool is_batch = strcmp(step.number, "batch") == 0;
@@ -86,7 +86,7 @@ static void call_prepare(spank_t spank, uint32_t job, uid_t user, char *bundle, 
 			 "--site",
 			 (char *)kadence_settings.site,
 			 "--node",
-			 node,
+			 (char *)(node ? node : "localhost"),
 			 "prepare",
 			 "--job",
 			 job_text,
@@ -105,7 +105,6 @@ static void call_prepare(spank_t spank, uint32_t job, uid_t user, char *bundle, 
 
 	snprintf(job_text, sizeof(job_text), "%u", job);
 	snprintf(user_text, sizeof(user_text), "%u", user);
-	get_variable(spank, "SLURMD_NODENAME", node, sizeof(node));
 	if (!kadence_beside("kadence-node", tool))
 		return;
 	if (kadence_run_tool(words, output)) {
@@ -134,7 +133,7 @@ int kadence_step_prepare(spank_t spank)
 	    !is_there(spank) || !find_options(spank, bundle, target))
 		return 0;
 	step.active = true;
-	call_prepare(spank, job, user, bundle, target);
+	call_prepare(job, user, bundle, target);
 	if (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &step.tasks) == ESPANK_SUCCESS)
 		step.started = calloc(step.tasks, sizeof(*step.started));
 	return 0;
