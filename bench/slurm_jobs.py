@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs jobs for bench/slurm.py and takes their times, from outside and from their records.
+
+A job's start is when slurmctld writes that it has given it a node; what its script does first is
+to note the time. Between the two lies all that a prolog costs, and what every job costs.
+"""
+
+import json
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from kadence import resources
+
+sys.path.insert(0, str(resources.home() / "tests/slurm"))
+
+from cluster import Cluster  # noqa: E402
+
+USER = "games"
+SECONDS_AT_MOST = 3600
+STARTED = re.compile(
+    r"^\[(\S+)\] sched.*(?:Allocate|Started) JobId=(\d+)(?:_\d+\((\d+)\))? .*?(node\d+)", re.M
+)
+# The script's process takes the time itself, for starting another one takes milliseconds.
+SCRIPT = """exec bash -c 'echo $EPOCHREALTIME >"$0/$SLURM_JOB_ID"; sleep {seconds}' {folder}\n"""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One job."""
+
+    job: str
+    node: str
+    bundle: str  # or empty
+    start_ms: float  # from being given its node to its script's first line
+    prepare_ms: float | None  # what the node's tool says its work took
+
+
+def submit(cluster: Cluster, bundle: Path | None, tasks: int, at_once: int, seconds: float) -> None:
+    """An array of jobs, so many at once, each with a node to itself."""
+    options = [f"--array=1-{tasks}%{at_once}", "--output=/dev/null", "--cpus-per-task=2"]
+    if bundle:
+        options += [f"--kadence={bundle}", "--kadence-target=um"]
+    script = SCRIPT.format(folder=notes(cluster), seconds=seconds)
+    cluster.sbatch(script, *options, user=USER)
+
+
+def notes(cluster: Cluster) -> Path:
+    """Where jobs note their starts."""
+    folder = cluster.folder / "share/started"
+    if not folder.exists():
+        folder.mkdir()
+        folder.chmod(0o1777)
+    return folder
+
+
+def wait(cluster: Cluster, tasks: int, look: Callable[[], None]) -> None:
+    """Until so many jobs have started and none is left, looking at the nodes meanwhile."""
+    end = time.monotonic() + SECONDS_AT_MOST
+    while len(list(notes(cluster).iterdir())) < tasks or _queued(cluster):
+        if time.monotonic() > end:
+            raise TimeoutError(f"{_queued(cluster)} jobs are queued after {SECONDS_AT_MOST} s")
+        look()
+        time.sleep(1)
+    cluster.require_idle(60)
+
+
+def _queued(cluster: Cluster) -> int:
+    return len(cluster.run(["squeue", "--noheader"]).stdout.splitlines())
+
+
+def runs(cluster: Cluster) -> list[Run]:
+    """All jobs that noted their start, in the order in which they were given nodes."""
+    return list(_runs(cluster))
+
+
+def _runs(cluster: Cluster) -> Iterator[Run]:
+    for match in STARTED.finditer(cluster.log("slurmctld")):
+        given, job, raw, node = match.groups()
+        note = notes(cluster) / (raw or job)
+        if not note.exists():
+            continue
+        elapsed = float(note.read_text()) - datetime.fromisoformat(given).timestamp()
+        record = cluster.folder / "records" / note.name / f"{node}.json"
+        found = json.loads(record.read_text()) if record.exists() else None
+        if found and (found["refused"] or found["target"] != "um"):
+            raise ValueError(f"job {note.name} was not prepared: {found}")
+        yield Run(
+            note.name,
+            node,
+            found["bundle"]["name"] if found else "",
+            elapsed * 1000,
+            found["prepare_ms"] if found else None,
+        )
+
+
+def first_of_bundle(all_runs: Sequence[Run]) -> set[str]:
+    """The jobs that were the first of their bundle on their node."""
+    seen: dict[tuple[str, str], str] = {}
+    for run in all_runs:
+        if run.bundle:
+            seen.setdefault((run.node, run.bundle), run.job)
+    return set(seen.values())
