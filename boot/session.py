@@ -13,6 +13,7 @@ import subprocess
 import termios
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,8 @@ def run(request: Request, *, stand_in: bool = False) -> Result:
     report = _report_file()
     try:
         with _terminals_kept(request):
-            status = _run_relay(request, closed, report, stand_in)
+            given = _Relay(closed, report)
+            status = (_stand_in if stand_in else _run_relay)(request, given)
         with os.fdopen(os.dup(report), "rb") as file:
             file.seek(0)
             return _result(request, file.read(), status)
@@ -88,15 +90,35 @@ def _check(request: Request) -> None:
 
 
 def _report_file() -> int:
-    """A file without a name, whose descriptor does not take the place of a closed stream."""
-    made = os.memfd_create("report")
+    """A file without a name."""
+    return _out_of_the_way(os.memfd_create("report"))
+
+
+def _out_of_the_way(descriptor: int) -> int:
+    """Move a descriptor to where it does not take the place of a closed stream."""
     try:
-        return fcntl.fcntl(made, fcntl.F_DUPFD_CLOEXEC, 10)
+        return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
     finally:
-        os.close(made)
+        os.close(descriptor)
 
 
-def _relay_command(request: Request, closed: list[int], report: int) -> list[str]:
+@dataclass(frozen=True)
+class _Relay:
+    """What the relay is given beside the request."""
+
+    closed: list[int]  # streams
+    report: int  # descriptor, as the next one
+    signals: int | None = None  # from the stand-in
+
+    def options(self) -> list[str]:
+        signals = [] if self.signals is None else [f"--signals={self.signals}"]
+        return [f"--report={self.report}", *signals, *(f"--closed={fd}" for fd in self.closed)]
+
+    def descriptors(self) -> list[int]:
+        return [self.report] if self.signals is None else [self.report, self.signals]
+
+
+def _relay_command(request: Request, given: _Relay) -> list[str]:
     granted = memory.choose(request.memory_bytes)
     init = resources.built("boot/init")
     shared_bytes = _shared_bytes(request)
@@ -108,7 +130,7 @@ def _relay_command(request: Request, closed: list[int], report: int) -> list[str
         str(resources.built("boot/relay")),
         f"--memory-directory={granted.directory}",
         f"--parent={os.getpid()}",
-        f"--report={report}",
+        *given.options(),
         f"--shared={shared_bytes}",
         f"--boot-timeout={request.boot_timeout_seconds}",
         f"--hang-timeout={request.hang_timeout_seconds}",
@@ -117,7 +139,6 @@ def _relay_command(request: Request, closed: list[int], report: int) -> list[str
         command.append(f"--timeout={request.timeout_seconds}")
     if request.trace is not None:
         command.append(f"--at-start={x86_64.at_start(request.trace)}")
-    command += [f"--closed={stream}" for stream in closed]
     return [*command, f"--words={len(kernel)}", "--", *kernel, *request.argv]
 
 
@@ -142,37 +163,42 @@ def _is_open(descriptor: int) -> bool:
     return True
 
 
-def _start(request: Request, closed: list[int], report: int) -> "subprocess.Popen[bytes]":
+def _start(request: Request, given: _Relay) -> "subprocess.Popen[bytes]":
     stdin, stdout, stderr = (
-        subprocess.DEVNULL if number in closed else descriptor
+        subprocess.DEVNULL if number in given.closed else descriptor
         for number, descriptor in enumerate(_streams(request))
     )
     return subprocess.Popen(
-        _relay_command(request, closed, report),
+        _relay_command(request, given),
         stdin=stdin,
         stdout=stdout,
         stderr=stderr,
         cwd=request.directory,
         env=request.environment,
-        pass_fds=(report,),
+        pass_fds=given.descriptors(),
     )
 
 
-def _run_relay(request: Request, closed: list[int], report: int, stand_in: bool) -> int:
-    if not stand_in:
-        with _start(request, closed, report) as relay:
-            try:
-                return relay.wait()
-            finally:
-                relay.kill()
+def _run_relay(request: Request, given: _Relay) -> int:
+    with _start(request, given) as relay:
+        try:
+            return relay.wait()
+        finally:
+            relay.kill()
+
+
+def _stand_in(request: Request, given: _Relay) -> int:
     expected = {*FORWARDED, signal.SIGCHLD}
+    theirs, ours = map(_out_of_the_way, os.pipe())
     signal.pthread_sigmask(signal.SIG_BLOCK, expected)
     try:
-        relay = _start(request, closed, report)
+        relay = _start(request, replace(given, signals=theirs))
         _let_go()
-        return _forward_signals(relay, expected)
+        return _forward_signals(relay, ours, expected)
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, expected)
+        os.close(theirs)
+        os.close(ours)
 
 
 def _let_go() -> None:
@@ -184,11 +210,14 @@ def _let_go() -> None:
         os.close(nothing)
 
 
-def _forward_signals(relay: "subprocess.Popen[bytes]", expected: set[signal.Signals]) -> int:
+def _forward_signals(
+    relay: "subprocess.Popen[bytes]", pipe: int, expected: set[signal.Signals]
+) -> int:
+    """By a pipe: who signals us may signal the relay as well, and it has to tell the two apart."""
     while (status := relay.poll()) is None:
         arrived = signal.sigwaitinfo(expected)
         if arrived.si_signo != signal.SIGCHLD and arrived.si_code != SI_KERNEL:
-            relay.send_signal(arrived.si_signo)
+            os.write(pipe, bytes([arrived.si_signo]))
     return status
 
 
@@ -219,7 +248,11 @@ def _result(request: Request, report: bytes, relay_status: int) -> Result:
     fields = dict(line.partition(" ")[::2] for line in head.decode(errors="replace").splitlines())
     log = log_bytes.decode(errors="replace")
     if fields["outcome"] != "finished":
-        raise GuestError(_explain(request, fields, log))
+        raise GuestError(
+            _explain(request, fields, log),
+            command_started=fields["boot_ns"] != "0",
+            interrupted_by=int(fields["interrupted_by"]) or None,
+        )
     return _finished(request, fields, log)
 
 

@@ -17,7 +17,10 @@ ACCELERATOR = "native"
 def command(request: Request, memory: Memory, init: Path) -> list[str]:
     """The words that start this kernel."""
     if not os.access(request.image, os.X_OK):
-        raise GuestError(f"{request.image} is not executable, so it is no User-Mode Linux kernel")
+        raise GuestError(
+            f"{request.image} is not executable, so it is no User-Mode Linux kernel",
+            command_started=False,
+        )
     if '"' in str(init):
         raise UsageError(f"the path {init} has a quote, which no kernel command line can carry")
     return [

@@ -34,7 +34,15 @@ class BuildError(KadenceError):
 class GuestError(KadenceError):
     """A guest kernel did not boot, panicked or hung.
 
-    The status is distinct so that a caller can tell it from the command's own.
+    The status is distinct so that a caller can tell it from the command's own. Only where the
+    command was not started may a caller run it again.
     """
 
     exit_status = 125
+
+    def __init__(
+        self, message: str, *, command_started: bool = True, interrupted_by: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.command_started = command_started
+        self.interrupted_by = interrupted_by  # signal that came before the command was started

@@ -58,14 +58,23 @@ static void set_limits(void)
 	}
 }
 
-static void default_signals(void)
+/*
+ * A batch system signals every process of a job, so what is meant for the command hits the kernel
+ * and the processes of its programs, too. They hold out: all is blocked but what a processor's
+ * faults bring and what User-Mode Linux works with itself. Its programs' processes inherit that.
+ */
+static void block_signals(void)
 {
-	sigset_t none;
+	static const int needed[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,	SIGTRAP,
+				     SIGABRT, SIGALRM, SIGIO,  SIGWINCH};
+	sigset_t blocked;
 
 	for (int number = 1; number < NSIG; number++)
 		signal(number, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	sigfillset(&blocked);
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+		sigdelset(&blocked, needed[i]);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
 }
 
 /*
@@ -97,7 +106,7 @@ static noreturn void become_kernel(const struct options *options, const struct e
 	setsid();
 	umask(0); /* the guest applies the command's */
 	set_limits();
-	default_signals();
+	block_signals();
 	stay_on_one_processor();
 	/* With a random heap UML counts the gap before it, up to 1 GiB, as memory to be managed. */
 	personality(ADDR_NO_RANDOMIZE);

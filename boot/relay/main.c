@@ -40,6 +40,8 @@ struct session {
 	int doorbell;
 	int monitor;
 	int signals;
+	int stand_in;	    /* where the stand-in tells the command's signals, or -1 */
+	int interrupted_by; /* signal that came before the command was started, or 0 */
 	int64_t started_ns;
 	int64_t command_ns; /* when the command started, or 0 */
 	int64_t pinged_ns;  /* of a ping without an answer, or when the last was answered */
@@ -108,10 +110,30 @@ static void take_signal(struct session *session, int number)
 		doorbell_ring(session->doorbell);
 	} else if (!session->command_ns) {
 		session->outcome = "interrupted";
+		session->interrupted_by = number;
 	} else {
 		atomic_fetch_or(&session->channel->signals, UINT64_C(1) << (number - 1));
 		doorbell_ring(session->doorbell);
 	}
+}
+
+static bool is_forwarded(int number)
+{
+	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
+		if (forwarded[i] == number)
+			return true;
+	return false;
+}
+
+/*
+ * Who signals all processes of a job hits the stand-in and the relay. The command is to get it
+ * once, and the stand-in is the one of the two that is always hit; but what a terminal sends to
+ * its foreground group the stand-in leaves to us.
+ */
+static bool is_duplicate(const struct session *session, const struct signalfd_siginfo *info)
+{
+	return session->stand_in >= 0 && is_forwarded((int)info->ssi_signo) &&
+	       info->ssi_code != SI_KERNEL;
 }
 
 static void take_signals(struct session *session)
@@ -119,7 +141,21 @@ static void take_signals(struct session *session)
 	struct signalfd_siginfo info;
 
 	while (read(session->signals, &info, sizeof(info)) == sizeof(info))
-		take_signal(session, (int)info.ssi_signo);
+		if (!is_duplicate(session, &info))
+			take_signal(session, (int)info.ssi_signo);
+}
+
+/* Without any, the stand-in has gone; that the system tells by a signal. */
+static void take_from_stand_in(struct session *session)
+{
+	unsigned char numbers[64];
+	ssize_t count = read(session->stand_in, numbers, sizeof(numbers));
+
+	if (count <= 0)
+		session->stand_in = -1;
+	for (ssize_t i = 0; i < count; i++)
+		if (is_forwarded(numbers[i]))
+			take_signal(session, numbers[i]);
 }
 
 static void answer_doorbell(struct session *session)
@@ -206,6 +242,7 @@ static void turn(struct session *session, int timeout_ms)
 	    {.fd = session->doorbell, .events = POLLIN},
 	    {.fd = session->signals, .events = POLLIN},
 	    {.fd = session->log.descriptor, .events = POLLIN},
+	    {.fd = session->stand_in, .events = POLLIN},
 	};
 
 	/* A kernel that ended leaves its descriptors hung up: its end is seen by SIGCHLD. */
@@ -215,6 +252,8 @@ static void turn(struct session *session, int timeout_ms)
 	log_read(&session->log);
 	answer_doorbell(session);
 	take_signals(session);
+	if (entries[3].revents)
+		take_from_stand_in(session);
 }
 
 static void run(struct session *session)
@@ -299,7 +338,8 @@ static void hold_standard_descriptors(void)
 int main(int count, char **arguments)
 {
 	struct options options = options_parse(count, arguments);
-	struct session session = {.options = &options};
+	struct session session = {.options = &options, .stand_in = options.signals};
+	struct ending ending;
 
 	follow_parent(options.parent);
 	hold_standard_descriptors();
@@ -307,8 +347,11 @@ int main(int count, char **arguments)
 	run(&session);
 	finish(&session);
 	terminal_restore();
-	report_write(options.report, session.outcome, &session.kernel, session.channel,
-		     session.command_ns ? session.command_ns - session.started_ns : 0,
-		     &session.log);
+	ending = (struct ending){
+	    .outcome = session.outcome,
+	    .interrupted_by = session.interrupted_by,
+	    .boot_ns = session.command_ns ? session.command_ns - session.started_ns : 0,
+	};
+	report_write(options.report, &ending, &session.kernel, session.channel, &session.log);
 	_exit(EXIT_SUCCESS);
 }

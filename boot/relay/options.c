@@ -4,7 +4,7 @@
  *
  *   kadence-relay --memory-directory DIR --parent PID --report FD --boot-timeout S
  *                 --hang-timeout S [--timeout S] [--closed STREAM]... [--at-start COMMANDS]
- *                 --shared BYTES --words N -- KERNEL... COMMAND...
+ *                 [--signals FD] --shared BYTES --words N -- KERNEL... COMMAND...
  *
  * where the first N words are the kernel's.
  */
@@ -55,6 +55,10 @@ static void take_option(struct options *options, int option, int *words)
 	case 'p':
 		options->parent = number_option(optarg, 1L << 30);
 		break;
+	case 'g':
+		options->signals = number_option(optarg, 1L << 30);
+		fcntl(options->signals, F_SETFD, FD_CLOEXEC);
+		break;
 	case 'r':
 		options->report = number_option(optarg, 1L << 30);
 		break;
@@ -94,6 +98,7 @@ struct options options_parse(int count, char **arguments)
 	    {"at-start", required_argument, NULL, 's'},
 	    {"memory-directory", required_argument, NULL, 'd'},
 	    {"parent", required_argument, NULL, 'p'},
+	    {"signals", required_argument, NULL, 'g'},
 	    {"report", required_argument, NULL, 'r'},
 	    {"boot-timeout", required_argument, NULL, 'b'},
 	    {"hang-timeout", required_argument, NULL, 'h'},
@@ -101,7 +106,7 @@ struct options options_parse(int count, char **arguments)
 	    {"closed", required_argument, NULL, 'c'},
 	    {NULL, 0, NULL, 0},
 	};
-	struct options options = {.report = -1};
+	struct options options = {.report = -1, .signals = -1};
 	int option;
 	int words = 0;
 

@@ -20,7 +20,8 @@ struct options {
 	char **kernel;		      /* the words that start the kernel */
 	size_t shared_bytes;	      /* of the memory that holds the channel */
 	pid_t parent;
-	int report; /* descriptor that the report is written to */
+	int report;  /* descriptor that the report is written to */
+	int signals; /* from the stand-in: a byte for each signal of the command; or -1 */
 	bool closed[STANDARD_STREAMS];
 	int64_t boot_timeout_ns;
 	int64_t hang_timeout_ns;
@@ -95,8 +96,14 @@ int terminal_descriptor(const struct channel_request *request);
 uint32_t terminal_window(const struct channel_request *request);
 
 /* report.c */
-void report_write(int descriptor, const char *outcome, const struct kernel *kernel,
-		  const struct channel *channel, int64_t boot_ns, const struct log *log);
+struct ending {
+	const char *outcome;
+	int interrupted_by; /* signal that came before the command was started, or 0 */
+	int64_t boot_ns;    /* until the command started, or 0 */
+};
+
+void report_write(int descriptor, const struct ending *ending, const struct kernel *kernel,
+		  const struct channel *channel, const struct log *log);
 
 int64_t now_ns(void);
 noreturn void fail(const char *what);

@@ -38,18 +38,19 @@ static void write_result(FILE *file, const struct channel_result *result)
 	number(file, "max_resident_kib", usage->ru_maxrss);
 }
 
-void report_write(int descriptor, const char *outcome, const struct kernel *kernel,
-		  const struct channel *channel, int64_t boot_ns, const struct log *log)
+void report_write(int descriptor, const struct ending *ending, const struct kernel *kernel,
+		  const struct channel *channel, const struct log *log)
 {
 	FILE *file = fdopen(descriptor, "w");
 
 	if (!file)
 		fail("the report");
-	fprintf(file, "outcome %s\n", outcome);
+	fprintf(file, "outcome %s\n", ending->outcome);
 	fprintf(file, "failure %.255s\n", channel->failure);
 	number(file, "error", kernel->error);
 	number(file, "kernel_status", kernel->status);
-	number(file, "boot_ns", boot_ns);
+	number(file, "interrupted_by", ending->interrupted_by);
+	number(file, "boot_ns", ending->boot_ns);
 	write_result(file, &channel->result);
 	fprintf(file, "log\n");
 	fwrite(log->bytes, 1, log->length, file);
