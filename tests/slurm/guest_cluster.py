@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A cluster whose nodes are machines of their own, in QEMU; slurmctld and clients are here."""
+
+import os
+import re
+import signal
+from typing import Any
+
+from cluster import Cluster, until
+from node_guest import NodeGuest, Place
+
+HOST_SEEN_FROM_INSIDE = "10.0.2.2"
+PROCESSORS = 4
+# What Slurm may give to jobs, and what the machine has.
+MEMORY_MIB, MACHINE_MIB = 1024, 2048
+START_SECONDS = 300.0
+
+# What a node's slurm.conf has in place of the cluster's lines.
+INSIDE = {
+    "SlurmctldHost": f"controller({HOST_SEEN_FROM_INSIDE})",
+    "AuthInfo": "socket=/run/munge/munge.socket",
+    "SlurmdSpoolDir": "/var/spool/slurmd",
+    "SlurmdPidFile": "/run/slurmd.pid",
+    # Its slurmd is spoken to from outside.
+    "CommunicationParameters": "",
+}
+
+
+class GuestCluster(Cluster):
+    """The cluster while it runs."""
+
+    def __init__(self, **options: Any) -> None:
+        usual = {"nodes": 1, "processors": PROCESSORS, "memory_mib": MEMORY_MIB}
+        super().__init__(**usual | options)
+        self.guests: dict[str, NodeGuest] = {}
+
+    def start_slurmd(self, node: str) -> None:
+        """Switch a node on, and wait until its slurmd is there."""
+        if node not in self.guests:
+            self.guests[node] = self._make_guest(node)
+        guest = self.guests[node]
+        count = len(guest.starts()) + 1
+        self.daemon(f"{node}.qemu", guest.command())
+        self.await_starts(node, count)
+
+    def await_starts(self, node: str, count: int) -> None:
+        """Wait until a node has come up so often, under whatever kernel."""
+        guest = self.guests[node]
+
+        def is_up() -> bool:
+            assert self.is_running(f"{node}.qemu"), self.log(f"{node}.qemu") + guest.console()
+            return len(guest.starts()) >= count
+
+        try:
+            until(is_up, f"{node} starts", START_SECONDS)
+        except Exception as error:
+            raise AssertionError(f"{error}; its console ends: {guest.console()[-3000:]}") from error
+
+    def kill_slurmd(self, node: str, number: int = signal.SIGKILL) -> None:
+        """The node's power fails."""
+        os.kill(self._processes[f"{node}.qemu"], number)
+        until(lambda: not self.is_running(f"{node}.qemu"), f"{node} off")
+
+    def _make_guest(self, node: str) -> NodeGuest:
+        folder = self.places.node(node)
+        common = (self.places.configuration.parent / "common.conf").read_text()
+        inside = [_inside(line) for line in common.splitlines()]
+        inside.append(f"PlugStackConfig={folder / 'plugstack.conf'}")
+        (folder / "slurm.conf").write_text("\n".join(inside) + "\n")
+        (folder / "cgroup.conf").write_text("IgnoreSystemd=yes\n")
+        place = Place(
+            name=node,
+            port=_port(common) + self.nodes.index(node),
+            folder=folder / "guest",
+            shared=self.folder,
+            munge_key=self.places.munge_socket.parents[1] / "key",
+            slurm_conf=folder / "slurm.conf",
+            spool=self.places.spool(node),
+        )
+        return NodeGuest(place, self.options.processors, MACHINE_MIB)
+
+
+def _inside(line: str) -> str:
+    key = line.partition("=")[0]
+    if key not in INSIDE:
+        return line
+    return f"{key}={INSIDE[key]}" if INSIDE[key] else ""
+
+
+def _port(common: str) -> int:
+    found = re.search(r"^NodeName=.* Port=(\d+)", common, re.MULTILINE)
+    assert found is not None, common
+    return int(found[1])
