@@ -24,12 +24,16 @@ from kadence.kconfig.progress import Progress
 from kadence.kconfig.request import TRACED, BuildRequest
 from kadence.kconfig.store import Kernel
 
-__all__ = ["BuildRequest", "build"]
+__all__ = ["BuildRequest", "build", "build_inputs"]
 
 
 def build(request: BuildRequest) -> Kernel:
     """The kernel for this request, from the store or built now."""
-    inputs = identity.gather(request)
+    return build_inputs(identity.gather(request))
+
+
+def build_inputs(inputs: Inputs) -> Kernel:
+    """The same for what was gathered already."""
     with locks.exclusive(store.folder() / f".{inputs.id}.lock", f"kernel {inputs.id}"):
         _remove_remains(inputs.id)
         if not store.is_whole(inputs.id):

@@ -54,7 +54,11 @@ class Inputs:
 def gather(request: BuildRequest) -> Inputs:
     """Read and check everything a build needs, before anything is built."""
     target = request.checked()
-    requested = rules.requested(request, needs_of(request))
+    return of_symbols(request, target, rules.requested(request, needs_of(request)))
+
+
+def of_symbols(request: BuildRequest, target: Target, requested: tuple[Requested, ...]) -> Inputs:
+    """The same for symbols that were decided on already."""
     found = source.origin(request)
     return Inputs(
         request=request,
