@@ -27,6 +27,7 @@ FIGURES = "kadence.figures"
 COMPARE = "kadence.compare"
 CONFIGURATION = "kadence.configuration"
 BUNDLE = "kadence.bundle"
+SITE = "kadence.site"
 JOB = "kadence.job"
 STEP = "kadence.step"
 RECORD = "kadence.record"
@@ -43,6 +44,7 @@ VERSIONS = {
     COMPARE: 1,
     CONFIGURATION: 1,
     BUNDLE: 1,
+    SITE: 1,
     JOB: 1,
     STEP: 1,
     RECORD: 1,

@@ -25,6 +25,7 @@ VERBS = {
     "specialize": "take a program from source to a measured report",
     "key": "make a key that signs bundles",
     "bundle": "pack a program and its kernel into one signed file for a batch job",
+    "site": "build what a cluster's nodes may run, for its administrator to sign",
     "doctor": "say what is missing on this machine",
 }
 

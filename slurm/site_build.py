@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Builds what a site's nodes may run with privilege, once its administrator has seen it."""
+
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from kadence import resources
+from kadence.boot import debian
+from kadence.errors import BuildError, UsageError
+from kadence.kconfig.build import build_inputs
+from kadence.kconfig.rules import Requested
+from kadence.slurm import site_store
+from kadence.slurm.site import Site
+from kadence.slurm.site_request import Order
+
+MODULE = "kadapt.ko"
+IMAGE, CONFIG, COMMAND_LINE, INITIAL_RAM = "bzImage", "config", "cmdline", "initrd"
+# By which a running kernel says which one of the site's it is.
+MARK = "kadence.kernel"
+NANOSECONDS = 1_000_000
+HEADERS = Path("/usr/src")
+
+
+@dataclass(frozen=True)
+class Signer:
+    """Into which store, and with what the folders are signed."""
+
+    store: Path
+    key: Ed25519PrivateKey
+    command: Sequence[str]
+
+
+def review(order: Order, site: Site) -> Iterator[str]:
+    """What the administrator has to see before a kernel is built."""
+    yield f"kernel for configuration {order.configuration}, {order.inputs.origin.series}:"
+    yield from _table(order.inputs.requested)
+    if order.alone:
+        yield "of these, no rule of this site's asks for:"
+        yield from _table(order.alone)
+    if order.ignored:
+        yield "the bundle asks for these in vain:"
+        yield from _table(order.ignored)
+    if order.undefended:
+        yield f"switched off, because {site.file} says mitigations_off:"
+        yield from _table(order.undefended)
+    else:
+        yield "all mitigations that the processor needs stay on"
+
+
+def _table(symbols: Sequence[Requested]) -> Iterator[str]:
+    for each in symbols:
+        yield f"  {each.symbol}={each.value}  {each.reason} ({each.origin})"
+
+
+def build_kernel(
+    order: Order, site: Site, signer: Signer, command_line: str, initial_ram: Path | None
+) -> Path:
+    """Build an ordered kernel into the site's store."""
+    kernel = build_inputs(order.inputs)
+    files = {
+        IMAGE: kernel.image.read_bytes(),
+        CONFIG: kernel.config.read_bytes(),
+        COMMAND_LINE: f"{_command_line(order, site, command_line)}\n".encode(),
+    }
+    if initial_ram is not None:
+        files[INITIAL_RAM] = _content(initial_ram)
+    body = {
+        "kernel": kernel.id,
+        "release": kernel.manifest["release"],
+        "mitigations": not site.mitigations_off,
+        "unavailable": kernel.manifest["unavailable"],
+    }
+    folder = site_store.KERNELS / order.configuration
+    return site_store.write(signer.store, folder, files, body, signer.key, signer.command)
+
+
+def _command_line(order: Order, site: Site, more: str) -> str:
+    if any(not each.isprintable() for each in more):
+        raise UsageError("a kernel's command line is one line of visible characters")
+    words = [
+        f"{MARK}={order.configuration}",
+        f"kadapt.quantum_max_ns={site.largest_quantum_ms * NANOSECONDS}",
+        *(["mitigations=off"] if site.mitigations_off else []),
+        *more.split(),
+    ]
+    return " ".join(words)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+
+
+def build_module(release: str, signer: Signer) -> Path:
+    """Build the driver for a kernel that nodes run already, into the site's store."""
+    home = resources.home()
+    words = ["make", "--no-print-directory", "-C", str(home), "kadapt-module"]
+    words += [f"RELEASE={release}", f"KADAPT_HEADERS={_headers(release)}"]
+    made = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
+    if made.returncode:
+        reason = (made.stderr.strip() or made.stdout.strip()).splitlines()[-1:]
+        raise BuildError(f"kadapt.ko for {release} can't be built: {' '.join(reason)}")
+    content = _content(home / "build/kadapt" / f"module-{release}" / MODULE)
+    folder = site_store.MODULES / release
+    body = {"release": release}
+    return site_store.write(
+        signer.store, folder, {MODULE: content}, body, signer.key, signer.command
+    )
+
+
+def _headers(release: str) -> Path:
+    installed = HEADERS / f"linux-headers-{release}"
+    return installed if installed.is_dir() else debian.kernel_headers(release)

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From a bundle's configuration to what a site builds of it.
+
+The configuration is a user's text, so little of it is taken as it is. What the program needs is put
+through the site's own rules; what the configuration asks for beyond them, as a trace makes it, may
+only switch things on, and the kernel is built without what can't be had. What a node needs, and the
+site's defences, stand above both.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kadence import artefact
+from kadence.errors import ArtefactError, UsageError
+from kadence.kconfig import identity, rules
+from kadence.kconfig.identity import Inputs
+from kadence.kconfig.request import TAILORED, BuildRequest, Needs
+from kadence.kconfig.rules import Requested
+from kadence.slurm.bundle import Bundle
+
+TARGET = "x86_64"
+NODE_SYMBOLS = Path(__file__).resolve().parent / "node-symbols.toml"
+NODE_PRECEDENCE = 105
+MITIGATIONS = "mitigations.toml"
+SYMBOL = re.compile(r"[A-Z0-9][A-Za-z0-9_]{0,63}")
+LONGEST_REASON = 200
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What a bundle wants its node's kernel to be."""
+
+    id: str
+    needs: Needs
+    requested: tuple[Requested, ...]
+
+
+@dataclass(frozen=True)
+class SiteRequest(BuildRequest):
+    """A tailored kernel whose needs come from a bundle, not from a plan."""
+
+    bundle: str = ""
+
+    def command(self) -> list[str]:
+        """The command that builds this kernel again."""
+        return ["kadence", "site", "build", self.bundle]
+
+
+@dataclass(frozen=True)
+class Order:
+    """A kernel to build, and what the administrator should know of it."""
+
+    configuration: str  # its ID, by which bundles name the kernel
+    inputs: Inputs
+    alone: tuple[Requested, ...]  # what the bundle asks for and no rule of the site's
+    ignored: tuple[Requested, ...]  # what it asks for in vain
+    undefended: tuple[Requested, ...]  # mitigations that are left out
+
+
+def configuration_of(name: str, bundle: Bundle) -> Configuration:
+    """The bundle's configuration for nodes; `name` is for refusals."""
+    listed = bundle.manifest.configurations.get(TARGET)
+    if listed is None:
+        raise UsageError(f"{name} has no configuration for {TARGET}, so there is nothing to build")
+    what = f"{listed.file} of {name}"
+    document = artefact.parse(what, bundle.files[listed.file], artefact.CONFIGURATION)
+    try:
+        requested = tuple(_requested(each) for each in document["requested"])
+        return Configuration(_identifier(listed.id), _needs(document["needs"]), requested)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ArtefactError(f"{what} is damaged ({error}); make the bundle anew") from error
+
+
+def order(
+    name: str, wanted: Configuration, mitigations_off: bool, node_symbols: Sequence[Path]
+) -> Order:
+    """Decide on every symbol."""
+    request = SiteRequest(
+        kind=TAILORED, target=TARGET, mitigations=not mitigations_off, bundle=name
+    )
+    own = {each.symbol: each for each in rules.requested(request, wanted.needs)}
+    for each in _node_symbols([NODE_SYMBOLS, *node_symbols]):
+        own[each.symbol] = each
+    beyond = [each for each in wanted.requested if each.symbol not in own]
+    alone = tuple(each for each in beyond if each.value == "y")
+    contrary = (each for each in wanted.requested if own.get(each.symbol, each) != each)
+    ignored = (*contrary, *(each for each in beyond if each.value != "y"))
+    symbols = sorted([*own.values(), *alone], key=lambda each: each.symbol)
+    return Order(
+        configuration=wanted.id,
+        inputs=identity.of_symbols(request, _target(), tuple(symbols)),
+        alone=alone,
+        ignored=tuple(each for each in ignored if _differs(each, own)),
+        undefended=tuple(_mitigations()) if mitigations_off else (),
+    )
+
+
+def _differs(each: Requested, own: dict[str, Requested]) -> bool:
+    return each.symbol not in own or own[each.symbol].value != each.value
+
+
+def _target() -> Any:
+    return BuildRequest(target=TARGET).checked()
+
+
+def _mitigations() -> Iterator[Requested]:
+    defended = SiteRequest(kind=TAILORED, target=TARGET, mitigations=True)
+    for each in rules.requested(defended, Needs()):
+        if each.origin == MITIGATIONS:
+            yield each
+
+
+def _node_symbols(files: Iterable[Path]) -> Iterator[Requested]:
+    for file in files:
+        try:
+            symbols = tomllib.loads(file.read_text(encoding="utf-8"))["symbols"]
+            for symbol, need in symbols.items():
+                yield Requested(symbol, need["value"], need["reason"], file.name, NODE_PRECEDENCE)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UsageError(f"{file} is no list of symbols as {NODE_SYMBOLS}: {error}") from error
+
+
+def _requested(each: dict[str, Any]) -> Requested:
+    """Soft: what only the bundle asks for may be impossible here."""
+    symbol, value = str(each["symbol"]), str(each["value"])
+    if not SYMBOL.fullmatch(symbol):
+        raise ValueError(f"{symbol!r} is no symbol")
+    return Requested(symbol, value, plain(each["reason"]), plain(each["origin"]), soft=True)
+
+
+def _identifier(text: str) -> str:
+    """It becomes the name of a folder."""
+    if not re.fullmatch(r"[0-9a-f]{4,64}", text):
+        raise ValueError(f"{text!r} is no kernel's ID")
+    return text
+
+
+def _needs(needs: dict[str, Any]) -> Needs:
+    return Needs(
+        system_calls=frozenset(str(name) for name in needs["system_calls"]),
+        socket_families=frozenset(int(family) for family in needs["socket_families"]),
+        threads=bool(needs["threads"]),
+        processes=bool(needs["processes"]),
+        shared_memory=bool(needs["shared_memory"]),
+        memory_bytes=int(needs["memory_bytes"]),
+        io_paths=bool(needs["io_paths"]),
+    )
+
+
+def plain(text: Any) -> str:
+    """A user's words without anything that a terminal would act on."""
+    return "".join(each if each.isprintable() else "?" for each in str(text))[:LONGEST_REASON]
