@@ -10,6 +10,7 @@
 #include "job.h"
 #include "leftovers.h"
 #include "manifest.h"
+#include "module.h"
 #include "records.h"
 #include "refusal.h"
 #include "store.h"
@@ -74,13 +75,14 @@ std::string record_name(const std::string &node, const fs::path &folder)
 }
 
 void keep_record(const site &rules, const std::string &node, const fs::path &folder,
-		 const job_state &state, size_t killed)
+		 const job_state &state, size_t killed, const std::string &restored)
 {
 	const confinement limits = {find_person(state.user), deadline_of(rules), 0, ""};
 	json record = describe(node, state);
 
 	record["steps"] = gather_steps(folder / "steps", limits);
 	record["processes_killed"] = killed;
+	record["nodestate"] = restored;
 	write_record(rules, record_name(node, folder), state, record, limits);
 }
 
@@ -88,11 +90,13 @@ void keep_record(const site &rules, const std::string &node, const fs::path &fol
 void finish_folder(const site &rules, const std::string &node, const fs::path &folder)
 {
 	const size_t killed = kill_leftovers(folder);
+	const std::string restored =
+	    restore_module(rules, folder.filename().string(), deadline_of(rules));
 	job_state state;
 
 	if (read_state(folder, state)) {
 		try {
-			keep_record(rules, node, folder, state, killed);
+			keep_record(rules, node, folder, state, killed, restored);
 		} catch (const std::exception &error) {
 			std::cerr << "kadence: no record of job " << state.job << ": "
 				  << error.what() << '\n';
@@ -130,6 +134,7 @@ void finish_stale(const site &rules, const std::string &node)
 			stale.push_back(entry.path());
 	for (const fs::path &folder : stale)
 		finish_folder(rules, node, folder);
+	restore_module(rules, "", deadline_of(rules));
 }
 
 void sweep(const site &rules, const std::string &node)

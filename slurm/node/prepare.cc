@@ -9,6 +9,7 @@
 #include "finish.h"
 #include "job.h"
 #include "key_ring.h"
+#include "module.h"
 #include "refusal.h"
 #include "store.h"
 #include "target.h"
@@ -53,6 +54,8 @@ void accept_bundle(const site &rules, const wish &what, const confinement &limit
 	    parse_manifest(read_file(folder / "manifest.json", largest_manifest));
 	state.store = folder.string();
 	state.target = choose_target(bundle, rules, what.target, state.notice);
+	if (state.target == "module")
+		prepare_module(rules, what, limits.deadline_ns);
 }
 
 job_state decide(const site &rules, const wish &what, const fs::path &folder,

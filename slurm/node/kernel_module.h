@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The driver in the running kernel, as a module or built in, and its device. */
+#ifndef KADENCE_NODE_KERNEL_MODULE_H
+#define KADENCE_NODE_KERNEL_MODULE_H
+
+#include <cstdint>
+#include <string>
+#include <sys/types.h>
+
+namespace kadence
+{
+
+/* Who may open the device. */
+struct device_access {
+	uid_t owner = 0;
+	gid_t group = 0;
+	mode_t mode = 0;
+	bool exists = false;
+};
+
+bool driver_is_there();
+
+/* Descriptors, threads in a phase and rings that hold it; 0 where it is built in: not counted. */
+uint64_t driver_users();
+
+/* The longest quantum that a policy may ask for. */
+uint64_t driver_limit_ns();
+void set_driver_limit(uint64_t nanoseconds);
+
+/* Loads a module that was read before, so that nothing changes between check and use. */
+void load_driver(const std::string &bytes, uint64_t limit_ns);
+
+/* Waits until nobody uses it, at most until `deadline_ns` of monotonic_ns(); false if somebody
+ * still does. */
+bool await_idle_driver(int64_t deadline_ns);
+bool unload_driver(int64_t deadline_ns);
+
+device_access read_device();
+void set_device(const device_access &access);
+
+} // namespace kadence
+
+#endif

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the site has built and signed: the only kernels and modules that a node takes. */
+#ifndef KADENCE_NODE_SITE_STORE_H
+#define KADENCE_NODE_SITE_STORE_H
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "site.h"
+
+namespace kadence
+{
+
+/* One folder of the site's store, whose manifest the site's key has signed. */
+class site_folder
+{
+      public:
+	/* Verifies the manifest of STORE/`name`, or refuses. */
+	site_folder(const site &rules, const std::filesystem::path &name);
+
+	/* A file's bytes, with the length and the checksum that were signed, or a refusal. */
+	std::string read(const std::string &file) const;
+	bool has(const std::string &file) const;
+
+      private:
+	struct signed_file {
+		uint64_t bytes = 0;
+		std::string sha256;
+	};
+
+	std::filesystem::path path_;
+	std::map<std::string, signed_file> files_;
+};
+
+} // namespace kadence
+
+#endif

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A site whose nodes are machines in QEMU: keys, a bundle of two programs, the site's own store."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from guest_cluster import GuestCluster
+from packing import noted_build_id
+
+from kadence.slurm import bundle, keys
+from kadence.slurm.bundle import BuiltProgram, Configuration, Contents
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+PROGRAMS = {"phases": "gcc-12", "ranks": "mpicc"}
+FLAGS = ("-O2", "-Wall", "-Wextra", "-Werror")
+USER = "games"
+
+
+def compile_programs(folder: Path) -> None:
+    """Each program plain and adapted, as folder/MODE/NAME."""
+    adapted = ("-DADAPTED", f"-I{ROOT / 'kadapt/lib'}", f"-I{ROOT / 'kadapt/uapi'}")
+    library = str(ROOT / "build/kadapt/libkadapt.a")
+    for name, compiler in PROGRAMS.items():
+        source = str(HERE / "programs" / f"{name}.c")
+        for mode, before, after in (("plain", (), ()), ("adapted", adapted, (library,))):
+            target = folder / mode / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            words = [compiler, *FLAGS, *before, "-o", str(target), source, *after]
+            subprocess.run(words, check=True)
+
+
+@dataclass(frozen=True)
+class GuestSite:
+    """Everything of the site's in the cluster's folder, where its nodes see it, too."""
+
+    cluster: GuestCluster
+    kadence: Callable[..., subprocess.CompletedProcess[str]]
+    configurations: Mapping[str, Configuration] = field(default_factory=dict)
+
+    @property
+    def share(self) -> Path:
+        return self.cluster.folder / "share"
+
+    @property
+    def bundle(self) -> Path:
+        return self.share / "programs.kbundle"
+
+    @property
+    def site_file(self) -> Path:
+        return self.cluster.places.site
+
+    def set_up(self) -> None:
+        """Keys, programs, and the bundle."""
+        folder = self.cluster.folder
+        for name in ("user", "site"):
+            keys.make(folder / "private" / name)
+        shutil.copy(folder / "private/user.pub", folder / "keys/user.pub")
+        shutil.copy(folder / "private/site.pub", folder / "etc/site.pub")
+        compile_programs(self.share)
+        (folder / "plan.json").write_text("{}")
+        programs = [
+            BuiltProgram(self.share / "adapted" / name, (noted_build_id(self.plain(name)),))
+            for name in PROGRAMS
+        ]
+        contents = Contents(
+            name="programs",
+            programs=programs,
+            plan=folder / "plan.json",
+            configurations=self.configurations,
+        )
+        bundle.write(self.bundle, contents, keys.load_private(folder / "private/user"))
+
+    def plain(self, name: str) -> Path:
+        """A program as it was before it was adapted."""
+        return self.share / "plain" / name
+
+    def build(self, *words: object) -> str:
+        """`kadence site build`; what it printed."""
+        made = self.kadence(
+            *("site", "build", "--yes", "--site", self.site_file),
+            *("--key", self.cluster.folder / "private/site", *words),
+            timeout=2400,
+        )
+        assert made.returncode == 0, made.stdout + made.stderr
+        return str(made.stdout)
+
+    def options(self, target: str) -> list[str]:
+        """Of srun and sbatch."""
+        return [f"--kadence={self.bundle}", f"--kadence-target={target}"]
+
+    def record(self, job: str) -> dict[str, Any]:
+        """What the job's epilog left."""
+        (path,) = (self.cluster.folder / "records" / job).glob("*.json")
+        return dict(json.loads(path.read_text()))
