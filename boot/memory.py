@@ -47,14 +47,17 @@ def parse_size(text: str) -> int:
     return int(match[1]) * SUFFIXES[match[2].upper()]
 
 
-def choose(requested_bytes: int | None) -> Memory:
+def choose(requested_bytes: int | None, granted_bytes: int | None = None) -> Memory:
     """Memory as asked for, else as the caller's limits allow; refused where it cannot be."""
     if requested_bytes is not None and requested_bytes < MINIMUM_BYTES:
         raise UsageError(
             f"{_mib(requested_bytes)} is too little memory for a guest; "
             f"give it at least {_mib(MINIMUM_BYTES)} with --mem"
         )
-    limit = min(_limits(asked=requested_bytes is not None), key=lambda limit: limit.size_bytes)
+    limits = [*_limits(asked=requested_bytes is not None)]
+    if granted_bytes is not None:
+        limits.append(Limit(granted_bytes, "what this step was given"))
+    limit = min(limits, key=lambda limit: limit.size_bytes)
     wanted = min(limit.size_bytes, DEFAULT_BYTES) if requested_bytes is None else requested_bytes
     if limit.size_bytes < max(wanted, MINIMUM_BYTES):
         raise UsageError(

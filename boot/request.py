@@ -16,6 +16,7 @@ class Request:
     directory: Path | None = None  # default: the caller's
     environment: Mapping[str, str] | None = None  # default: the caller's
     memory_bytes: int | None = None  # default: from what the caller may use
+    memory_limit_bytes: int | None = None  # what the caller may use, where that is less
     timeout_seconds: float | None = None  # of the command; default: none
     stdin: int = 0  # file descriptors
     stdout: int = 1

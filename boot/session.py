@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from kadence import resources
-from kadence.boot import memory, um, x86_64
+from kadence.boot import memory, um
 from kadence.boot.request import Request, Result
 from kadence.errors import GuestError, UsageError
 
@@ -119,12 +119,15 @@ class _Relay:
 
 
 def _relay_command(request: Request, given: _Relay) -> list[str]:
-    granted = memory.choose(request.memory_bytes)
+    granted = memory.choose(request.memory_bytes, request.memory_limit_bytes)
     init = resources.built("boot/init")
     shared_bytes = _shared_bytes(request)
     if request.target == TARGETS[0]:
         kernel = um.command(request, granted, init)
     else:
+        # Imported here: every step of a job would wait 10 ms for it.
+        from kadence.boot import x86_64
+
         kernel = x86_64.command(request, granted, init, shared_bytes)
     command = [
         str(resources.built("boot/relay")),
@@ -138,6 +141,8 @@ def _relay_command(request: Request, given: _Relay) -> list[str]:
     if request.timeout_seconds is not None:
         command.append(f"--timeout={request.timeout_seconds}")
     if request.trace is not None:
+        from kadence.boot import x86_64
+
         command.append(f"--at-start={x86_64.at_start(request.trace)}")
     return [*command, f"--words={len(kernel)}", "--", *kernel, *request.argv]
 
@@ -250,7 +255,7 @@ def _result(request: Request, report: bytes, relay_status: int) -> Result:
     if fields["outcome"] != "finished":
         raise GuestError(
             _explain(request, fields, log),
-            command_started=fields["boot_ns"] != "0",
+            command_started=fields["boot_ns"] != "0" and fields["outcome"] != "failed",
             interrupted_by=int(fields["interrupted_by"]) or None,
         )
     return _finished(request, fields, log)
@@ -278,7 +283,11 @@ def _finished(request: Request, fields: dict[str, str], log: str) -> Result:
 
 
 def _accelerator(request: Request) -> str:
-    return um.ACCELERATOR if request.target == TARGETS[0] else x86_64.accelerator(request)
+    if request.target == TARGETS[0]:
+        return um.ACCELERATOR
+    from kadence.boot import x86_64
+
+    return x86_64.accelerator(request)
 
 
 def _explain(request: Request, fields: dict[str, str], log: str) -> str:

@@ -179,6 +179,8 @@ static void look_at_guest(struct session *session)
 	if (state >= CHANNEL_STARTED && !session->command_ns) {
 		session->command_ns = now_ns();
 		session->pinged_ns = session->command_ns;
+		if (state == CHANNEL_STARTED)
+			carrier_start_input(session->carriers, &session->channel->request);
 	}
 	if (state == CHANNEL_FINISHED)
 		session->outcome = "finished";

@@ -84,6 +84,7 @@ void log_read(struct log *log);
 
 /* streams.c */
 void carrier_start(struct carrier *carriers, struct channel *channel, int doorbell);
+void carrier_start_input(struct carrier *carriers, const struct channel_request *request);
 void carriers_wake(struct carrier *carriers);
 void carriers_finish(struct carrier *carriers);
 void doorbell_ring(int doorbell);

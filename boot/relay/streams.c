@@ -141,13 +141,18 @@ void carrier_start(struct carrier *carriers, struct channel *channel, int doorbe
 		carriers[stream].base = (char *)channel;
 		carriers[stream].doorbell = doorbell;
 	}
-	if (request->streams[STREAM_INPUT] != STREAM_CLOSED)
-		start_one(&carriers[STREAM_INPUT], carry_in, STDIN_FILENO);
 	for (int stream = STREAM_OUTPUT; stream < STANDARD_STREAMS; stream++)
 		if (request->streams[stream] == STREAM_PIPE)
 			start_one(&carriers[stream], carry_out, stream);
 	if (terminal >= 0)
 		start_one(&carriers[STREAM_PTY], carry_out, terminal);
+}
+
+/* Not earlier: a guest that does not come up leaves all input to whoever runs the command then. */
+void carrier_start_input(struct carrier *carriers, const struct channel_request *request)
+{
+	if (request->streams[STREAM_INPUT] != STREAM_CLOSED)
+		start_one(&carriers[STREAM_INPUT], carry_in, STDIN_FILENO);
 }
 
 void carriers_wake(struct carrier *carriers)

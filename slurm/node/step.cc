@@ -166,7 +166,7 @@ int execute_in_guest(const std::string &program, char *arguments[])
 	const std::string python =
 	    (self.parent_path().parent_path().parent_path() / ".venv/bin/python").string();
 	std::vector<char *> words;
-	std::string options[] = {"-m", "kadence.slurm.step"};
+	std::string options[] = {"-I", "-m", "kadence.slurm.step"};
 
 	setenv("KADENCE_STEP_PROGRAM", program.c_str(), 1);
 	words.push_back(const_cast<char *>(python.c_str()));

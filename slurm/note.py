@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a task leaves for the epilog: how it ran, and what it used by the guest's own counters."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kadence import artefact, boot
+from kadence.errors import ArtefactError
+from kadence.slurm.manifest import KernelFile
+
+if TYPE_CHECKING:
+    from kadence.slurm.step import Step
+
+MEASURED = (
+    "boot_seconds",
+    "wall_seconds",
+    "user_seconds",
+    "system_seconds",
+    "voluntary_switches",
+    "involuntary_switches",
+    "minor_faults",
+    "major_faults",
+    "max_resident_bytes",
+)
+
+
+def of(
+    step: "Step", kernel: KernelFile | None, result: boot.Result | None, why: str
+) -> dict[str, Any]:
+    """A note; without a kernel, of a command that ran plain or not at all, and why."""
+    body: dict[str, Any] = {
+        "step": step.task.step,
+        "task": step.task.number,
+        "command": step.command[0],
+        "arguments": step.command[1:],
+        "target": "none" if kernel is None else "um",
+        "program": "adapted" if kernel is not None and step.is_adapted() else "plain",
+        "kernel": kernel.id if kernel is not None else None,
+        "why": why,
+    }
+    if result is not None:
+        body |= _used(result)
+    return body
+
+
+def _used(result: boot.Result) -> dict[str, Any]:
+    """With the status as Slurm's plugin notes it: 128 beside the number of a signal."""
+    return {
+        "status": result.status if result.signal is None else 128,
+        "signal": result.signal or 0,
+        **{name: getattr(result, name) for name in MEASURED},
+        "complaints": boot.complaints(result.log),
+    }
+
+
+def leave(path: Path, body: Mapping[str, Any]) -> None:
+    """Where it can't be written there is none: the job's own work is worth more."""
+    try:
+        artefact.write(path, artefact.STEP, None, [], dict(body))
+    except (ArtefactError, ValueError):
+        return
