@@ -34,6 +34,14 @@ UM = "um"
 FAIL = "fail"
 # Whoever reads a command's counters reads them here: what libkadapt appends a line to.
 COUNTERS = "KADAPT_COUNTERS"
+# mpirun takes a job's variables for a Slurm that starts its ranks, and in the guest there is none:
+# OpenMPI's (plm, ras) and those of MPICH and its kin (Hydra).
+LAUNCHERS = {
+    "OMPI_MCA_plm": "isolated",
+    "OMPI_MCA_ras": "^slurm",
+    "HYDRA_BOOTSTRAP": "fork",
+    "HYDRA_RMK": "user",
+}
 LET_GO = (0, 1)
 ABOVE_STANDARD_STREAMS = 10
 
@@ -142,7 +150,7 @@ def _guest_memory(of: Task) -> int | None:
 def _environment(step: Step) -> dict[str, str]:
     """The command's own, and where libkadapt leaves its counters for the epilog."""
     counters = {COUNTERS: str(step.steps / f"{step.key()}.counters")}
-    return counters | _own_environment()
+    return LAUNCHERS | counters | _own_environment()
 
 
 def _own_environment() -> dict[str, str]:
