@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Slurm for the tests; the helpers beside them are found from here."""
 
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 import cluster  # noqa: E402
+from adapting import AdaptingCluster  # noqa: E402
+from workshop import Workshop  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -24,4 +29,30 @@ def slurm() -> type[cluster.Cluster]:
 def plain_cluster(slurm: type[cluster.Cluster]) -> Iterator[cluster.Cluster]:
     """Two nodes with accounting and without Kadence."""
     with slurm(nodes=2, accounting=True) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def workshop(generic_kernel: Any) -> Iterator[Workshop]:
+    """Makes bundles, where every user can read them."""
+    folder = Path(tempfile.mkdtemp(prefix="kadence-workshop-"))
+    folder.chmod(0o777)
+    yield Workshop(folder, generic_kernel)
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def good(workshop: Workshop) -> Path:
+    """A bundle with nothing wrong."""
+    return workshop.bundle("work")
+
+
+@pytest.fixture(scope="session")
+def adapting(slurm: type[cluster.Cluster], workshop: Workshop) -> Iterator[AdaptingCluster]:
+    """Two nodes with Kadence, accounting and a TaskProlog."""
+    prolog = workshop.folder / "task-prolog"
+    prolog.write_text("#!/bin/sh\necho export FROM_TASK_PROLOG=yes\n")
+    prolog.chmod(0o755)
+    with AdaptingCluster(nodes=2, accounting=True, task_prolog=prolog) as started:
+        workshop.trust(started.folder / "keys")
         yield started
