@@ -102,20 +102,24 @@ class Cluster:
         self.stop()
 
     def _set_up(self) -> None:
-        self.folder.chmod(0o755)
-        for name in ("etc", "log", "nodes", "state", "home", "keys", "records", "share"):
-            (self.folder / name).mkdir()
-        (self.folder / "share").chmod(0o1777)
-        configuration.write(
-            self.places, self.options, configuration.free_ports(2 + self.options.nodes)
-        )
+        self.make_folders()
+        ports = configuration.free_ports(2 + self.options.nodes)
+        configuration.write(self.places, self.options, ports)
         daemons.start_munged(self)
         if self.options.accounting:
-            daemons.start_accounting(self)
+            daemons.start_database(self)
+            daemons.start_slurmdbd(self)
         daemons.start_slurmctld(self)
         for name in self.nodes:
             self.start_slurmd(name)
         self.require_idle()
+
+    def make_folders(self) -> None:
+        """What is below the cluster's folder; jobs of all users must get there."""
+        self.folder.chmod(0o755)
+        for name in ("etc", "log", "nodes", "state", "home", "keys", "records", "share"):
+            (self.folder / name).mkdir()
+        (self.folder / "share").chmod(0o1777)
 
     def stop(self) -> None:
         """End every process and remove the folder."""
@@ -269,7 +273,7 @@ class Cluster:
         return found
 
     def wait_for_state(self, job: str, state: str, seconds: float = 30) -> None:
-        """Wait for a job to be in a state, such as RUNNING."""
+        """Wait for a job to be in a state. RUNNING: it has its nodes, which may not know yet."""
         until(lambda: self.jobs(job)[0].state == state, f"job {job} {state}", seconds)
 
     def output(self, job: str, user: str = "root") -> str:

@@ -43,15 +43,16 @@ def start_munged(cluster: "Cluster") -> None:
     _wait_for(cluster, "munged", socket)
 
 
-def start_accounting(cluster: "Cluster") -> None:
-    """A database that only a socket in a folder of root's leads to, and slurmdbd."""
+def start_database(cluster: "Cluster") -> None:
+    """A database that only a socket leads to, with its usual accounts."""
     socket = cluster.places.database_socket
     folder = socket.parent
-    folder.mkdir(0o700)
+    folder.mkdir()
     subprocess.run(
         [
             *("mariadb-install-db", "--no-defaults", "--user=root", "--skip-test-db"),
-            *("--auth-root-authentication-method=normal", f"--datadir={folder}/data"),
+            *("--auth-root-authentication-method=socket", f"--datadir={folder}/data"),
+            "--auth-root-socket-user=root",
         ],
         check=True,
         capture_output=True,
@@ -65,12 +66,21 @@ def start_accounting(cluster: "Cluster") -> None:
         ],
     )
     _wait_for(cluster, "mariadbd", socket)
-    configuration = cluster.places.configuration
-    cluster.daemon("slurmdbd", ["slurmdbd", "-D"], SLURM_CONF=configuration, MYSQL_UNIX_PORT=socket)
-    _wait_for_answer(cluster, "slurmdbd", ["sacctmgr", "--immediate", "add", "cluster", "kadence"])
 
 
-def _wait_for_answer(cluster: "Cluster", name: str, words: list[str]) -> None:
+def start_slurmdbd(cluster: "Cluster") -> None:
+    """The daemon between Slurm and its database."""
+    cluster.daemon(
+        "slurmdbd",
+        ["slurmdbd", "-D"],
+        SLURM_CONF=cluster.places.configuration,
+        MYSQL_UNIX_PORT=cluster.places.database_socket,
+    )
+    wait_for_answer(cluster, "slurmdbd", ["sacctmgr", "show", "cluster"])
+
+
+def wait_for_answer(cluster: "Cluster", name: str, words: list[str]) -> None:
+    """Until a client of a daemon's succeeds."""
     from cluster import ClusterError, until
 
     def answers() -> bool:
@@ -84,7 +94,7 @@ def _wait_for_answer(cluster: "Cluster", name: str, words: list[str]) -> None:
 def start_slurmctld(cluster: "Cluster") -> None:
     """The controller."""
     cluster.daemon("slurmctld", ["slurmctld", "-D"], SLURM_CONF=cluster.places.configuration)
-    _wait_for_answer(cluster, "slurmctld", ["scontrol", "ping"])
+    wait_for_answer(cluster, "slurmctld", ["scontrol", "ping"])
 
 
 def start_slurmd(cluster: "Cluster", node: str) -> None:

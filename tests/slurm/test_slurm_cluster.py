@@ -87,9 +87,10 @@ def test_cancelled_job_is_gone(plain_cluster: Cluster) -> None:
 
 def test_job_outlives_its_slurmd(slurm: type[Cluster]) -> None:
     with slurm(nodes=1) as cluster:
-        proceed = cluster.folder / "share/proceed"
-        job = cluster.sbatch(f"until [ -e {proceed} ]; do sleep 0.1; done; exit 7")
-        cluster.wait_for_state(job, "RUNNING")
+        started, proceed = cluster.folder / "share/started", cluster.folder / "share/proceed"
+        script = f"touch {started}; until [ -e {proceed} ]; do sleep 0.1; done; exit 7"
+        job = cluster.sbatch(script)
+        until(started.exists, "the job's script runs")
         cluster.kill_slurmd("node1")
         cluster.start_slurmd("node1")
         proceed.touch()
