@@ -31,7 +31,9 @@ class GuestCluster(Cluster):
 
     def __init__(self, **options: Any) -> None:
         usual = {"nodes": 1, "processors": PROCESSORS, "memory_mib": MEMORY_MIB}
-        super().__init__(**usual | options)
+        # A node's slurm.conf is not the cluster's.
+        lines = ["DebugFlags=NO_CONF_HASH", *options.pop("lines", [])]
+        super().__init__(**usual | options, lines=lines)
         self.guests: dict[str, NodeGuest] = {}
 
     def start_slurmd(self, node: str) -> None:
@@ -63,9 +65,10 @@ class GuestCluster(Cluster):
 
     def _make_guest(self, node: str) -> NodeGuest:
         folder = self.places.node(node)
-        common = (self.places.configuration.parent / "common.conf").read_text()
+        folder.mkdir(exist_ok=True)
+        common = self.places.configuration.read_text()
         inside = [_inside(line) for line in common.splitlines()]
-        inside.append(f"PlugStackConfig={folder / 'plugstack.conf'}")
+        inside.append(f"PlugStackConfig={self.places.configuration.with_name('plugstack.conf')}")
         (folder / "slurm.conf").write_text("\n".join(inside) + "\n")
         (folder / "cgroup.conf").write_text("IgnoreSystemd=yes\n")
         place = Place(
