@@ -128,6 +128,24 @@ void take_over(const fs::path &tree)
 		refuse_errno("cannot take over the unpacked bundle");
 }
 
+/*
+ * After a loss of power a name must not stand for files that never got there. One by one: of the
+ * whole file system's, a job's gigabytes may be waiting to be written.
+ */
+void make_durable(const fs::path &tree)
+{
+	std::vector<fs::path> paths = {tree};
+
+	for (const auto &entry : fs::recursive_directory_iterator(tree))
+		paths.push_back(entry.path());
+	for (const fs::path &path : paths) {
+		const descriptor file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+
+		if (file.get() < 0 || fsync(file.get()))
+			refuse_errno("cannot write the unpacked bundle to " + tree.string());
+	}
+}
+
 uint64_t size_of(const fs::path &folder)
 {
 	uint64_t total = 0;
@@ -171,8 +189,7 @@ fs::path keep_bundle(const site &rules, const fs::path &path, bool discard,
 	if (!fs::exists(place)) {
 		unpack_confined(rules, copy.get(), staging.tree(), limits);
 		take_over(staging.tree());
-		/* After a loss of power a name must not stand for files that never got there. */
-		syncfs(copy.get());
+		make_durable(staging.tree());
 		fs::rename(staging.tree(), place);
 	}
 	/* The time of its last use, for trim_store(). */
