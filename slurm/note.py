@@ -12,6 +12,8 @@ from kadence.slurm.manifest import KernelFile
 if TYPE_CHECKING:
     from kadence.slurm.step import Step
 
+# Of longer ones none are kept: a job may have thousands of tasks.
+LONGEST_ARGUMENTS = 16 << 10
 MEASURED = (
     "boot_seconds",
     "wall_seconds",
@@ -33,7 +35,7 @@ def of(
         "step": step.task.step,
         "task": step.task.number,
         "command": step.command[0],
-        "arguments": step.command[1:],
+        "arguments": _arguments(step.command[1:]),
         "target": "none" if kernel is None else "um",
         "program": "adapted" if kernel is not None and step.is_adapted() else "plain",
         "kernel": kernel.id if kernel is not None else None,
@@ -42,6 +44,10 @@ def of(
     if result is not None:
         body |= _used(result)
     return body
+
+
+def _arguments(words: list[str]) -> list[str] | None:
+    return words if sum(len(word) + 1 for word in words) <= LONGEST_ARGUMENTS else None
 
 
 def _used(result: boot.Result) -> dict[str, Any]:

@@ -38,6 +38,7 @@ class Site:
     signatures_required: bool
     mitigations_off: bool
     store: Path
+    records: Path
     site_key: Path
     largest_quantum_ms: int
 
@@ -51,6 +52,7 @@ def read(file: Path) -> Site:
         signatures_required=values["signatures"] == "required",
         mitigations_off=values["mitigations_off"],
         store=Path(values["store"]),
+        records=Path(values["records"]),
         site_key=Path(values["site_key"]),
         largest_quantum_ms=values["largest_quantum_ms"],
     )

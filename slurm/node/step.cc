@@ -28,6 +28,8 @@ namespace
 {
 
 const uint64_t largest_manifest = 1 << 20;
+/* Of longer ones none are noted: a job may have thousands of tasks. */
+const size_t longest_arguments = 16 << 10;
 const char batch[] = "batch";
 
 std::string variable(const char *name)
@@ -101,16 +103,29 @@ fs::path key_of(const step &what)
 	return fs::path(what.state.steps) / (what.number + "." + what.task);
 }
 
+nlohmann::json noted_arguments(char *const arguments[])
+{
+	nlohmann::json words = nlohmann::json::array();
+	size_t length = 0;
+
+	for (char *const *word = arguments + 1; *word; word++) {
+		length += std::strlen(*word) + 1;
+		words.push_back(*word);
+	}
+	return length <= longest_arguments ? words : nlohmann::json();
+}
+
 /*
  * For the epilog. Nothing depends on the note: where it can't be written the program runs all the
  * same.
  */
-void note_step(const step &what, bool is_adapted)
+void note_step(const step &what, bool is_adapted, char *const arguments[])
 {
 	const nlohmann::json note = {
 	    {"command", what.command},
 	    {"target", is_adapted ? what.state.target : "none"},
 	    {"program", is_adapted ? "adapted" : "plain"},
+	    {"arguments", noted_arguments(arguments)},
 	};
 
 	if (what.state.steps.empty())
@@ -127,7 +142,7 @@ void note_step(const step &what, bool is_adapted)
 int execute_plain(const step &what, char *arguments[])
 {
 	if (what.number != batch)
-		note_step(what, false);
+		note_step(what, false, arguments);
 	const std::string file = find_command(what.command);
 
 	forget_variables();
@@ -152,7 +167,7 @@ int execute_here(const step &what, const std::string &program, char *arguments[]
 {
 	const bool is_adapted = program.compare(0, what.state.store.size(), what.state.store) == 0;
 
-	note_step(what, is_adapted);
+	note_step(what, is_adapted, arguments);
 	setenv("KADAPT_COUNTERS", (key_of(what).string() + ".counters").c_str(), 1);
 	forget_variables();
 	arguments[0] = const_cast<char *>(what.command.c_str());

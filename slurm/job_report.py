@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a job gained from its kernel, in a table and a few sentences."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import PurePath
+from typing import Any
+
+from kadence import statistics
+from kadence.slurm.records import PLAIN, Job, Task, printable
+from kadence.statistics import Estimate
+
+HEAD = ("node", "step", "command", "program", "kernel", "ended", "seconds", "switches", "faults")
+NUMBERS = 6  # columns from this one on hold numbers
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The times of a command's adapted and plain tasks within one job."""
+
+    command: str
+    target: str
+    adapted: Estimate  # of the median
+    plain: Estimate
+
+    @property
+    def differs(self) -> bool:
+        """Whether both medians are sure enough and their intervals have nothing in common."""
+        sure = min(self.adapted.confidence, self.plain.confidence) >= statistics.CONFIDENCE
+        apart = self.adapted.high < self.plain.low or self.plain.high < self.adapted.low
+        return sure and apart
+
+    @property
+    def ratio(self) -> float:
+        return self.adapted.value / self.plain.value
+
+    def sentence(self) -> str:
+        """With the counts, for they say how much it is worth."""
+        what = f"{self.command} on {self.target}: {self.adapted.count} adapted and "
+        what += f"{self.plain.count} plain tasks"
+        if not self.differs:
+            return f"{what}, no difference can be told from the noise"
+        return f"{what}, median {self.ratio:.3f} times the plain one's"
+
+
+def comparisons(tasks: Sequence[Task]) -> list[Comparison]:
+    """One for each command that ran both ways, with the same arguments."""
+    groups: dict[tuple[str, tuple[str, ...]], dict[str, list[float]]] = {}
+    for task in tasks:
+        if task.seconds is None or task.arguments is None or not _succeeded(task):
+            continue
+        key = (PurePath(task.command).name, task.arguments)
+        # The bundle's kernel under a plain program is neither of the two.
+        if task.is_adapted or task.target == PLAIN:
+            groups.setdefault(key, {}).setdefault(task.target, []).append(task.seconds)
+    return [
+        Comparison(
+            " ".join((name, *arguments)),
+            target,
+            statistics.median(seconds),
+            statistics.median(ways[PLAIN]),
+        )
+        for (name, arguments), ways in groups.items()
+        for target, seconds in ways.items()
+        if target != PLAIN and PLAIN in ways
+    ]
+
+
+def _succeeded(task: Task) -> bool:
+    """What broke off early took no time that could be compared."""
+    return task.number("status") == 0 and not task.number("signal")
+
+
+def text(job: Job) -> str:
+    """For a reader."""
+    return "\n".join(_lines(job))
+
+
+def _lines(job: Job) -> Iterator[str]:
+    tasks = job.tasks()
+    yield from _table(tasks)
+    for task in tasks:
+        yield from _details(task)
+    for key in ("refused", "notice"):
+        yield from job.sentences(key)
+    found = comparisons(tasks)
+    yield from (comparison.sentence() for comparison in found)
+    if not found:
+        yield from _measured(job.bundles())
+
+
+def _table(tasks: Sequence[Task]) -> Iterator[str]:
+    if not tasks:
+        yield "No step of the job left anything."
+        return
+    rows = [HEAD, *map(_row, tasks)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
+    for row in rows:
+        cells = (
+            cell.rjust(width) if column >= NUMBERS else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield "  ".join(cells).rstrip()
+
+
+def _row(task: Task) -> tuple[str, ...]:
+    return (
+        task.node,
+        task.name,
+        PurePath(task.command).name,
+        "adapted" if task.is_adapted else "plain",
+        task.kernel,
+        task.ending,
+        _number(task.seconds, ".3f"),
+        _number(task.sum("voluntary_switches", "involuntary_switches"), ".0f"),
+        _number(task.sum("minor_faults", "major_faults"), ".0f"),
+    )
+
+
+def _number(value: float | None, form: str) -> str:
+    return "-" if value is None else f"{value:{form}}"
+
+
+def _details(task: Task) -> Iterator[str]:
+    if task.why:
+        yield f"{task.name}: {task.why}"
+    for number, counted in sorted(task.phases().items()):
+        switches = counted["voluntary_switches"] + counted["involuntary_switches"]
+        yield (
+            f"{task.name}: phase {number} was entered {counted['entries']} times and took "
+            f"{counted['time_ns'] / (1000 * MILLION):.3f} s, with {switches} switches"
+        )
+    io = task.io()
+    if io:
+        yield (
+            f"{task.name}: {io['appends']} records ({io['bytes']} bytes) and {io['reads']} reads "
+            "without a system call"
+        )
+    for complaint in task.complaints():
+        yield f"{task.name}: the guest's kernel complained: {complaint}"
+
+
+def _measured(bundles: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What there is instead, and named as that."""
+    for bundle in bundles:
+        measured = bundle.get("measured")
+        for target, verdict in (measured if isinstance(measured, dict) else {}).items():
+            if isinstance(verdict, dict):
+                yield (
+                    "The job has no plain and adapted tasks of one command to compare. The "
+                    f"report of bundle {printable(str(bundle.get('name')))} measured on {target}: "
+                    f"{printable(str(verdict.get('sentence')))}"
+                )
+
+
+def document(job: Job) -> dict[str, Any]:
+    """For a program."""
+    tasks = job.tasks()
+    return {
+        "job": job.identifier,
+        "records": list(job.records),
+        "comparisons": [
+            {
+                "command": comparison.command,
+                "target": comparison.target,
+                "adapted": asdict(comparison.adapted),
+                "plain": asdict(comparison.plain),
+                "ratio": comparison.ratio if comparison.differs else None,
+            }
+            for comparison in comparisons(tasks)
+        ],
+    }
