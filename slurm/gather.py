@@ -50,8 +50,8 @@ def _contents(
         plan=plan,
         kernels={kernel.target: Kernel(kernel.image, kernel.id, kernel.manifest["release"])},
         configurations={
-            kernel.target: _configuration(_request(kernel, plan, wish, prepared)),
-            NODE_TARGET: _configuration(_node_request(plan, wish)),
+            kernel.target: configuration(_request(kernel, plan, wish, prepared)),
+            NODE_TARGET: configuration(_node_request(plan, wish)),
         },
         measured=_measured(report, places.output / REPORT, kernel, found),
         command=command,
@@ -82,7 +82,7 @@ def _node_request(plan: Path, wish: Wish) -> BuildRequest:
     return BuildRequest(TAILORED_KIND, plan, NODE_TARGET, trace=wish.trace)
 
 
-def _configuration(request: BuildRequest) -> Configuration:
+def configuration(request: BuildRequest) -> Configuration:
     """The request with every symbol and its reason: enough to build the kernel elsewhere."""
     inputs = identity.gather(request)
     needs = asdict(needs_of(request))

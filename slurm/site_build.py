@@ -78,6 +78,12 @@ def build_kernel(
     return site_store.write(signer.store, folder, files, body, signer.key, signer.command)
 
 
+def feature_line(order: Order) -> str:
+    """What helpers.conf needs, so that Slurm boots nodes into the kernel."""
+    helper = resources.home() / "slurm/kexec/feature"
+    return f"Feature=kadence_{order.configuration} Helper={helper}"
+
+
 def _command_line(order: Order, site: Site, more: str) -> str:
     if any(not each.isprintable() for each in more):
         raise UsageError("a kernel's command line is one line of visible characters")

@@ -67,6 +67,7 @@ def _build_kernel(options: argparse.Namespace, rules: Site, signer: Signer) -> N
     if not options.yes and not _approved():
         raise UsageError("not built, because it was not approved")
     print(site_build.build_kernel(order, rules, signer, options.cmdline, options.initrd))
+    print(f"helpers.conf: {site_build.feature_line(order)}")
 
 
 def _owner(name: str, found: bundle.Bundle, rules: Site) -> str | None:

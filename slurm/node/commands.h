@@ -26,6 +26,9 @@ struct wish {
 /* Verifies a bundle for this machine and these rules without unpacking it; a refusal if not. */
 void check(const site &rules, const std::string &bundle, const std::string &target);
 
+/* The name of the node's kernel that a bundle wants, once it was verified; a refusal if none. */
+std::string kernel_of(const site &rules, const std::string &bundle);
+
 /*
  * Makes the node ready for a job and writes down what was decided, whatever the bundle is like.
  * Done before for this job with the same wish, it does nothing. Returns the job's folder.

@@ -12,6 +12,7 @@
 
 #include "commands.h"
 #include "finish.h"
+#include "kexec.h"
 #include "refusal.h"
 #include "site.h"
 
@@ -25,7 +26,9 @@ const char usage[] = "usage: kadence-node [--site FILE] [--node NAME] COMMAND\n"
 		     "  prepare --job ID --uid UID --bundle FILE [--step S] [--target T]\n"
 		     "          [--fallback fail|run] [--exclusive] [--discard]\n"
 		     "  finish --job ID                     gather, restore, remove\n"
-		     "  sweep                               the same for what a crash left\n";
+		     "  sweep                               the same for what a crash left\n"
+		     "  kernel-of BUNDLE                    name of the kernel that it wants\n"
+		     "  load-kernel NAME                    of the site's, for kexec\n";
 
 enum option_key {
 	OPTION_SITE = 1,
@@ -160,6 +163,10 @@ void run(const invocation &call)
 		finish(rules, call.what.node, call.what.job);
 	else if (call.command == "sweep")
 		sweep(rules, call.what.node);
+	else if (call.command == "kernel-of" && !call.argument.empty())
+		std::cout << kernel_of(rules, call.argument) << '\n';
+	else if (call.command == "load-kernel" && !call.argument.empty())
+		load_kernel(rules, call.argument);
 	else
 		refuse_usage();
 }

@@ -200,7 +200,8 @@ void prepare_module(const site &rules, const wish &what, int64_t deadline_ns)
 	node_before before;
 
 	if (!what.exclusive)
-		throw refusal("target module is for jobs that have the node to themselves; "
+		throw refusal("targets module and kexec are for jobs that have the node to "
+			      "themselves; "
 			      "submit with --exclusive");
 	if (read_note(rules, before) && before.job == what.job)
 		return;

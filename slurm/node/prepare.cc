@@ -8,6 +8,7 @@
 #include "file.h"
 #include "finish.h"
 #include "job.h"
+#include "kexec.h"
 #include "key_ring.h"
 #include "module.h"
 #include "refusal.h"
@@ -54,7 +55,9 @@ void accept_bundle(const site &rules, const wish &what, const confinement &limit
 	    parse_manifest(read_file(folder / "manifest.json", largest_manifest));
 	state.store = folder.string();
 	state.target = choose_target(bundle, rules, what.target, state.notice);
-	if (state.target == "module")
+	if (state.target == "kexec")
+		require_kernel(bundle.configurations.at("x86_64"));
+	if (state.target == "kexec" || state.target == "module")
 		prepare_module(rules, what, limits.deadline_ns);
 }
 
@@ -90,6 +93,16 @@ void check(const site &rules, const std::string &bundle, const std::string &targ
 
 	const manifest found = unpack(file.get(), nowhere, rules, read_key_ring(rules.key_ring));
 	choose_target(found, rules, target, notice);
+}
+
+std::string kernel_of(const site &rules, const std::string &bundle)
+{
+	const descriptor file = open_bundle(bundle, rules);
+	std::string notice;
+
+	const manifest found = unpack(file.get(), nowhere, rules, read_key_ring(rules.key_ring));
+	choose_target(found, rules, "kexec", notice);
+	return found.configurations.at("x86_64");
 }
 
 std::string prepare(const site &rules, const wish &what)

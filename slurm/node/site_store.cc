@@ -53,9 +53,17 @@ site_folder::site_folder(const site &rules, const fs::path &name) : path_(rules.
 		for (const json &one : document.at("files"))
 			files_[one.at("path").get<std::string>()] = {
 			    one.at("bytes").get<uint64_t>(), one.at("sha256").get<std::string>()};
+		for (const auto &[key, value] : document.items())
+			if (value == true)
+				true_keys_.insert(key);
 	} catch (const json::exception &) {
 		throw refusal("the manifest of " + path_.string() + " is damaged");
 	}
+}
+
+bool site_folder::says(const std::string &key) const
+{
+	return true_keys_.count(key) != 0;
 }
 
 bool site_folder::has(const std::string &file) const

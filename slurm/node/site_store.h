@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 
 #include "site.h"
@@ -23,6 +24,9 @@ class site_folder
 	std::string read(const std::string &file) const;
 	bool has(const std::string &file) const;
 
+	/* Whether the manifest has `key` with the value true. */
+	bool says(const std::string &key) const;
+
       private:
 	struct signed_file {
 		uint64_t bytes = 0;
@@ -31,6 +35,7 @@ class site_folder
 
 	std::filesystem::path path_;
 	std::map<std::string, signed_file> files_;
+	std::set<std::string> true_keys_;
 };
 
 } // namespace kadence

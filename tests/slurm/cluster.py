@@ -105,6 +105,7 @@ class Cluster:
         self.make_folders()
         ports = configuration.free_ports(2 + self.options.nodes)
         configuration.write(self.places, self.options, ports)
+        self.add_files()
         daemons.start_munged(self)
         if self.options.accounting:
             daemons.start_database(self)
@@ -120,6 +121,9 @@ class Cluster:
         for name in ("etc", "log", "nodes", "state", "home", "keys", "records", "share"):
             (self.folder / name).mkdir()
         (self.folder / "share").chmod(0o1777)
+
+    def add_files(self) -> None:
+        """What a cluster of a special kind needs before its daemons start."""
 
     def stop(self) -> None:
         """End every process and remove the folder."""

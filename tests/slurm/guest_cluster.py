@@ -4,6 +4,7 @@
 import os
 import re
 import signal
+from collections.abc import Mapping
 from typing import Any
 
 from cluster import Cluster, until
@@ -29,12 +30,21 @@ INSIDE = {
 class GuestCluster(Cluster):
     """The cluster while it runs."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, files: Mapping[str, str] | None = None, **options: Any) -> None:
+        """`files` lie beside each slurm.conf."""
         usual = {"nodes": 1, "processors": PROCESSORS, "memory_mib": MEMORY_MIB}
         # A node's slurm.conf is not the cluster's.
         lines = ["DebugFlags=NO_CONF_HASH", *options.pop("lines", [])]
         super().__init__(**usual | options, lines=lines)
         self.guests: dict[str, NodeGuest] = {}
+        self._files = files or {}
+
+    def add_files(self) -> None:
+        """Write those that were given."""
+        etc = self.places.configuration.parent
+        for place in (etc, *map(self.places.node, self.nodes)):
+            for name, text in self._files.items():
+                (place / name).write_text(text)
 
     def start_slurmd(self, node: str) -> None:
         """Switch a node on, and wait until its slurmd is there."""

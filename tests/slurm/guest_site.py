@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from guest_cluster import GuestCluster
+from node_guest import stock_release
 from packing import noted_build_id
 
 from kadence.slurm import bundle, keys
@@ -20,6 +21,10 @@ ROOT = HERE.parents[1]
 PROGRAMS = {"phases": "gcc-12", "ranks": "mpicc"}
 FLAGS = ("-O2", "-Wall", "-Wextra", "-Werror")
 USER = "games"
+# A node may have to boot first.
+IDLE_SECONDS = 180.0
+# As a job looks for the driver.
+LOOK = "ls -d /dev/kadapt /sys/module/kadapt 2>/dev/null | wc -l\n"
 
 
 def compile_programs(folder: Path) -> None:
@@ -40,7 +45,7 @@ class GuestSite:
     """Everything of the site's in the cluster's folder, where its nodes see it, too."""
 
     cluster: GuestCluster
-    kadence: Callable[..., subprocess.CompletedProcess[str]]
+    kadence: Callable[..., Any]
     configurations: Mapping[str, Configuration] = field(default_factory=dict)
 
     @property
@@ -93,6 +98,31 @@ class GuestSite:
     def options(self, target: str) -> list[str]:
         """Of srun and sbatch."""
         return [f"--kadence={self.bundle}", f"--kadence-target={target}"]
+
+    def run(self, *words: object, **options: Any) -> Any:
+        """srun of a user's."""
+        return self.cluster.run(["srun", *words], user=USER, **options)
+
+    def entries(self, job: str) -> list[list[int]]:
+        """How often each process of a job entered each phase."""
+        return [
+            [phase["entries"] for phase in line["phases"]]
+            for step in self.record(job)["steps"]
+            for line in step["counters"]
+        ]
+
+    def newest_record(self) -> str:
+        """The job whose epilog was last."""
+        self.cluster.require_idle(IDLE_SECONDS)
+        records = self.cluster.folder / "records"
+        return max((path.name for path in records.iterdir()), key=int)
+
+    def require_plain_node(self) -> None:
+        """The node is idle, and a job finds the stock kernel without the driver on it."""
+        self.cluster.require_idle(IDLE_SECONDS)
+        job = self.cluster.sbatch(f"uname -r\n{LOOK}", user=USER)
+        assert self.cluster.wait(job).state == "COMPLETED"
+        assert self.cluster.output(job, USER).split() == [stock_release(), "0"]
 
     def record(self, job: str) -> dict[str, Any]:
         """What the job's epilog left."""

@@ -65,6 +65,7 @@ class NodeGuest:
             "SPOOL": place.spool,
             "MUNGE_KEY": place.munge_key,
             "SLURM_CONF": place.slurm_conf,
+            "SITE": place.slurm_conf.with_name("site.toml"),
         }
         text = "".join(f"{name}='{value}'\n" for name, value in settings.items())
         (place.folder / "files/settings").write_text(text)

@@ -17,8 +17,6 @@ pytestmark = [pytest.mark.kernel, pytest.mark.full]
 
 ROUNDS = 5  # of programs/*.c
 OTHER_USER = "65534"
-# The driver's file and the spool's note, as a job finds them.
-LOOK = "ls -l /dev/kadapt /sys/module/kadapt 2>/dev/null | wc -l\n"
 
 
 @pytest.fixture(scope="module")
@@ -35,69 +33,42 @@ def site(slurm: type, root: Path, kadence: Callable[..., Any]) -> Iterator[Guest
         assert boot.complaints(cluster.guests["node1"].console()) == []
 
 
-def require_plain_node(site: GuestSite) -> None:
-    """The node is idle, and a job finds no driver on it."""
-    site.cluster.require_idle()
-    job = site.cluster.sbatch(f"uname -r\n{LOOK}", user=USER)
-    assert site.cluster.wait(job).state == "COMPLETED"
-    assert site.cluster.output(job, USER).split() == [stock_release(), "0"]
-
-
-def run(site: GuestSite, *words: object, **options: Any) -> Any:
-    return site.cluster.run(["srun", *words], user=USER, **options)
-
-
-def entries(site: GuestSite, job: str) -> list[list[int]]:
-    """How often each process entered each phase."""
-    return [
-        [phase["entries"] for phase in line["phases"]]
-        for step in site.record(job)["steps"]
-        for line in step["counters"]
-    ]
-
-
-def newest_record(site: GuestSite) -> str:
-    """The job whose epilog was last."""
-    site.cluster.require_idle()
-    return max((path.name for path in (site.cluster.folder / "records").iterdir()), key=int)
-
-
 def test_adapted_program_gets_the_driver_and_the_node_is_as_before(site: GuestSite) -> None:
-    plain = run(site, site.plain("phases"))
-    adapted = run(site, "--exclusive", *site.options("module"), site.plain("phases"))
+    plain = site.run(site.plain("phases"))
+    adapted = site.run("--exclusive", *site.options("module"), site.plain("phases"))
     assert adapted.stdout == plain.stdout
-    job = newest_record(site)
-    assert entries(site, job) == [[ROUNDS, ROUNDS]]
+    job = site.newest_record()
+    assert site.entries(job) == [[ROUNDS, ROUNDS]]
     assert site.record(job)["refused"] == ""
     assert (
         site.record(job)["nodestate"]
         == "the driver was loaded for the job, and is gone with its device"
     )
-    require_plain_node(site)
+    site.require_plain_node()
 
 
 def test_device_is_the_jobs_users_alone(site: GuestSite) -> None:
     look = "stat -c '%U %a' /dev/kadapt; cat /sys/module/kadapt/parameters/quantum_max_ns"
     words = ["--exclusive", *site.options("module"), "sh", "-c"]
-    assert run(site, *words, look).stdout.split() == [USER, "600", "5000000000"]
+    assert site.run(*words, look).stdout.split() == [USER, "600", "5000000000"]
     # Who is root can become another user inside the job.
     identity = f"--reuid={OTHER_USER} --regid={OTHER_USER} --clear-groups"
     enter = f"setpriv {identity} sh -c ': < /dev/kadapt' || : < /dev/kadapt && echo opened"
     other = site.cluster.run(["srun", *words, enter])
     assert "/dev/kadapt: Permission denied" in other.stderr
     assert other.stdout == "opened\n"
-    require_plain_node(site)
+    site.require_plain_node()
 
 
 def test_job_that_shares_the_node_is_refused(site: GuestSite) -> None:
     words = ["-n", "1", *site.options("module")]
-    shared = run(site, *words, site.plain("phases"))
-    assert shared.stdout == run(site, site.plain("phases")).stdout
+    shared = site.run(*words, site.plain("phases"))
+    assert shared.stdout == site.run(site.plain("phases")).stdout
     assert "submit with --exclusive; running unadapted" in shared.stderr
-    failed = run(site, *words, "--kadence-fallback=fail", site.plain("phases"), check=False)
+    failed = site.run(*words, "--kadence-fallback=fail", site.plain("phases"), check=False)
     assert failed.returncode == 1
     assert failed.stdout == ""
-    require_plain_node(site)
+    site.require_plain_node()
 
 
 def test_release_without_a_module_is_refused(site: GuestSite) -> None:
@@ -105,11 +76,11 @@ def test_release_without_a_module_is_refused(site: GuestSite) -> None:
     (modules / stock_release()).rename(modules / "aside")
     try:
         words = ["--exclusive", *site.options("module"), site.plain("phases")]
-        refused = run(site, *words)
+        refused = site.run(*words)
     finally:
         (modules / "aside").rename(modules / stock_release())
     assert "the administrator makes it with `kadence site build`" in refused.stderr
-    require_plain_node(site)
+    site.require_plain_node()
 
 
 def test_module_that_was_changed_is_refused(site: GuestSite) -> None:
@@ -118,22 +89,22 @@ def test_module_that_was_changed_is_refused(site: GuestSite) -> None:
     module.write_bytes(original[:-1] + bytes([original[-1] ^ 1]))
     try:
         words = ["--exclusive", *site.options("module"), site.plain("phases")]
-        refused = run(site, *words)
+        refused = site.run(*words)
     finally:
         module.write_bytes(original)
     assert "kadapt.ko was changed after it was signed; running unadapted" in refused.stderr
-    require_plain_node(site)
+    site.require_plain_node()
 
 
 def test_ranks_of_an_mpi_program(site: GuestSite) -> None:
     """Four tasks of srun's, each with the device."""
     words = ["-n", "4", "--exclusive", "--mpi=pmix"]
-    plain = run(site, *words, site.plain("ranks"))
-    adapted = run(site, *words, *site.options("module"), site.plain("ranks"))
+    plain = site.run(*words, site.plain("ranks"))
+    adapted = site.run(*words, *site.options("module"), site.plain("ranks"))
     assert plain.stdout.startswith("4 ranks, sum ")
     assert adapted.stdout == plain.stdout
-    assert entries(site, newest_record(site)) == [[ROUNDS, ROUNDS]] * 4
-    require_plain_node(site)
+    assert site.entries(site.newest_record()) == [[ROUNDS, ROUNDS]] * 4
+    site.require_plain_node()
 
 
 def test_driver_that_was_there_stays_as_it_was(site: GuestSite) -> None:
@@ -142,9 +113,9 @@ def test_driver_that_was_there_stays_as_it_was(site: GuestSite) -> None:
     root_run = site.cluster.run
     root_run(["srun", "insmod", module, "quantum_max_ns=700000"])
     root_run(["srun", "sh", "-c", "chmod 640 /dev/kadapt; chgrp daemon /dev/kadapt"])
-    run(site, "--exclusive", *site.options("module"), site.plain("phases"))
-    job = newest_record(site)
-    assert entries(site, job) == [[ROUNDS, ROUNDS]]
+    site.run("--exclusive", *site.options("module"), site.plain("phases"))
+    job = site.newest_record()
+    assert site.entries(job) == [[ROUNDS, ROUNDS]]
     assert (
         site.record(job)["nodestate"]
         == "the driver was there before the job, and is idle, with its device as it was"
@@ -153,7 +124,7 @@ def test_driver_that_was_there_stays_as_it_was(site: GuestSite) -> None:
     found = root_run(["srun", "sh", "-c", state]).stdout.split()
     assert found == ["root", "daemon", "640", "700000"]
     root_run(["srun", "rmmod", "kadapt"])
-    require_plain_node(site)
+    site.require_plain_node()
 
 
 def test_prolog_that_is_killed_leaves_nothing(site: GuestSite) -> None:
@@ -167,7 +138,7 @@ def test_prolog_that_is_killed_leaves_nothing(site: GuestSite) -> None:
     forget = f"rm {site.cluster.places.spool('node1')}/jobs/900000/state.json"
     look = f"test -e /dev/kadapt && {forget} && {start} sweep"
     site.cluster.run(["srun", "--exclusive", "sh", "-c", f"{prepare} && {look}"])
-    require_plain_node(site)
+    site.require_plain_node()
 
 
 def test_power_failure_in_mid_job(site: GuestSite) -> None:
@@ -178,7 +149,7 @@ def test_power_failure_in_mid_job(site: GuestSite) -> None:
     site.cluster.kill_slurmd("node1")
     site.cluster.start_slurmd("node1")
     assert site.cluster.wait(job).state in {"NODE_FAIL", "FAILED", "CANCELLED"}
-    require_plain_node(site)
-    run(site, "--exclusive", *site.options("module"), site.plain("phases"))
-    assert entries(site, newest_record(site)) == [[ROUNDS, ROUNDS]]
-    require_plain_node(site)
+    site.require_plain_node()
+    site.run("--exclusive", *site.options("module"), site.plain("phases"))
+    assert site.entries(site.newest_record()) == [[ROUNDS, ROUNDS]]
+    site.require_plain_node()
