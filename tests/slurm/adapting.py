@@ -4,7 +4,7 @@
 import contextlib
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,15 @@ class AdaptingCluster(Cluster):
     def guests(self) -> list[int]:
         """Processes of the kernels of jobs: the bundles' own, or the store's behind a script."""
         return self.processes("/kernel/um") + self.processes("/image")
+
+    @staticmethod
+    def affinities(processes: Iterable[int]) -> set[frozenset[int]]:
+        """The sets of processors that those of them which are still there may run on."""
+        found = set()
+        for process in processes:
+            with contextlib.suppress(ProcessLookupError):
+                found.add(frozenset(os.sched_getaffinity(process)))
+        return found
 
     def records(self, job: str) -> list[Path]:
         """What the epilogs left of a job."""

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import cluster  # noqa: E402
 from adapting import AdaptingCluster  # noqa: E402
-from workshop import Workshop  # noqa: E402
+from bundles import Bundles  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -33,26 +33,26 @@ def plain_cluster(slurm: type[cluster.Cluster]) -> Iterator[cluster.Cluster]:
 
 
 @pytest.fixture(scope="session")
-def workshop(generic_kernel: Any) -> Iterator[Workshop]:
+def bundles(generic_kernel: Any) -> Iterator[Bundles]:
     """Makes bundles, where every user can read them."""
-    folder = Path(tempfile.mkdtemp(prefix="kadence-workshop-"))
+    folder = Path(tempfile.mkdtemp(prefix="kadence-bundles-"))
     folder.chmod(0o777)
-    yield Workshop(folder, generic_kernel)
+    yield Bundles(folder, generic_kernel)
     shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="session")
-def good(workshop: Workshop) -> Path:
+def good(bundles: Bundles) -> Path:
     """A bundle with nothing wrong."""
-    return workshop.bundle("work")
+    return bundles.bundle("work")
 
 
 @pytest.fixture(scope="session")
-def adapting(slurm: type[cluster.Cluster], workshop: Workshop) -> Iterator[AdaptingCluster]:
+def adapting(slurm: type[cluster.Cluster], bundles: Bundles) -> Iterator[AdaptingCluster]:
     """Two nodes with Kadence, accounting and a TaskProlog."""
-    prolog = workshop.folder / "task-prolog"
+    prolog = bundles.folder / "task-prolog"
     prolog.write_text("#!/bin/sh\necho export FROM_TASK_PROLOG=yes\n")
     prolog.chmod(0o755)
     with AdaptingCluster(nodes=2, accounting=True, task_prolog=prolog) as started:
-        workshop.trust(started.folder / "keys")
+        bundles.trust(started.folder / "keys")
         yield started

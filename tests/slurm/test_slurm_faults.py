@@ -14,12 +14,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import bundles as faults
 import pytest
-import workshop as faults
 from adapting import AdaptingCluster as Cluster
+from bundles import Bundles
 from cluster import until
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from workshop import Workshop
 
 pytestmark = pytest.mark.kernel
 
@@ -70,11 +70,11 @@ def _replace(source: Path) -> Callable[[Path], object]:
 
 
 @pytest.fixture(scope="session")
-def bad_bundles(workshop: Workshop, good: Path) -> dict[str, tuple[Callable[[Path], object], str]]:
+def bad_bundles(bundles: Bundles, good: Path) -> dict[str, tuple[Callable[[Path], object], str]]:
     """What becomes of a bundle, and what is said of it."""
-    foreign = workshop.bundle("foreign", arguments="", architecture="aarch64")
-    unsigned = workshop.bundle("unsigned", arguments="", key=None)
-    stranger = workshop.bundle("stranger", arguments="", key=Ed25519PrivateKey.generate())
+    foreign = bundles.bundle("foreign", arguments="", architecture="aarch64")
+    unsigned = bundles.bundle("unsigned", arguments="", key=None)
+    stranger = bundles.bundle("stranger", arguments="", key=Ed25519PrivateKey.generate())
     return {
         "missing": (Path.unlink, "No such file or directory"),
         "cut": (_cut, "damaged or cut short"),
@@ -126,18 +126,18 @@ def test_bad_bundle_is_refused_where_it_is_submitted(
 
 
 @pytest.fixture(scope="session")
-def refused_bundle(workshop: Workshop) -> Path:
-    return workshop.bundle("refused", arguments="", key=None)
+def refused_bundle(bundles: Bundles) -> Path:
+    return bundles.bundle("refused", arguments="", key=None)
 
 
 @pytest.fixture(scope="session")
-def panicking(workshop: Workshop) -> Path:
-    return workshop.bundle("panicking", arguments=faults.NO_ROOT)
+def panicking(bundles: Bundles) -> Path:
+    return bundles.bundle("panicking", arguments=faults.NO_ROOT)
 
 
 @pytest.fixture(scope="session")
-def hanging(workshop: Workshop) -> Path:
-    return workshop.bundle("hanging", arguments=faults.NO_INIT)
+def hanging(bundles: Bundles) -> Path:
+    return bundles.bundle("hanging", arguments=faults.NO_INIT)
 
 
 def test_kernel_that_panics_at_boot(adapting: Cluster, panicking: Path) -> None:
@@ -216,14 +216,14 @@ def stuck(adapting: Cluster, good: Path) -> Any:
         mend()
 
 
-def test_prolog_killed(adapting: Cluster, workshop: Workshop, stuck: Any) -> None:
+def test_prolog_killed(adapting: Cluster, bundles: Bundles, stuck: Any) -> None:
     """The step finds that nothing was prepared, and does it."""
     job, mend = stuck
     prolog = _blocked_prolog(adapting)
     mend()
     os.kill(prolog, signal.SIGKILL)
     assert adapting.wait(job).state == "COMPLETED"
-    assert adapting.output(job, USER).strip() == workshop.release
+    assert adapting.output(job, USER).strip() == bundles.release
 
 
 def test_cancelled_during_unpack(adapting: Cluster, stuck: Any) -> None:
@@ -246,9 +246,9 @@ def test_prolog_that_never_ends_is_ended(adapting: Cluster, stuck: Any) -> None:
 
 
 def test_slurmd_restarted_with_the_job_running(
-    adapting: Cluster, workshop: Workshop, good: Path
+    adapting: Cluster, bundles: Bundles, good: Path
 ) -> None:
-    go = workshop.folder / "go"
+    go = bundles.folder / "go"
     job = adapting.sbatch(
         f"srun sh -c 'while [ ! -e {go} ]; do sleep 0.1; done; uname -r'\n",
         f"--kadence={good}", UM, "--nodelist=node1", user=USER,
@@ -257,7 +257,7 @@ def test_slurmd_restarted_with_the_job_running(
     adapting.restart_slurmd("node1")
     go.touch()
     assert adapting.wait(job).state == "COMPLETED"
-    assert adapting.output(job, USER).strip() == workshop.release
+    assert adapting.output(job, USER).strip() == bundles.release
 
 
 def test_disk_full_in_the_spool(adapting: Cluster, good: Path) -> None:
@@ -270,7 +270,7 @@ def test_disk_full_in_the_spool(adapting: Cluster, good: Path) -> None:
     assert "No space left on device" in completed.stderr
 
 
-def test_node_that_went_down_in_mid_job(adapting: Cluster, workshop: Workshop, good: Path) -> None:
+def test_node_that_went_down_in_mid_job(adapting: Cluster, bundles: Bundles, good: Path) -> None:
     """Killed with all it ran, and back as after a reboot: the next job finds it swept."""
     job = adapting.sbatch(
         "srun sleep 1000\n", f"--kadence={good}", UM, "--nodelist=node1", "--no-requeue",
@@ -284,4 +284,4 @@ def test_node_that_went_down_in_mid_job(adapting: Cluster, workshop: Workshop, g
     adapting.start_slurmd("node1")
     assert adapting.wait(job).state in ("NODE_FAIL", "FAILED", "CANCELLED")
     ran = adapting.run(["srun", "--nodelist=node1", f"--kadence={good}", UM, "uname", "-r"], USER)
-    assert ran.stdout.strip() == workshop.release
+    assert ran.stdout.strip() == bundles.release

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 from adapting import AdaptingCluster as Cluster
+from bundles import Bundles
 from cluster import until
-from workshop import Workshop
 
 pytestmark = pytest.mark.kernel
 
@@ -38,18 +38,18 @@ def _environment(text: str) -> list[str]:
 
 
 def test_steps_run_on_the_kernel_of_the_bundle(
-    adapting: Cluster, workshop: Workshop, good: Path
+    adapting: Cluster, bundles: Bundles, good: Path
 ) -> None:
     job = adapting.sbatch("uname -r\nsrun uname -r\n", f"--kadence={good}", UM, user=USER)
     assert adapting.wait(job).state == "COMPLETED"
-    assert adapting.output(job, USER).split() == [os.uname().release, workshop.release]
+    assert adapting.output(job, USER).split() == [os.uname().release, bundles.release]
 
 
 def test_program_of_the_bundle_takes_the_place_of_the_plain_one(
-    adapting: Cluster, workshop: Workshop, good: Path
+    adapting: Cluster, bundles: Bundles, good: Path
 ) -> None:
-    plain = workshop.folder / "plain/work"
-    release = workshop.release
+    plain = bundles.folder / "plain/work"
+    release = bundles.release
     completed = _srun(adapting, good, UM, plain, "a", "b c", "")
     assert (completed.stdout, completed.stderr) == (f"adapted on {release} with a b c \n", "")
     # Where there is no such program, it is the bundle's that is meant.
@@ -61,18 +61,18 @@ def test_program_of_the_bundle_takes_the_place_of_the_plain_one(
     assert len(completed.stderr.splitlines()) == 1
 
 
-def test_target_that_was_measured_faster_is_chosen(adapting: Cluster, workshop: Workshop) -> None:
+def test_target_that_was_measured_faster_is_chosen(adapting: Cluster, bundles: Bundles) -> None:
     from kadence.slurm.manifest import Measured
 
     faster = {"um": Measured("faster", 0.5, "half the time")}
-    bundle = workshop.bundle("measured", measured=faster)
-    assert workshop.release in _srun(adapting, bundle, "work").stdout
+    bundle = bundles.bundle("measured", measured=faster)
+    assert bundles.release in _srun(adapting, bundle, "work").stdout
 
 
 def test_program_that_was_built_anew_is_not_replaced(
-    adapting: Cluster, workshop: Workshop, good: Path
+    adapting: Cluster, bundles: Bundles, good: Path
 ) -> None:
-    anew = workshop.program("anew", "anew")
+    anew = bundles.program("anew", "anew")
     completed = _srun(adapting, good, UM, anew)
     assert completed.stdout.startswith("anew on " + os.uname().release)
     assert "is not the program that bundle work was made from" in completed.stderr
@@ -114,8 +114,8 @@ def test_affinity_is_that_of_any_step(adapting: Cluster, good: Path) -> None:
     job = adapting.sbatch(
         "srun sleep 1000\n", f"--kadence={good}", UM, "--nodelist=node1", user=USER
     )
-    kernels = until(adapting.guests, "a guest runs")
-    assert {frozenset(os.sched_getaffinity(pid)) for pid in kernels} == {frozenset({allowed})}
+    found = until(lambda: adapting.affinities(adapting.guests()), "a guest runs")
+    assert found == {frozenset({allowed})}
     adapting.run(["scancel", job])
     adapting.wait(job)
 
@@ -188,31 +188,29 @@ def test_accounting(adapting: Cluster, good: Path) -> None:
 
 
 def test_allocation_hands_the_bundle_to_its_steps(
-    adapting: Cluster, workshop: Workshop, good: Path
+    adapting: Cluster, bundles: Bundles, good: Path
 ) -> None:
     script = "uname -r; srun uname -r; srun --kadence-target=none uname -r"
     words = ["salloc", f"--kadence={good}", UM, "sh", "-c", script]
-    node, guest = os.uname().release, workshop.release
+    node, guest = os.uname().release, bundles.release
     assert adapting.run(words, USER).stdout.split() == [node, guest, node]
 
 
-def test_step_with_a_bundle_of_its_own(adapting: Cluster, workshop: Workshop, good: Path) -> None:
+def test_step_with_a_bundle_of_its_own(adapting: Cluster, bundles: Bundles, good: Path) -> None:
     script = f"srun uname -r; srun --kadence={good} {UM} uname -r"
     words = ["salloc", "sh", "-c", script]
-    node, guest = os.uname().release, workshop.release
+    node, guest = os.uname().release, bundles.release
     assert adapting.run(words, USER).stdout.split() == [node, guest]
 
 
-def test_environment_that_is_not_handed_on(
-    adapting: Cluster, workshop: Workshop, good: Path
-) -> None:
+def test_environment_that_is_not_handed_on(adapting: Cluster, bundles: Bundles, good: Path) -> None:
     """With --export=NONE, and the bundle's path relative to another directory than the job's."""
     job = adapting.run(
         ["sbatch", "--parsable", "--export=NONE", f"--chdir={adapting.home(USER)}", "--wait",
          f"--kadence={good.name}", UM, "--wrap", "srun /bin/uname -r"],
         USER, cwd=good.parent,
     ).stdout.strip()  # fmt: skip
-    assert adapting.output(job, USER).strip() == workshop.release
+    assert adapting.output(job, USER).strip() == bundles.release
 
 
 def test_steps_too_large_for_the_target_run_plain(adapting: Cluster, good: Path) -> None:
@@ -223,10 +221,10 @@ def test_steps_too_large_for_the_target_run_plain(adapting: Cluster, good: Path)
 
 
 def test_ranks_of_an_mpi_program_under_one_guest(
-    adapting: Cluster, workshop: Workshop, good: Path
+    adapting: Cluster, bundles: Bundles, good: Path
 ) -> None:
     """By its own mpirun, which there sees no Slurm to start them with."""
-    program = workshop.folder / "ranks"
+    program = bundles.folder / "ranks"
     subprocess.run(["mpicc", PROGRAMS / "ranks.c", "-o", program], check=True)
     words = ["mpirun", "--oversubscribe", "-n", "4", program]
     there = _srun(adapting, good, UM, "--mem=1G", *words)
@@ -234,10 +232,10 @@ def test_ranks_of_an_mpi_program_under_one_guest(
     assert there.stdout == here.stdout != ""
 
 
-def test_broadcast_bundle(adapting: Cluster, workshop: Workshop, good: Path) -> None:
+def test_broadcast_bundle(adapting: Cluster, bundles: Bundles, good: Path) -> None:
     """srun copies it to the node, where it is gone once it was unpacked."""
     completed = _srun(adapting, good, UM, "--kadence-broadcast", "--nodes=1", "uname", "-r")
-    assert completed.stdout.strip() == workshop.release
+    assert completed.stdout.strip() == bundles.release
     assert not list(Path("/tmp").glob("kadence-*.kbundle"))
 
 
@@ -256,10 +254,10 @@ def test_records_are_the_user_s(adapting: Cluster, good: Path) -> None:
 
 
 def test_two_users_with_different_kernels_at_once(
-    adapting: Cluster, workshop: Workshop, good: Path
+    adapting: Cluster, bundles: Bundles, good: Path
 ) -> None:
     """On one node; neither can read what the other's job has there."""
-    other = workshop.bundle("other", arguments="hostname=other")
+    other = bundles.bundle("other", arguments="hostname=other")
     script = "srun sh -c 'cat /proc/cmdline; sleep 2'; ls %s 2>&1 | head -1\n"
     jobs = {}
     for user, bundle in ((USER, good), ("games", other)):

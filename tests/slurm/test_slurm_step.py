@@ -35,6 +35,8 @@ SLURM = {
     "SLURM_MEM_PER_NODE": "512",
 }
 
+LAUNCHERS = ("OMPI_MCA_plm", "OMPI_MCA_ras", "HYDRA_BOOTSTRAP", "HYDRA_RMK")
+
 
 @dataclass
 class Job:
@@ -175,12 +177,12 @@ def test_counters_go_where_the_epilog_looks(job: Job) -> None:
 
 
 def test_the_environment_is_the_commands_own(job: Job) -> None:
-    """Beside the variable by which the program's counters are asked for."""
+    """Beside those by which counters are asked for and launchers told that there is no Slurm."""
     _, said, _ = job.run("env", OWN="of the user", PYTHONHOME="/nowhere", PYTHONPATH="/nowhere")
     found = dict(line.partition("=")[::2] for line in said.splitlines())
     given = job.environment("env", "", OWN="of the user", PYTHONHOME="/nowhere")
     expected = {name for name in given if not name.startswith("KADENCE_")}
-    assert set(found) == expected | {"PYTHONPATH", "KADAPT_COUNTERS"}
+    assert set(found) == expected | {"PYTHONPATH", "KADAPT_COUNTERS", *LAUNCHERS}
     assert all(found[name] == given[name] for name in expected)
 
 

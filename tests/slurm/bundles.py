@@ -37,7 +37,7 @@ NO_ROOT = "rootfstype=nothing"  # it panics
 NO_INIT = "init=/bin/sleep 100000"  # it boots and never starts the command
 
 
-class Workshop:
+class Bundles:
     """Makes bundles in a folder that all users can read."""
 
     def __init__(self, folder: Path, kernel: Any) -> None:
