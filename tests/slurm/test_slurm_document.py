@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""docs/slurm.md: its commands do what it says, on a machine whose folders are a test's."""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import configuration
+import daemons
+import pytest
+from cluster import Cluster
+
+from kadence import resources
+
+HERE_DOCUMENT = "<<EOF"
+
+
+def blocks(page: str, kind: str) -> list[str]:
+    """The commands of a page's block of this kind; a here-document belongs to its command."""
+    found = re.search(rf"^```sh {kind}\n(.*?)^```", page, re.M | re.S)
+    assert found, f"docs/slurm.md has no block {kind!r}"
+    commands: list[str] = []
+    is_open = False
+    for line in found.group(1).splitlines(keepends=True):
+        if is_open:
+            commands[-1] += line
+            is_open = line.rstrip() != "EOF"
+        else:
+            commands.append(line)
+            is_open = HERE_DOCUMENT in line
+    return commands
+
+
+class Machine(Cluster):
+    """A machine on which an administrator begins: what Debian's packages bring, and no more."""
+
+    def _set_up(self) -> None:
+        self.make_folders()
+        self.port = configuration.free_ports(3)
+        # All that is different here, beside what `packages` and `services` do.
+        self.paths = {
+            "/etc/": f"{self.folder}/etc/",
+            "/var/": f"{self.folder}/var/",
+            "/home/alice": str(self.home()),
+            "/opt/kadence": str(resources.home()),
+        }
+
+    def environment(self, user: str = "root") -> dict[str, str]:
+        usual = super().environment(user)
+        cache = os.environ.get("KADENCE_CACHE", str(Path.home() / ".cache/kadence"))
+        return usual | {"SLURM_CONF": f"{self.folder}/etc/slurm/slurm.conf", "KADENCE_CACHE": cache}
+
+    def execute(self, command: str) -> str:
+        """One command of the page, as root in the home folder; returns what it printed."""
+        for path, here in self.paths.items():
+            command = command.replace(path, here)
+        replaced = {"apt-get": self.packages, "systemctl": self.services}.get(command.split()[0])
+        if replaced:
+            replaced()
+            return ""
+        return self.run(["bash", "-eu", "-c", command], timeout=1200).stdout
+
+    def packages(self) -> None:
+        """What installing them would leave behind: folders, munged and a database, running."""
+        (self.folder / "etc/slurm").mkdir()
+        for name in ("slurmctld", "slurmd"):
+            path = self.folder / "var/lib/slurm" / name
+            path.mkdir(parents=True)
+            shutil.chown(path, "slurm", "slurm")
+        shutil.chown(self.places.logs, "slurm", "slurm")
+        daemons.start_munged(self)
+        daemons.start_database(self)
+        client = f"[client]\nsocket={self.places.database_socket}\n"
+        (self.home() / ".my.cnf").write_text(client)
+
+    def services(self) -> None:
+        """Start them, on ports and with sockets, logs and process files of this machine's own."""
+        etc, munge = self.folder / "etc/slurm", self.places.munge_socket
+        mine = {
+            "slurm.conf": [
+                f"AuthInfo=socket={munge}",
+                f"SlurmctldPort={self.port}",
+                f"SlurmdPort={self.port + 1}",
+                f"AccountingStoragePort={self.port + 2}",
+                f"AccountingStoragePass={munge}",
+                f"SlurmctldPidFile={self.folder}/slurmctld.pid",
+                f"SlurmdPidFile={self.folder}/slurmd.pid",
+                f"SlurmctldLogFile={self.places.logs}/slurmctld",
+                f"SlurmdLogFile={self.places.logs}/slurmd",
+            ],
+            "slurmdbd.conf": [
+                f"AuthInfo=socket={munge}",
+                f"DbdPort={self.port + 2}",
+                f"PidFile={self.folder}/slurmdbd.pid",
+                f"LogFile={self.places.logs}/slurmdbd",
+            ],
+        }
+        for name, lines in mine.items():
+            with (etc / name).open("a") as file:
+                file.write("\n".join(lines) + "\n")
+        self._start_services(etc / "slurm.conf")
+
+    def _start_services(self, slurm_conf: Path) -> None:
+        socket_path = self.places.database_socket
+        names = {"SLURM_CONF": slurm_conf, "MYSQL_UNIX_PORT": socket_path}
+        self.daemon("slurmdbd", ["slurmdbd", "-D"], **names)
+        daemons.wait_for_answer(self, "slurmdbd", ["sacctmgr", "show", "cluster"])
+        self.daemon("slurmctld", ["slurmctld", "-D"], **names)
+        daemons.wait_for_answer(self, "slurmctld", ["scontrol", "ping"])
+        self.daemon("slurmd", ["slurmd", "-D", "-N", host_name()], **names)
+        self.require_idle()
+
+
+def host_name() -> str:
+    return socket.gethostname().partition(".")[0]
+
+
+@pytest.fixture(scope="module")
+def page(root: Path) -> str:
+    return (root / "docs/slurm.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def machine(slurm: type[Cluster]) -> Iterator[Machine]:
+    with Machine() as started:
+        yield started
+
+
+@pytest.mark.kernel
+def test_administrator_and_user(machine: Machine, page: str, root: Path, tmp_path: Path) -> None:
+    administrator, user = blocks(page, "administrator"), blocks(page, "user")
+    assert (len(administrator), len(user)) == (10, 5)
+    machine.execute(user[0])  # the key that the administrator is given
+    printed = [machine.execute(command) for command in administrator]
+    assert re.search(rf"^kadence\* .* idle {host_name()}$", printed[-1], re.M), printed[-1]
+    *_, report, accounting = [machine.execute(command) for command in user[1:]]
+    assert "heat" in report
+    rows = {line.split()[0]: line.split()[2:4] for line in accounting.splitlines()[2:]}
+    assert rows == {job: ["COMPLETED", "0:0"] for job in ("1", "1.batch", "1.0")}, accounting
+    assert machine.output("1") == plain_output(root, tmp_path)
+    machine.require_idle()
+
+
+def plain_output(root: Path, place: Path) -> str:
+    """What the user's program prints where there is neither Kadence nor Slurm."""
+    program = place / "heat"
+    subprocess.run(
+        ["gcc-12", "-O2", "-o", program, root / "examples/heat/heat.c", "-lm"], check=True
+    )
+    words = [program, "-s", "600", "-e", "60"]
+    return subprocess.run(words, cwd=place, capture_output=True, text=True, check=True).stdout
+
+
+def test_every_key_of_site_toml_is_on_the_page(page: str, root: Path, tmp_path: Path) -> None:
+    section = page.partition("## site.toml")[2].partition("\n## ")[0]
+    shown = re.findall(r"^\| `(\w+)` \| `?(.*?)`? \|", section, re.M)
+    defaults = tmp_path / "site.toml"
+    defaults.write_text("".join(f"{key} = {value}\n" for key, value in shown))
+    assert len(tomllib.loads(defaults.read_text())) == len(shown)
+    words = [root / "build/slurm/kadence-node", "--site", defaults, "check", "/no/such/bundle"]
+    said = subprocess.run(words, capture_output=True, text=True).stderr
+    assert "/no/such/bundle" in said, said
+    source = (root / "slurm/node/site.cc").read_text()
+    assert {key for key, _ in shown} == set(re.findall(r'^\t    \{"(\w+)", ', source, re.M))
