@@ -16,6 +16,7 @@ import pytest
 from cluster import Cluster
 
 from kadence import resources
+from kadence.slurm import site
 
 HERE_DOCUMENT = "<<EOF"
 
@@ -48,6 +49,7 @@ class Machine(Cluster):
             "/var/": f"{self.folder}/var/",
             "/home/alice": str(self.home()),
             "/opt/kadence": str(resources.home()),
+            "kadence report": f"kadence report --site {self.folder}/etc/kadence/site.toml",
         }
 
     def environment(self, user: str = "root") -> dict[str, str]:
@@ -156,14 +158,14 @@ def plain_output(root: Path, place: Path) -> str:
     return subprocess.run(words, cwd=place, capture_output=True, text=True, check=True).stdout
 
 
-def test_every_key_of_site_toml_is_on_the_page(page: str, root: Path, tmp_path: Path) -> None:
+def test_keys_and_defaults_of_site_toml(page: str, root: Path, tmp_path: Path) -> None:
     section = page.partition("## site.toml")[2].partition("\n## ")[0]
-    shown = re.findall(r"^\| `(\w+)` \| `?(.*?)`? \|", section, re.M)
+    rows = re.findall(r"^\| `(\w+)` \| `?(.*?)`? \|", section, re.M)
     defaults = tmp_path / "site.toml"
-    defaults.write_text("".join(f"{key} = {value}\n" for key, value in shown))
-    assert len(tomllib.loads(defaults.read_text())) == len(shown)
+    defaults.write_text("".join(f"{key} = {value}\n" for key, value in rows))
+    assert tomllib.loads(defaults.read_text()) == site.DEFAULTS
     words = [root / "build/slurm/kadence-node", "--site", defaults, "check", "/no/such/bundle"]
     said = subprocess.run(words, capture_output=True, text=True).stderr
     assert "/no/such/bundle" in said, said
     source = (root / "slurm/node/site.cc").read_text()
-    assert {key for key, _ in shown} == set(re.findall(r'^\t    \{"(\w+)", ', source, re.M))
+    assert set(site.DEFAULTS) == set(re.findall(r'^\t    \{"(\w+)", ', source, re.M))
