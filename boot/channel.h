@@ -49,7 +49,10 @@ enum stream {
 
 #define STANDARD_STREAMS 3
 
-/* The strings are NUL-terminated, one after the other, at `strings`: arguments, environment. */
+/*
+ * The strings are NUL-terminated, one after the other, at `strings`: the file to be executed, which
+ * need not be what the first argument says, arguments, environment.
+ */
 struct channel_request {
 	uint64_t strings;
 	uint32_t arguments;

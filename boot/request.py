@@ -12,6 +12,7 @@ class Request:
 
     image: Path  # um: the executable; x86_64: the bzImage
     argv: Sequence[str]
+    file: Path | None = None  # to be executed, where that is not what argv[0] says
     target: str = "um"
     directory: Path | None = None  # default: the caller's
     environment: Mapping[str, str] | None = None  # default: the caller's

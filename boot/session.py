@@ -140,6 +140,8 @@ def _relay_command(request: Request, given: _Relay) -> list[str]:
     ]
     if request.timeout_seconds is not None:
         command.append(f"--timeout={request.timeout_seconds}")
+    if request.file is not None:
+        command.append(f"--file={request.file}")
     if request.trace is not None:
         from kadence.boot import x86_64
 
@@ -150,7 +152,7 @@ def _relay_command(request: Request, given: _Relay) -> list[str]:
 def _shared_bytes(request: Request) -> int:
     """Room for the streams' rings and all strings; a power of two, as PCI devices have it."""
     environment = os.environ if request.environment is None else request.environment
-    strings = [os.fsencode(word) for word in request.argv]
+    strings = [os.fsencode(word) for word in (request.file or "", *request.argv)]
     strings += [os.fsencode(f"{name}={value}") for name, value in environment.items()]
     needed = CHANNEL_BYTES + sum(len(string) + 1 for string in strings)
     return 1 << (needed - 1).bit_length()

@@ -132,7 +132,8 @@ def _kernel(step: Step) -> KernelFile:
 def _run(step: Step, kernel: KernelFile) -> boot.Result:
     request = boot.Request(
         image=step.store / kernel.file,
-        argv=[step.program, *step.command[1:]],
+        argv=step.command,
+        file=Path(step.program),
         environment=_environment(step),
         memory_limit_bytes=_guest_memory(step.task),
         boot_timeout_seconds=step.boot_seconds,

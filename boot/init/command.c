@@ -172,8 +172,11 @@ static noreturn void child(struct child_side *side, struct channel *channel)
 {
 	const struct channel_request *request = &channel->request;
 	char *string = (char *)channel + request->strings;
-	char **arguments = take_strings(&string, request->arguments);
+	const char *file = string;
+	char **arguments;
 
+	string += strlen(string) + 1;
+	arguments = take_strings(&string, request->arguments);
 	environ = take_strings(&string, request->variables);
 	if (!arguments || !environ)
 		child_fails(side->report, "the command's arguments");
@@ -181,8 +184,8 @@ static noreturn void child(struct child_side *side, struct channel *channel)
 	take_limits(request->limits);
 	take_identity(request, side->report);
 	take_signals(request->ignored_signals);
-	execvp(arguments[0], arguments);
-	dprintf(STDERR_FILENO, "kadence: %s: %s\n", arguments[0], strerror(errno));
+	execvp(file, arguments);
+	dprintf(STDERR_FILENO, "kadence: %s: %s\n", file, strerror(errno));
 	_exit(errno == ENOENT || errno == ENOTDIR ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE);
 }
 

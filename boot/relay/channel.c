@@ -95,10 +95,12 @@ struct channel *channel_create(const struct options *options, int *memory)
 	    .strings = sizeof(struct channel),
 	    .hold = options->at_start != NULL,
 	};
-	size_t strings = strings_length(options->command, &request.arguments);
+	size_t strings = strlen(options->file) + 1;
 	uint64_t length;
 	struct channel *channel;
+	char *place;
 
+	strings += strings_length(options->command, &request.arguments);
 	strings += strings_length(environ, &request.variables);
 	length = round_up(request.strings + strings);
 	errno = E2BIG;
@@ -114,7 +116,8 @@ struct channel *channel_create(const struct options *options, int *memory)
 	if (channel == MAP_FAILED)
 		fail("mmap");
 	channel->request = request;
-	copy_strings(copy_strings((char *)channel + request.strings, options->command), environ);
+	place = stpcpy((char *)channel + request.strings, options->file) + 1;
+	copy_strings(copy_strings(place, options->command), environ);
 	for (int stream = 0; stream < STREAMS; stream++) {
 		channel->rings[stream].offset = length;
 		channel->rings[stream].size = ring_sizes[stream];

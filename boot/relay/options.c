@@ -4,7 +4,7 @@
  *
  *   kadence-relay --memory-directory DIR --parent PID --report FD --boot-timeout S
  *                 --hang-timeout S [--timeout S] [--closed STREAM]... [--at-start COMMANDS]
- *                 [--signals FD] --shared BYTES --words N -- KERNEL... COMMAND...
+ *                 [--signals FD] [--file PATH] --shared BYTES --words N -- KERNEL... COMMAND...
  *
  * where the first N words are the kernel's.
  */
@@ -59,6 +59,9 @@ static void take_option(struct options *options, int option, int *words)
 		options->signals = number_option(optarg, 1L << 30);
 		fcntl(options->signals, F_SETFD, FD_CLOEXEC);
 		break;
+	case 'f':
+		options->file = optarg;
+		break;
 	case 'r':
 		options->report = number_option(optarg, 1L << 30);
 		break;
@@ -99,6 +102,7 @@ struct options options_parse(int count, char **arguments)
 	    {"memory-directory", required_argument, NULL, 'd'},
 	    {"parent", required_argument, NULL, 'p'},
 	    {"signals", required_argument, NULL, 'g'},
+	    {"file", required_argument, NULL, 'f'},
 	    {"report", required_argument, NULL, 'r'},
 	    {"boot-timeout", required_argument, NULL, 'b'},
 	    {"hang-timeout", required_argument, NULL, 'h'},
@@ -119,6 +123,8 @@ struct options options_parse(int count, char **arguments)
 		fail("arguments");
 	options.kernel = take_words(arguments + optind, words);
 	options.command = arguments + optind + words;
+	if (!options.file)
+		options.file = options.command[0];
 	fcntl(options.report, F_SETFD, FD_CLOEXEC);
 	return options;
 }

@@ -26,6 +26,7 @@ struct options {
 	int64_t boot_timeout_ns;
 	int64_t hang_timeout_ns;
 	int64_t timeout_ns; /* 0: none */
+	const char *file;   /* to be executed; by default what the command's first word names */
 	char **command;
 };
 

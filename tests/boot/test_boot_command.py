@@ -189,3 +189,10 @@ def test_nothing_to_run_is_refused(image: Path) -> None:
 def test_no_such_directory_is_refused(image: Path, tmp_path: Path) -> None:
     with pytest.raises(KadenceError, match="none: No such file"):
         boot.run(boot.Request(image, ["true"], directory=tmp_path / "none"))
+
+
+def test_the_file_may_be_another_than_the_first_argument_says(guest: Any) -> None:
+    ran = guest(
+        "said", "-c", 'echo "$0"; tr "\\0" "\\n" < /proc/$$/cmdline', file=Path("/bin/bash")
+    )
+    assert ran.stdout.splitlines()[:2] == [b"said", b"said"]

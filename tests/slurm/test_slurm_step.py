@@ -347,3 +347,11 @@ def test_it_is_for_slurm_to_start() -> None:
     ended = subprocess.run(words, env={}, capture_output=True, text=True)
     assert ended.returncode == 1
     assert "for Slurm to start" in ended.stderr and ended.stderr.count("\n") == 1
+
+
+def test_a_program_is_called_as_slurm_was_told(job: Job) -> None:
+    """The bundle's file is executed, the first argument stays."""
+    script = job.store / "bin/toy"
+    script.unlink()
+    script.symlink_to("/bin/busybox")
+    assert job.run("echo", "this", program=str(script)) == (0, "this\n", "")
