@@ -71,8 +71,8 @@ def test_every_blow_reaches_the_command_once(
 ) -> None:
     process = counting(number)
     for _ in range(3):
-        # kadence, relay, keeper, kernel, and at least one process of its programs
-        assert len(descendants(process.pid)) >= 4
+        # relay, keeper, kernel; User-Mode Linux has its programs' processes, too
+        assert len(descendants(process.pid)) >= 3
         assert strike(process.pid, number, backwards=backwards) >= 2
         assert process.stdout.readline() == b"got\n"
         time.sleep(QUIET_SECONDS)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Signals of Slurm's, which hit every process of a guest, and what a job's records say of it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from adapting import AdaptingCluster as Cluster
+from bundles import Bundles
+from cluster import until
+
+pytestmark = pytest.mark.kernel
+
+USER = "games"
+UM = "--kadence-target=um"
+# What scripts say of their own accord; shells also tell of a `sleep` that the signal ended.
+SAID = {"ready", "got", "warned", "saved", "end"}
+
+
+def _ready_step(cluster: Cluster, good: Path, text: str, *options: str) -> str:
+    """A job whose step runs a script and has said that it is ready; returns its number."""
+    script = cluster.home(USER) / "script"
+    script.write_text(f"#!/bin/bash\n{text}\n")
+    script.chmod(0o755)
+    words = [f"--kadence={good}", UM, *options]
+    job = cluster.sbatch(f"srun {script}\nexit $?\n", *words, user=USER)
+    until(lambda: "ready" in cluster.written(job, USER), "the command runs")
+    return job
+
+
+def _said(cluster: Cluster, job: str) -> list[str]:
+    return [line for line in cluster.output(job, USER).splitlines() if line in SAID]
+
+
+@pytest.mark.parametrize("name", ["USR1", "USR2", "HUP", "INT", "TERM"])
+def test_every_signal_reaches_the_command_once(adapting: Cluster, good: Path, name: str) -> None:
+    wait = "for i in $(seq 40); do sleep 0.05; done"
+    job = _ready_step(adapting, good, f"trap 'echo got' {name}; echo ready; {wait}; echo end")
+    adapting.run(["scancel", f"--signal={name}", f"{job}.0"])
+    assert adapting.wait(job).state == "COMPLETED"
+    assert _said(adapting, job) == ["ready", "got", "end"]
+
+
+@pytest.mark.parametrize(
+    ("options", "signal", "word"),
+    [(["--time=1", "--signal=USR1@60"], "USR1", "warned"), ([], "TERM", "saved")],
+    ids=["time limit", "cancelled"],
+)
+def test_a_command_may_end_in_its_own_way(
+    adapting: Cluster, good: Path, options: list[str], signal: str, word: str
+) -> None:
+    text = f"trap 'echo {word}; exit 0' {signal}; echo ready; while :; do sleep 0.05; done"
+    job = _ready_step(adapting, good, text, *options)
+    if not options:
+        adapting.run(["scancel", job])
+    assert adapting.wait(job).state == ("COMPLETED" if options else "CANCELLED")
+    until(lambda: _said(adapting, job) == ["ready", word], "all that it said")
+    adapting.require_clean()
+
+
+def test_input_reaches_the_command(adapting: Cluster, good: Path) -> None:
+    given = "line\n" * 20000
+    ended = adapting.run(["srun", f"--kadence={good}", UM, "cat"], USER, input=given)
+    assert ended.stdout == given
+
+
+def test_the_record_is_what_the_report_shows(
+    adapting: Cluster, bundles: Bundles, good: Path
+) -> None:
+    plain = bundles.folder / "plain/work"
+    job = adapting.sbatch(f"srun {plain}\n", f"--kadence={good}", UM, user=USER)
+    assert adapting.wait(job).state == "COMPLETED"
+    until(lambda: adapting.records(job), "the record")
+    entry = json.loads(adapting.records(job)[0].read_text())["steps"][0]
+    assert (entry["step"], entry["task"], entry["program"]) == ("0", 0, "adapted")
+    assert 0 < entry["boot_seconds"] + entry["wall_seconds"] < entry["task_seconds"]
+    shown = adapting.run(["kadence", "report", "--job", job, "--site", adapting.places.site], USER)
+    row = shown.stdout.splitlines()[1].split()
+    assert row[1:4] == ["0.0", "work", "adapted"]
+    assert f"{entry['task_seconds']:.3f}" in row
