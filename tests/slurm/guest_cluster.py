@@ -16,6 +16,10 @@ PROCESSORS = 4
 MEMORY_MIB, MACHINE_MIB = 1024, 2048
 START_SECONDS = 300.0
 
+# The nodes' slurm.conf differs from the controller's; what they do without systemd.
+DIFFERENT = "DebugFlags=NO_CONF_HASH"
+CGROUP = "IgnoreSystemd=yes\n"
+
 # What a node's slurm.conf has in place of the cluster's lines.
 INSIDE = {
     "SlurmctldHost": f"controller({HOST_SEEN_FROM_INSIDE})",
@@ -33,18 +37,15 @@ class GuestCluster(Cluster):
     def __init__(self, files: Mapping[str, str] | None = None, **options: Any) -> None:
         """`files` lie beside each slurm.conf."""
         usual = {"nodes": 1, "processors": PROCESSORS, "memory_mib": MEMORY_MIB}
-        # A node's slurm.conf is not the cluster's.
-        lines = ["DebugFlags=NO_CONF_HASH", *options.pop("lines", [])]
-        super().__init__(**usual | options, lines=lines)
+        lines = {"lines": [*options.pop("lines", ()), DIFFERENT]}
+        super().__init__(**usual | options | lines)
         self.guests: dict[str, NodeGuest] = {}
         self._files = files or {}
 
     def add_files(self) -> None:
         """Write those that were given."""
-        etc = self.places.configuration.parent
-        for place in (etc, *map(self.places.node, self.nodes)):
-            for name, text in self._files.items():
-                (place / name).write_text(text)
+        for name, text in self._files.items():
+            self.places.configuration.with_name(name).write_text(text)
 
     def start_slurmd(self, node: str) -> None:
         """Switch a node on, and wait until its slurmd is there."""
@@ -75,12 +76,13 @@ class GuestCluster(Cluster):
 
     def _make_guest(self, node: str) -> NodeGuest:
         folder = self.places.node(node)
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         common = self.places.configuration.read_text()
-        inside = [_inside(line) for line in common.splitlines()]
-        inside.append(f"PlugStackConfig={self.places.configuration.with_name('plugstack.conf')}")
-        (folder / "slurm.conf").write_text("\n".join(inside) + "\n")
-        (folder / "cgroup.conf").write_text("IgnoreSystemd=yes\n")
+        inside = "".join(f"{_inside(line)}\n" for line in common.splitlines())
+        stack = self.places.configuration.with_name("plugstack.conf").read_text()
+        files = {"slurm.conf": inside, "plugstack.conf": stack, "cgroup.conf": CGROUP}
+        for name, text in (*files.items(), *self._files.items()):
+            (folder / name).write_text(text)
         place = Place(
             name=node,
             port=_port(common) + self.nodes.index(node),
@@ -88,6 +90,7 @@ class GuestCluster(Cluster):
             shared=self.folder,
             munge_key=self.places.munge_socket.parents[1] / "key",
             slurm_conf=folder / "slurm.conf",
+            site=self.places.site,
             spool=self.places.spool(node),
         )
         return NodeGuest(place, self.options.processors, MACHINE_MIB)

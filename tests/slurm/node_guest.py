@@ -32,6 +32,7 @@ class Place:
     shared: Path  # the cluster's, at the same path inside
     munge_key: Path
     slurm_conf: Path  # as the node is to see it
+    site: Path  # the administrator's file
     spool: Path  # inside, on its disk
 
 
@@ -65,7 +66,7 @@ class NodeGuest:
             "SPOOL": place.spool,
             "MUNGE_KEY": place.munge_key,
             "SLURM_CONF": place.slurm_conf,
-            "SITE": place.slurm_conf.with_name("site.toml"),
+            "SITE": place.site,
         }
         text = "".join(f"{name}='{value}'\n" for name, value in settings.items())
         (place.folder / "files/settings").write_text(text)

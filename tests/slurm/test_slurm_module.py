@@ -130,7 +130,7 @@ def test_driver_that_was_there_stays_as_it_was(site: GuestSite) -> None:
 def test_prolog_that_is_killed_leaves_nothing(site: GuestSite) -> None:
     """Whatever it had done by then, the next sweep puts the node back."""
     tool = f"{site.cluster.environment()['PATH'].partition('/.venv')[0]}/build/slurm/kadence-node"
-    rules = site.cluster.places.node("node1") / "site.toml"
+    rules = site.site_file
     start = f"{tool} --site {rules} --node node1"
     wish = f"--uid 5 --bundle {site.bundle} --target module --exclusive"
     prepare = f"{start} prepare --job 900000 {wish}"
