@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Builds what a site's nodes may run with privilege, once its administrator has seen it."""
 
+import re
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +25,7 @@ IMAGE, CONFIG, COMMAND_LINE, INITIAL_RAM = "bzImage", "config", "cmdline", "init
 # By which a running kernel says which one of the site's it is.
 MARK = "kadence.kernel"
 NANOSECONDS = 1_000_000
+RELEASE = re.compile(r"[0-9][A-Za-z0-9.+~_-]*")
 HEADERS = Path("/usr/src")
 
 
@@ -105,19 +109,35 @@ def _content(path: Path) -> bytes:
 
 def build_module(release: str, signer: Signer) -> Path:
     """Build the driver for a kernel that nodes run already, into the site's store."""
-    home = resources.home()
-    words = ["make", "--no-print-directory", "-C", str(home), "kadapt-module"]
-    words += [f"RELEASE={release}", f"KADAPT_HEADERS={_headers(release)}"]
-    made = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
-    if made.returncode:
-        reason = (made.stderr.strip() or made.stdout.strip()).splitlines()[-1:]
-        raise BuildError(f"kadapt.ko for {release} can't be built: {' '.join(reason)}")
-    content = _content(home / "build/kadapt" / f"module-{release}" / MODULE)
+    if not RELEASE.fullmatch(release):
+        raise UsageError(f"{release!r} is no kernel's release, as `uname -r` says it")
+    with tempfile.TemporaryDirectory(prefix="kadapt-module-") as temporary:
+        content = _made_module(release, Path(temporary) / "module")
     folder = site_store.MODULES / release
     body = {"release": release}
     return site_store.write(
         signer.store, folder, {MODULE: content}, body, signer.key, signer.command
     )
+
+
+def _made_module(release: str, folder: Path) -> bytes:
+    """Kbuild puts objects beside sources, so it gets copies."""
+    driver = resources.home() / "kadapt"
+    shutil.copytree(driver / "driver", folder)
+    (folder / "uapi").mkdir(exist_ok=True)
+    shutil.copy(driver / "uapi/kadapt.h", folder / "uapi")
+    symbols = ["CONFIG_KADAPT=m", "CONFIG_KADAPT_RINGS=y"]
+    _run(["make", "-C", str(_headers(release)), f"M={folder}", *symbols, "modules"], release)
+    # Without debug information it is a twentieth as long.
+    _run(["strip", "--strip-debug", str(folder / MODULE)], release)
+    return (folder / MODULE).read_bytes()
+
+
+def _run(words: Sequence[str], release: str) -> None:
+    made = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
+    if made.returncode:
+        reason = (made.stderr.strip() or made.stdout.strip()).splitlines()[-1:]
+        raise BuildError(f"{MODULE} for {release} can't be built: {' '.join(reason)}")
 
 
 def _headers(release: str) -> Path:

@@ -192,3 +192,12 @@ def test_what_is_built_is_signed(tmp_path: Path) -> None:
     verify = ["openssl", "pkeyutl", "-verify", "-rawin", "-pubin", "-inkey", tmp_path / "site.pub"]
     words = [*verify, "-in", made / "manifest.json", "-sigfile", tmp_path / "raw"]
     assert subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("release", ["../../etc", "6.12/../..", "", "-x"])
+def test_what_is_no_release_is_refused(
+    administrator: Administrator, refused: Callable[[Completed], str], release: str
+) -> None:
+    site = administrator.place / "site.toml"
+    words = ["site", "build", f"--release={release}", "--site", site]
+    assert "is no kernel's release" in refused(administrator.kadence(*words))
