@@ -198,7 +198,7 @@ descriptor open_bundle(const std::string &path, const site &rules)
 	return file;
 }
 
-manifest unpack(int source, int target, const site &rules, const std::vector<public_key> &ring)
+std::string unpack(int source, int target, const site &rules, const std::vector<public_key> &ring)
 {
 	archive_reader archive(source);
 
@@ -207,7 +207,7 @@ manifest unpack(int source, int target, const site &rules, const std::vector<pub
 	const std::string text = archive.read_text(largest_manifest);
 	/* Nothing of the manifest is believed, not even parsed, before its signature is seen. */
 	bool has_more = verify_signature(archive, text, rules, ring);
-	manifest bundle = parse_manifest(text);
+	const manifest bundle = parse_manifest(text);
 	require_machine(bundle);
 	require_room(bundle, rules);
 	write_text(target, "manifest.json", text);
@@ -220,7 +220,7 @@ manifest unpack(int source, int target, const site &rules, const std::vector<pub
 	}
 	if (has_more)
 		throw refusal("the bundle has a file that its manifest does not name");
-	return bundle;
+	return text;
 }
 
 } // namespace kadence

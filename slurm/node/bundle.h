@@ -22,11 +22,11 @@ const int nowhere = -1;
 
 /*
  * Reads the archive from the descriptor `source` to its end, verifies signature, names, sizes,
- * checksums and that this machine can use it, and writes its files below the folder `target` (a
- * descriptor, or nowhere). What does not fit the site's rules is a refusal; what was written by
- * then is for the caller to remove.
+ * checksums and that this machine can use it, writes its files below the folder `target` (a
+ * descriptor, or nowhere), and returns the text of its manifest. What does not fit the site's rules
+ * is a refusal; what was written by then is for the caller to remove.
  */
-manifest unpack(int source, int target, const site &rules, const std::vector<public_key> &ring);
+std::string unpack(int source, int target, const site &rules, const std::vector<public_key> &ring);
 
 } // namespace kadence
 

@@ -27,7 +27,6 @@ using nlohmann::json;
 
 const char schema_name[] = "kadence.record";
 const int schema_version = 1;
-const uint64_t largest_manifest = 1 << 20;
 
 int64_t deadline_of(const site &rules)
 {
@@ -41,8 +40,7 @@ json describe_bundle(const job_state &state)
 	if (state.store.empty())
 		return bundle;
 	try {
-		const json document = json::parse(
-		    read_file(fs::path(state.store) / "manifest.json", largest_manifest));
+		const json document = json::parse(read_kept_manifest(state.store));
 
 		for (const char *key : {"name", "build_id", "measured"})
 			bundle[key] = document.at(key);

@@ -5,6 +5,7 @@
 
 #include "file.h"
 #include "refusal.h"
+#include "store.h"
 
 namespace kadence
 {
@@ -103,7 +104,7 @@ std::set<std::string> bundles_in_use(const site &rules)
 
 	for (const auto &entry : fs::directory_iterator(rules.jobs()))
 		if (read_state(entry.path(), state) && !state.store.empty())
-			names.insert(fs::path(state.store).filename().string());
+			names.insert(kept_name(state.store));
 	return names;
 }
 

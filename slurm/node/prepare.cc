@@ -23,8 +23,6 @@ namespace fs = std::filesystem;
 namespace
 {
 
-const uint64_t largest_manifest = 1 << 20;
-
 bool is_answered(const job_state &state, const wish &what)
 {
 	return state.boot == boot_id() && state.user == what.user &&
@@ -50,10 +48,9 @@ void accept_bundle(const site &rules, const wish &what, const confinement &limit
 	if (!rules.allows_user(limits.whose.name))
 		throw refusal("user " + limits.whose.name + " is not among the users of " +
 			      rules.file.string());
-	const fs::path folder = keep_bundle(rules, what.bundle, what.discard, limits);
-	const manifest bundle =
-	    parse_manifest(read_file(folder / "manifest.json", largest_manifest));
-	state.store = folder.string();
+	const kept_bundle kept = keep_bundle(rules, what.bundle, what.discard, limits);
+	const manifest bundle = parse_manifest(kept.manifest);
+	state.store = kept.folder.string();
 	state.target = choose_target(bundle, rules, what.target, state.notice);
 	if (state.target == "kexec")
 		require_kernel(bundle.configurations.at("x86_64"));
@@ -91,7 +88,8 @@ void check(const site &rules, const std::string &bundle, const std::string &targ
 	const descriptor file = open_bundle(bundle, rules);
 	std::string notice;
 
-	const manifest found = unpack(file.get(), nowhere, rules, read_key_ring(rules.key_ring));
+	const manifest found =
+	    parse_manifest(unpack(file.get(), nowhere, rules, read_key_ring(rules.key_ring)));
 	choose_target(found, rules, target, notice);
 }
 
@@ -100,7 +98,8 @@ std::string kernel_of(const site &rules, const std::string &bundle)
 	const descriptor file = open_bundle(bundle, rules);
 	std::string notice;
 
-	const manifest found = unpack(file.get(), nowhere, rules, read_key_ring(rules.key_ring));
+	const manifest found =
+	    parse_manifest(unpack(file.get(), nowhere, rules, read_key_ring(rules.key_ring)));
 	choose_target(found, rules, "kexec", notice);
 	return found.configurations.at("x86_64");
 }

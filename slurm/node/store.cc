@@ -25,6 +25,9 @@ namespace
 {
 
 const size_t piece_bytes = 262144;
+const uint64_t largest_manifest = 1 << 20;
+const char tree_name[] = "tree";
+const char manifest_name[] = "manifest.json";
 
 /* A folder that goes with its owner, unless it has become something. */
 class staging_folder
@@ -50,11 +53,24 @@ class staging_folder
 
 	fs::path tree() const
 	{
-		return path_ / "tree";
+		return path_ / tree_name;
 	}
 	fs::path copy() const
 	{
 		return path_ / "bundle";
+	}
+	fs::path manifest() const
+	{
+		return path_ / manifest_name;
+	}
+
+	/* It becomes `place`, for users to pass through. */
+	void become(const fs::path &place) const
+	{
+		unlink(copy().c_str());
+		if (chmod(path_.c_str(), 0711))
+			refuse_errno("cannot keep the unpacked bundle");
+		fs::rename(path_, place);
 	}
 
       private:
@@ -99,7 +115,8 @@ std::string make_copy(const site &rules, const fs::path &path, bool discard,
 	    });
 }
 
-void unpack_confined(const site &rules, int copy, const fs::path &tree, const confinement &limits)
+std::string unpack_confined(const site &rules, int copy, const fs::path &tree,
+			    const confinement &limits)
 {
 	const std::vector<public_key> ring = read_key_ring(rules.key_ring);
 	const descriptor folder(open(tree.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -109,10 +126,7 @@ void unpack_confined(const site &rules, int copy, const fs::path &tree, const co
 	narrow.root = tree.string();
 	if (folder.get() < 0 || lseek(copy, 0, SEEK_SET) < 0)
 		refuse_errno("cannot unpack the bundle in " + tree.string());
-	confine(narrow, [&] {
-		unpack(copy, folder.get(), rules, ring);
-		return std::string();
-	});
+	return confine(narrow, [&] { return unpack(copy, folder.get(), rules, ring); });
 }
 
 /*
@@ -175,8 +189,8 @@ void make_spool(const site &rules)
 	make_folder(rules.bundles(), 0711);
 }
 
-fs::path keep_bundle(const site &rules, const fs::path &path, bool discard,
-		     const confinement &limits)
+kept_bundle keep_bundle(const site &rules, const fs::path &path, bool discard,
+			const confinement &limits)
 {
 	const staging_folder staging(rules.bundles(), limits.whose);
 	const descriptor copy(
@@ -187,14 +201,25 @@ fs::path keep_bundle(const site &rules, const fs::path &path, bool discard,
 	const std::string sum = make_copy(rules, path, discard, limits, copy.get());
 	const fs::path place = rules.bundles() / (std::to_string(limits.whose.user) + "-" + sum);
 	if (!fs::exists(place)) {
-		unpack_confined(rules, copy.get(), staging.tree(), limits);
+		write_atomically(staging.manifest(),
+				 unpack_confined(rules, copy.get(), staging.tree(), limits), 0600);
 		take_over(staging.tree());
 		make_durable(staging.tree());
-		fs::rename(staging.tree(), place);
+		staging.become(place);
 	}
 	/* The time of its last use, for trim_store(). */
 	utimensat(AT_FDCWD, place.c_str(), nullptr, 0);
-	return place;
+	return {place / tree_name, read_kept_manifest(place / tree_name)};
+}
+
+std::string kept_name(const fs::path &folder)
+{
+	return folder.parent_path().filename().string();
+}
+
+std::string read_kept_manifest(const fs::path &folder)
+{
+	return read_file(folder.parent_path() / manifest_name, largest_manifest);
 }
 
 void trim_store(const site &rules, const std::set<std::string> &in_use)

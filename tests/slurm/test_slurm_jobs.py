@@ -261,7 +261,7 @@ def test_two_users_with_different_kernels_at_once(
     script = "srun sh -c 'cat /proc/cmdline; sleep 2'; ls %s 2>&1 | head -1\n"
     jobs = {}
     for user, bundle in ((USER, good), ("games", other)):
-        listing = adapting.places.spool("node1") / "store/*/"
+        listing = adapting.places.spool("node1") / "store/*/tree"
         jobs[user] = adapting.sbatch(
             script % listing, f"--kadence={bundle}", UM, "--nodelist=node1", "--mem=512",
             user=user,
