@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Slurm's entry points, handed on by context. */
+#include <stdlib.h>
+
 #include "plugin.h"
 
 #define PUBLIC __attribute__((visibility("default")))
@@ -26,8 +28,12 @@ PUBLIC int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
-	if (is_client())
-		return kadence_submit(spank);
+	/*
+	 * Slurm hears what an optional plugin objects to and goes on; a required one whose file is
+	 * away for a moment drains the node.
+	 */
+	if (is_client() && !kadence_submit(spank))
+		exit(EXIT_FAILURE);
 	if (spank_remote(spank) == 1)
 		return kadence_step_prepare(spank);
 	return 0;

@@ -49,8 +49,8 @@ extern struct kadence_settings kadence_settings;
 void kadence_read_settings(int argc, char **argv);
 int kadence_register_options(spank_t spank);
 
-/* submit.c, in srun, sbatch and salloc: -1 with a message ends the client. */
-int kadence_submit(spank_t spank);
+/* submit.c, in srun, sbatch and salloc: false where a message said why the client is to end. */
+bool kadence_submit(spank_t spank);
 int kadence_broadcast(spank_t spank);
 
 /* job_script.c, beside a job's prolog and epilog. */

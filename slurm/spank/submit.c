@@ -75,24 +75,24 @@ static bool resolve_bundle(char path[PATH_MAX])
 	return is_acceptable(path);
 }
 
-int kadence_submit(spank_t spank)
+bool kadence_submit(spank_t spank)
 {
 	char path[PATH_MAX];
 	const char *bundle = inherited_bundle();
 
 	if (!has_options())
-		return 0;
+		return true;
 	/* What became of the job's bundle meanwhile is for the node to see. */
 	if (!bundle && resolve_bundle(path))
 		bundle = path;
 	if (!bundle)
-		return -1;
+		return false;
 	hand_on(spank, KADENCE_BUNDLE, bundle);
 	hand_on(spank, KADENCE_TARGET, kadence_options.target);
 	hand_on(spank, KADENCE_FALLBACK, kadence_options.fallback);
 	if (kadence_options.broadcast)
 		hand_on(spank, KADENCE_BROADCAST, BROADCAST_WANTED);
-	return 0;
+	return true;
 }
 
 /* Each node removes its copy once it has unpacked it. */

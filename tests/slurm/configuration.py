@@ -98,7 +98,7 @@ def write(places: Places, options: Options, first_port: int) -> None:
         lines += _accounting(places, first_port + 1)
         _write_slurmdbd(places, first_port + 1)
     places.configuration.write_text("\n".join(lines) + "\n")
-    line = f"required {options.plugin.resolve()} site={places.site}\n" if options.plugin else ""
+    line = f"optional {options.plugin.resolve()} site={places.site}\n" if options.plugin else ""
     (etc / "plugstack.conf").write_text(line)
     write_site(places, options.site)
 
