@@ -2,8 +2,8 @@
 """What a bundle costs a Slurm job: prologs, unpacking, the store, and all nodes starting at once.
 
 The cluster is real and runs on this machine alone: a slurmd for each node. All nodes together have
-this machine's processors, so starts are spread over time by the length of the jobs, as far as
-"busy" says; where all nodes start at once, the machine does the work of all of them.
+this machine's processors, so starts are spread over time, and nothing else should be running
+("busy" says how much was); where all nodes start at once, the machine does the work of all of them.
 """
 
 import argparse
@@ -21,12 +21,13 @@ import rows
 import slurm_jobs
 from rows import Goal, Row
 from slurm_bundles import Workshop
-from slurm_jobs import USER, Cluster, Run
+from slurm_jobs import USER, Arrays, Cluster, Run
 
 from kadence import resources
 
 PLUGIN = resources.home() / "build/slurm/kadence.so"
 BUNDLES = 3
+STARTS_PER_SECOND = 5  # of jobs, on all nodes together
 GOAL_MS = Goal(most=150)
 STORE_MIB = 24
 ROUNDS = 5  # of all nodes starting at once
@@ -110,14 +111,15 @@ def own_rows(milliseconds: Sequence[float]) -> list[Row]:
 
 def measure_jobs(nodes: int, tasks: int) -> tuple[list[Row], list[str]]:
     """Arrays with three bundles and as many plain jobs between them."""
-    seconds = nodes / 8
+    seconds = nodes / STARTS_PER_SECOND
     with cluster_with_bundles(nodes, BUNDLES) as (cluster, workshop), Busy() as busy:
+        arrays = Arrays(cluster, seconds)
         for number in range(BUNDLES):
             share = tasks // BUNDLES + (number < tasks % BUNDLES)
-            slurm_jobs.submit(cluster, workshop.bundles[number], share, nodes // 6, seconds)
-        slurm_jobs.submit(cluster, None, tasks, nodes // 2, seconds)
+            arrays.submit(workshop.bundles[number], share, nodes // 6)
+        arrays.submit(None, tasks, nodes // 2)
         watch = Unpackings(cluster)
-        slurm_jobs.wait(cluster, 2 * tasks, watch.look)
+        arrays.wait(watch.look)
         runs = slurm_jobs.runs(cluster)
         lines = [watch.summary(runs), remains(cluster)]
     return starts(runs), [f"{len(runs)} jobs on {nodes} nodes: {busy}", *lines]
@@ -126,8 +128,9 @@ def measure_jobs(nodes: int, tasks: int) -> tuple[list[Row], list[str]]:
 def measure_without_plugin(nodes: int, tasks: int) -> str:
     """Plain jobs where Kadence is not installed, started as often."""
     with Cluster(nodes=nodes) as cluster:
-        slurm_jobs.submit(cluster, None, tasks, nodes, nodes / 8)
-        slurm_jobs.wait(cluster, tasks, lambda: None)
+        arrays = Arrays(cluster, nodes / STARTS_PER_SECOND)
+        arrays.submit(None, tasks, nodes)
+        arrays.wait(lambda: None)
         taken = [run.start_ms for run in slurm_jobs.runs(cluster)]
     middle, tail = np.percentile(taken, [50, 99])
     return f"without the plugin {len(taken)} plain jobs: median {middle:.0f}, 99th {tail:.0f}"

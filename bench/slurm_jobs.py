@@ -40,13 +40,48 @@ class Run:
     prepare_ms: float | None  # what the node's tool says its work took
 
 
-def submit(cluster: Cluster, bundle: Path | None, tasks: int, at_once: int, seconds: float) -> None:
-    """An array of jobs, so many at once, each with a node to itself."""
-    options = [f"--array=1-{tasks}%{at_once}", "--output=/dev/null", "--cpus-per-task=2"]
-    if bundle:
-        options += [f"--kadence={bundle}", "--kadence-target=um"]
-    script = SCRIPT.format(folder=notes(cluster), seconds=seconds)
-    cluster.sbatch(script, *options, user=USER)
+class Arrays:
+    """Job arrays, each task with a node to itself, whose tasks start evenly spread over time.
+
+    With all nodes free, Slurm would start a task on each at once, and this machine would do the
+    work of all of them. So arrays begin with few tasks at a time, and are allowed more until, after
+    the length of a task, they fill their nodes; from then on a task starts whenever one ends.
+    """
+
+    def __init__(self, cluster: Cluster, seconds: float) -> None:
+        self.cluster, self.seconds = cluster, seconds
+        self.tasks = 0
+        self._at_once: dict[str, int] = {}
+        self._start = time.monotonic()
+
+    def submit(self, bundle: Path | None, tasks: int, at_once: int) -> None:
+        """An array; `at_once`: tasks at a time in the end."""
+        options = [f"--array=1-{tasks}%1", "--output=/dev/null", "--cpus-per-task=2"]
+        if bundle:
+            options += [f"--kadence={bundle}", "--kadence-target=um"]
+        script = SCRIPT.format(folder=notes(self.cluster), seconds=self.seconds)
+        self._at_once[self.cluster.sbatch(script, *options, user=USER)] = at_once
+        self.tasks += tasks
+
+    def wait(self, look: Callable[[], None]) -> None:
+        """Until all tasks have started and none is left, looking at the nodes meanwhile."""
+        end = time.monotonic() + SECONDS_AT_MOST
+        while len(list(notes(self.cluster).iterdir())) < self.tasks or _queued(self.cluster):
+            if time.monotonic() > end:
+                raise TimeoutError(f"jobs are queued after {SECONDS_AT_MOST} s")
+            self._allow_more()
+            look()
+            time.sleep(0.5)
+        self.cluster.require_idle(60)
+
+    def _allow_more(self) -> None:
+        share = (time.monotonic() - self._start) / self.seconds
+        for job, at_once in list(self._at_once.items()):
+            throttle = max(1, min(at_once, round(share * at_once)))
+            words = ["scontrol", "update", f"JobId={job}", f"ArrayTaskThrottle={throttle}"]
+            self.cluster.run(words, check=False)
+            if throttle == at_once:
+                del self._at_once[job]
 
 
 def notes(cluster: Cluster) -> Path:
@@ -56,17 +91,6 @@ def notes(cluster: Cluster) -> Path:
         folder.mkdir()
         folder.chmod(0o1777)
     return folder
-
-
-def wait(cluster: Cluster, tasks: int, look: Callable[[], None]) -> None:
-    """Until so many jobs have started and none is left, looking at the nodes meanwhile."""
-    end = time.monotonic() + SECONDS_AT_MOST
-    while len(list(notes(cluster).iterdir())) < tasks or _queued(cluster):
-        if time.monotonic() > end:
-            raise TimeoutError(f"{_queued(cluster)} jobs are queued after {SECONDS_AT_MOST} s")
-        look()
-        time.sleep(1)
-    cluster.require_idle(60)
 
 
 def _queued(cluster: Cluster) -> int:
