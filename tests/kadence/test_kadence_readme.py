@@ -41,7 +41,11 @@ def test_readme_commands_work(root: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "document", ["README.md", "docs/hacking.md", "docs/phases.md", "docs/view.md"]
+    "document",
+    [
+        *("README.md", "docs/hacking.md", "docs/phases.md", "docs/view.md"),
+        *("docs/slurm.md", "docs/slurm-targets.md", "docs/scale.md"),
+    ],
 )
 def test_links_lead_somewhere(root: Path, document: str) -> None:
     page = root / document
