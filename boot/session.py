@@ -31,6 +31,8 @@ LOG_TAIL_LINES = 12
 SI_KERNEL = 0x80
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1,
              signal.SIGUSR2, signal.SIGALRM)  # fmt: skip
+# These stop and continue the guest's programs, and a stand-in itself.
+SUSPENDING = (signal.SIGTSTP, signal.SIGCONT)
 
 # How the guest's init begins when it names a device that it cannot do without.
 _LACKING = "kadence: /dev/"
@@ -195,7 +197,7 @@ def _run_relay(request: Request, given: _Relay) -> int:
 
 
 def _stand_in(request: Request, given: _Relay) -> int:
-    expected = {*FORWARDED, signal.SIGCHLD}
+    expected = {*FORWARDED, *SUSPENDING, signal.SIGCHLD}
     theirs, ours = map(_out_of_the_way, os.pipe())
     signal.pthread_sigmask(signal.SIG_BLOCK, expected)
     try:
@@ -225,6 +227,8 @@ def _forward_signals(
         arrived = signal.sigwaitinfo(expected)
         if arrived.si_signo != signal.SIGCHLD and arrived.si_code != SI_KERNEL:
             os.write(pipe, bytes([arrived.si_signo]))
+        if arrived.si_signo == signal.SIGTSTP:
+            os.kill(os.getpid(), signal.SIGSTOP)
     return status
 
 

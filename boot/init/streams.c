@@ -108,13 +108,27 @@ static void collect_output(struct guest *guest, int stream)
 	}
 }
 
+/*
+ * Who suspends a job goes on to stop all processes of the kernel, too. A process of User-Mode
+ * Linux's that runs when that happens is lost, so all programs are stopped before; not init.
+ */
+static void pass_signal(const struct guest *guest, int number)
+{
+	if (number == SIGTSTP)
+		kill(-1, SIGSTOP);
+	else if (number == SIGCONT)
+		kill(-1, SIGCONT);
+	else
+		kill(-guest->command.pid, number);
+}
+
 static void pass_signals(struct guest *guest)
 {
 	uint64_t signals = atomic_exchange(&guest->channel->signals, 0);
 
 	for (int number = 1; signals; number++, signals >>= 1)
 		if (signals & 1)
-			kill(-guest->command.pid, number);
+			pass_signal(guest, number);
 }
 
 struct winsize window_size(const struct channel *channel)

@@ -29,7 +29,8 @@
 #define STOPPED_NS INT64_C(5000000000)
 #define TURN_MS 1000
 
-static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM};
+static const int forwarded[] = {SIGINT,	 SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
+				SIGUSR2, SIGALRM, SIGTSTP, SIGCONT};
 
 struct session {
 	const struct options *options;
@@ -98,6 +99,16 @@ static void abort_session(struct session *session)
 	_exit(EXIT_FAILURE);
 }
 
+/* The last of the two counts. */
+static void suspend_or_resume(struct session *session, int number)
+{
+	uint64_t other = UINT64_C(1) << ((number == SIGTSTP ? SIGCONT : SIGTSTP) - 1);
+
+	atomic_fetch_and(&session->channel->signals, ~other);
+	atomic_fetch_or(&session->channel->signals, UINT64_C(1) << (number - 1));
+	doorbell_ring(session->doorbell);
+}
+
 static void take_signal(struct session *session, int number)
 {
 	if (number == PARENT_DIED) {
@@ -108,6 +119,8 @@ static void take_signal(struct session *session, int number)
 		atomic_store(&session->channel->window,
 			     terminal_window(&session->channel->request));
 		doorbell_ring(session->doorbell);
+	} else if (number == SIGTSTP || number == SIGCONT) {
+		suspend_or_resume(session, number);
 	} else if (!session->command_ns) {
 		session->outcome = "interrupted";
 		session->interrupted_by = number;

@@ -108,3 +108,33 @@ def test_what_no_program_dies_of_does_no_harm(
     (tmp_path / "end").touch()
     assert process.stdout.read() == b"end\n"
     assert process.wait() == 9
+
+
+def test_a_suspended_job_goes_on_where_it_was(started: Callable[..., Any], tmp_path: Path) -> None:
+    """What Slurm does: SIGTSTP, some seconds later SIGSTOP, and SIGCONT in the end."""
+    ticks = tmp_path / "ticks"
+    script = (
+        f"(while :; do :; done) & echo ready; until test -e {tmp_path}/end; do echo >> {ticks}; "
+        "sleep 0.02; done; kill -9 $! && echo end"
+    )
+    process = started("bash", "-c", script)
+    assert process.stdout.readline() == b"ready\n"
+    for _ in range(2):
+        assert wait_until(lambda: ticks.exists() and ticks.stat().st_size > 3)
+        strike(process.pid, signal.SIGTSTP)
+        assert wait_until(lambda: _is_still(ticks))
+        strike(process.pid, signal.SIGSTOP)
+        time.sleep(QUIET_SECONDS)
+        before = ticks.stat().st_size
+        strike(process.pid, signal.SIGCONT)
+        assert wait_until(lambda size=before: ticks.stat().st_size > size + 3)
+    (tmp_path / "end").touch()
+    assert process.stdout.read() == b"end\n"
+    assert process.wait() == 0
+
+
+def _is_still(file: Path) -> bool:
+    """Whether a file that grows fifty times a second does so no longer."""
+    before = file.stat().st_size
+    time.sleep(QUIET_SECONDS)
+    return file.stat().st_size == before

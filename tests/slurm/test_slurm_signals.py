@@ -78,3 +78,22 @@ def test_the_record_is_what_the_report_shows(
     row = shown.stdout.splitlines()[1].split()
     assert row[1:4] == ["0.0", "work", "adapted"]
     assert f"{entry['task_seconds']:.3f}" in row
+
+
+def _is_stopped(cluster: Cluster) -> bool:
+    """Whether the kernel itself is; its programs' processes are stopped by it most of the time."""
+    stats = [Path(f"/proc/{process}/stat").read_text() for process in cluster.guests()]
+    return any(stat.rpartition(")")[2].split()[0] == "T" for stat in stats)
+
+
+def test_a_suspended_job_goes_on_where_it_was(adapting: Cluster, good: Path) -> None:
+    text = (
+        "(while :; do :; done) & echo ready; for i in $(seq 100); do sleep 0.02; done; "
+        "kill -9 $! && echo end"
+    )
+    job = _ready_step(adapting, good, text)
+    adapting.run(["scontrol", "suspend", job])
+    until(lambda: _is_stopped(adapting), "the guest's kernel is stopped")
+    adapting.run(["scontrol", "resume", job])
+    assert adapting.wait(job).state == "COMPLETED"
+    assert _said(adapting, job) == ["ready", "end"]
