@@ -19,8 +19,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -29,6 +28,7 @@ from typing import Any, Self
 import configuration
 import daemons
 from configuration import Options, Places
+from waiting import ClusterError, until
 
 ROOT = Path(__file__).resolve().parents[2]
 FINAL = {
@@ -37,10 +37,6 @@ FINAL = {
 }
 
 Completed = subprocess.CompletedProcess[str]
-
-
-class ClusterError(Exception):
-    """The cluster is not as it should be; the message says how, with the end of a log."""
 
 
 @dataclass(frozen=True)
@@ -61,16 +57,6 @@ def missing() -> str:
     programs = ["slurmctld", "slurmd", "munged", "slurmdbd", "mariadbd", "sbatch", "setpriv"]
     absent = [name for name in programs if not shutil.which(name, path=daemons.PATH)]
     return f"not installed: {', '.join(absent)}" if absent else ""
-
-
-def until(condition: Callable[[], Any], what: str, seconds: float = 30) -> Any:
-    """Wait for something to be so, and return it."""
-    end = time.monotonic() + seconds
-    while not (value := condition()):
-        if time.monotonic() > end:
-            raise ClusterError(f"not within {seconds:.0f} s: {what}")
-        time.sleep(0.05)
-    return value
 
 
 class Cluster:

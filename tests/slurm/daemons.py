@@ -7,6 +7,8 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waiting import ClusterError, until
+
 if TYPE_CHECKING:
     from cluster import Cluster
 
@@ -15,8 +17,6 @@ ENVIRONMENT = {"PATH": PATH, "LANG": "C.UTF-8"}
 
 
 def _wait_for(cluster: "Cluster", name: str, socket: Path) -> None:
-    from cluster import ClusterError, until
-
     def serves() -> bool:
         if not cluster.is_running(name):
             raise ClusterError(f"{name} ended: {cluster.log(name)[-2000:]}")
@@ -81,7 +81,6 @@ def start_slurmdbd(cluster: "Cluster") -> None:
 
 def wait_for_answer(cluster: "Cluster", name: str, words: list[str]) -> None:
     """Until a client of a daemon's succeeds."""
-    from cluster import ClusterError, until
 
     def answers() -> bool:
         if not cluster.is_running(name):

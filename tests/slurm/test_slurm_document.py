@@ -141,7 +141,7 @@ def test_administrator_and_user(machine: Machine, page: str, root: Path, tmp_pat
     printed = [machine.execute(command) for command in administrator]
     assert re.search(rf"^kadence\* .* idle {host_name()}$", printed[-1], re.M), printed[-1]
     *_, report, accounting = [machine.execute(command) for command in user[1:]]
-    assert "heat" in report
+    assert re.search(r"^\S+ +0\.0 +heat +adapted +um ", report, re.M), report
     rows = {line.split()[0]: line.split()[2:4] for line in accounting.splitlines()[2:]}
     assert rows == {job: ["COMPLETED", "0:0"] for job in ("1", "1.batch", "1.0")}, accounting
     assert machine.output("1") == plain_output(root, tmp_path)
