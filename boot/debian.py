@@ -72,7 +72,13 @@ def _text(path: Path) -> str:
 
 
 def _dependencies(package: str) -> list[str]:
-    listed = _run(["apt-cache", "depends", "--important", package], Path.cwd())
+    try:
+        listed = _run(["apt-cache", "depends", "--important", package], Path.cwd())
+    except ToolError as error:
+        raise ToolError(
+            f"Debian has no package {package}; name a release as `uname -r` prints it, or run "
+            "`apt-get update`"
+        ) from error
     return re.findall(r"^[ |]*Depends: (\S+)$", listed, re.MULTILINE)
 
 
