@@ -74,7 +74,45 @@ static bool find_options(spank_t spank, char bundle[PATH_MAX], char target[16])
 	return kadence_options.bundle;
 }
 
-static void call_prepare(uint32_t job, uid_t user, char *bundle, char *target)
+/* Of a list such as "0-3,6". */
+static long count_listed(const char *list)
+{
+	long count = 0;
+
+	while (*list) {
+		char *end;
+		long first = strtol(list, &end, 10);
+		long last = *end == '-' ? strtol(end + 1, &end, 10) : first;
+
+		if (end == list)
+			return 0;
+		count += last - first + 1;
+		list = *end == ',' ? end + 1 : end;
+	}
+	return count;
+}
+
+static long threads_of_a_core(void)
+{
+	FILE *file = fopen("/sys/devices/system/cpu/smt/active", "re");
+	int is_several = file && fgetc(file) == '1';
+
+	if (file)
+		fclose(file);
+	return is_several ? 2 : 1;
+}
+
+/* By the job's credential, as in the prolog, which may not have come here. */
+static bool has_whole_node(spank_t spank)
+{
+	char *cores;
+
+	if (spank_get_item(spank, S_JOB_ALLOC_CORES, &cores) != ESPANK_SUCCESS || !cores)
+		return false;
+	return count_listed(cores) * threads_of_a_core() >= sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+static void call_prepare(uint32_t job, uid_t user, char *bundle, char *target, bool is_exclusive)
 {
 	char tool[PATH_MAX];
 	char output[KADENCE_OUTPUT];
@@ -82,27 +120,34 @@ static void call_prepare(uint32_t job, uid_t user, char *bundle, char *target)
 	char job_text[KADENCE_DECIMALS];
 	char user_text[KADENCE_DECIMALS];
 	bool is_batch = strcmp(step.number, "batch") == 0;
-	char *words[] = {tool,
-			 "--site",
-			 (char *)kadence_settings.site,
-			 "--node",
-			 (char *)(node ? node : "localhost"),
-			 "prepare",
-			 "--job",
-			 job_text,
-			 "--uid",
-			 user_text,
-			 "--bundle",
-			 bundle,
-			 "--target",
-			 target,
-			 "--fallback",
-			 step.fallback,
-			 is_batch ? NULL : "--step",
-			 step.number,
-			 step.is_copy ? "--discard" : NULL,
-			 NULL};
+	char *words[24] = {tool,
+			   "--site",
+			   (char *)kadence_settings.site,
+			   "--node",
+			   (char *)(node ? node : "localhost"),
+			   "prepare",
+			   "--job",
+			   job_text,
+			   "--uid",
+			   user_text,
+			   "--bundle",
+			   bundle,
+			   "--target",
+			   target,
+			   "--fallback",
+			   step.fallback};
+	char **next = words;
 
+	while (*next)
+		next++;
+	if (is_exclusive)
+		*next++ = "--exclusive";
+	if (!is_batch) {
+		*next++ = "--step";
+		*next++ = step.number;
+	}
+	if (!is_batch && step.is_copy)
+		*next++ = "--discard";
 	snprintf(job_text, sizeof(job_text), "%u", job);
 	snprintf(user_text, sizeof(user_text), "%u", user);
 	if (!kadence_beside("kadence-node", tool))
@@ -133,7 +178,7 @@ int kadence_step_prepare(spank_t spank)
 	    !is_there(spank) || !find_options(spank, bundle, target))
 		return 0;
 	step.active = true;
-	call_prepare(job, user, bundle, target);
+	call_prepare(job, user, bundle, target, has_whole_node(spank));
 	if (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &step.tasks) == ESPANK_SUCCESS)
 		step.started = calloc(step.tasks, sizeof(*step.started));
 	return 0;

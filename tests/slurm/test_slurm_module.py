@@ -71,6 +71,18 @@ def test_job_that_shares_the_node_is_refused(site: GuestSite) -> None:
     site.require_plain_node()
 
 
+def test_bundle_that_comes_with_the_step(site: GuestSite) -> None:
+    """The prolog knows nothing of it: the step's own preparation is to do the same."""
+    words = [*site.options("module"), "--kadence-broadcast", site.plain("phases")]
+    plain = site.run(site.plain("phases"))
+    assert site.run("--exclusive", *words).stdout == plain.stdout
+    assert site.entries(site.newest_record()) == [[ROUNDS, ROUNDS]]
+    site.require_plain_node()
+    shared = site.run("-n", "1", *words)
+    assert "submit with --exclusive; running unadapted" in shared.stderr
+    site.require_plain_node()
+
+
 def test_release_without_a_module_is_refused(site: GuestSite) -> None:
     modules = site.cluster.folder / "store/modules"
     (modules / stock_release()).rename(modules / "aside")
