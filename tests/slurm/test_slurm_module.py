@@ -155,7 +155,10 @@ def test_prolog_that_is_killed_leaves_nothing(site: GuestSite) -> None:
 
 def test_power_failure_in_mid_job(site: GuestSite) -> None:
     words = ["--exclusive", "--no-requeue", *site.options("module")]
-    job = site.cluster.sbatch("echo begun\nsrun phases 600\n", *words, user=USER)
+    # slurmctld takes a job for lost that began MessageTimeout and 5 s before its node booted, and
+    # any younger one for still to come; a quiet machine boots sooner.
+    script = "sleep 20\necho begun\nsrun phases 600\n"
+    job = site.cluster.sbatch(script, *words, user=USER)
     output = site.cluster.home(USER) / f"slurm-{job}.out"
     until(lambda: output.exists() and "begun" in output.read_text(), "the job runs", 60)
     site.cluster.kill_slurmd("node1")
