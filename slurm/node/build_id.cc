@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "digest.h"
 #include "file.h"
 
 namespace kadence
@@ -29,18 +30,6 @@ size_t padded(size_t bytes)
 	return (bytes + 3) & ~size_t{3};
 }
 
-std::string hex(const unsigned char *bytes, size_t count)
-{
-	static const char digits[] = "0123456789abcdef";
-	std::string text;
-
-	for (size_t i = 0; i < count; i++) {
-		text += digits[bytes[i] >> 4];
-		text += digits[bytes[i] & 15];
-	}
-	return text;
-}
-
 std::string search_notes(const std::vector<unsigned char> &notes)
 {
 	Elf64_Nhdr header;
@@ -54,7 +43,7 @@ std::string search_notes(const std::vector<unsigned char> &notes)
 			return {};
 		if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == sizeof(ELF_NOTE_GNU) &&
 		    !memcmp(&notes[name], ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)))
-			return hex(notes.data() + value, header.n_descsz);
+			return hexadecimal(notes.data() + value, header.n_descsz);
 		at = next;
 	}
 	return {};

@@ -6,6 +6,18 @@
 namespace kadence
 {
 
+std::string hexadecimal(const unsigned char *bytes, size_t count)
+{
+	static const char digits[] = "0123456789abcdef";
+	std::string text;
+
+	for (size_t i = 0; i < count; i++) {
+		text += digits[bytes[i] >> 4];
+		text += digits[bytes[i] & 15];
+	}
+	return text;
+}
+
 digest::digest() : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free)
 {
 	if (!context_ || !EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr))
@@ -20,18 +32,12 @@ void digest::add(std::string_view bytes)
 
 std::string digest::finish()
 {
-	static const char digits[] = "0123456789abcdef";
 	unsigned char value[EVP_MAX_MD_SIZE];
 	unsigned length = 0;
-	std::string text;
 
 	if (!EVP_DigestFinal_ex(context_.get(), value, &length))
 		throw refusal("OpenSSL could not compute a SHA-256");
-	for (unsigned i = 0; i < length; i++) {
-		text += digits[value[i] >> 4];
-		text += digits[value[i] & 15];
-	}
-	return text;
+	return hexadecimal(value, length);
 }
 
 std::string sha256(std::string_view bytes)

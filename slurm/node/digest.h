@@ -10,6 +10,9 @@
 namespace kadence
 {
 
+/* Two lower-case digits for each byte. */
+std::string hexadecimal(const unsigned char *bytes, size_t count);
+
 /* SHA-256 of what is added, in lower-case hex digits. */
 class digest
 {

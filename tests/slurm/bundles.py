@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bundles for the tests of Slurm, made in milliseconds: a program that says who it is, a kernel.
+"""Bundles for the tests of Slurm, without profiling: a program that says who it is, a kernel.
 
 The faulty kernels are a real one that is started with what makes it fail.
 """
@@ -13,8 +13,8 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from packing import noted_build_id
 
-from kadence import elf
 from kadence.slurm import bundle
 
 SOURCE = r"""
@@ -82,7 +82,7 @@ class Bundles:
         path = self.folder / f"{name}{bundle.SUFFIX}"
         contents = bundle.Contents(
             name=name,
-            programs=[bundle.BuiltProgram(adapted, (_build_id(plain),))],
+            programs=[bundle.BuiltProgram(adapted, (noted_build_id(plain),))],
             plan=plan,
             kernels={"um": bundle.Kernel(image, self.kernel.id, self.release)},
             **options,
@@ -90,9 +90,3 @@ class Bundles:
         bundle.write(path, contents, key)
         path.chmod(0o644)
         return path
-
-
-def _build_id(path: Path) -> str:
-    found = elf.build_id(path)
-    assert found
-    return found
