@@ -36,6 +36,7 @@ class Needs:
     shared_memory: bool = False
     memory_bytes: int = 0
     io_paths: bool = False  # rings, batches or windows are planned
+    memory: bool = False  # page faults are planned to be served in bulk, or by huge pages
 
 
 @dataclass(frozen=True)
@@ -155,4 +156,5 @@ def _needs(needs: Any) -> Needs:
         shared_memory=bool(needs["shared_memory"]),
         memory_bytes=int(needs["memory_bytes"]),
         io_paths=bool(needs["io_paths"]),
+        memory=bool(needs.get("memory", False)),  # plans of before say nothing of it
     )

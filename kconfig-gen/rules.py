@@ -31,7 +31,7 @@ TRACE_PRECEDENCE = 5
 # Values that Kconfig writes bare; any other is a string.
 BARE = re.compile(r"[ymn]|-?[0-9]+|0x[0-9a-fA-F]+")
 FILE_KEYS = {"precedence", "kinds", "rule"}
-NEED_FLAGS = ("threads", "processes", "shared_memory", "io_paths")
+NEED_FLAGS = ("threads", "processes", "shared_memory", "io_paths", "memory")
 RULE_KEYS = {
     "symbols", "reason", "target", "kinds", "wants", "wants_not", "any_call", "socket_family",
     "memory_above",

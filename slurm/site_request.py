@@ -148,6 +148,7 @@ def _needs(needs: dict[str, Any]) -> Needs:
         shared_memory=bool(needs["shared_memory"]),
         memory_bytes=int(needs["memory_bytes"]),
         io_paths=bool(needs["io_paths"]),
+        memory=bool(needs.get("memory", False)),
     )
 
 

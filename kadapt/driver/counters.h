@@ -14,6 +14,9 @@ struct kadapt_count {
 	u64 time_ns;
 	u64 voluntary_switches;
 	u64 involuntary_switches;
+	u64 minor_faults;
+	u64 major_faults;
+	u64 populated_bytes;
 };
 
 /* All tasks' record of one phase, of stays that have ended. */
@@ -22,6 +25,9 @@ struct kadapt_total {
 	atomic64_t time_ns;
 	atomic64_t voluntary_switches;
 	atomic64_t involuntary_switches;
+	atomic64_t minor_faults;
+	atomic64_t major_faults;
+	atomic64_t populated_bytes;
 };
 
 /* Where a task's clocks stood when its phase began. */
@@ -29,6 +35,9 @@ struct kadapt_start {
 	u64 time_ns;
 	u64 voluntary_switches;
 	u64 involuntary_switches;
+	u64 minor_faults;
+	u64 major_faults;
+	u64 populated_bytes;	/* since then: the task's own clock has none */
 };
 
 void kadapt_start_at(struct kadapt_start *start, u64 now_ns);

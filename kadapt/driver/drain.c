@@ -49,7 +49,7 @@ static bool take_mapped(struct kadapt_path *path, size_t bytes,
 static void take(struct kadapt_path *path, size_t bytes,
 		 struct content *content)
 {
-	const struct kadapt_memory *memory = &path->memory;
+	const struct kadapt_ring_memory *memory = &path->memory;
 	size_t offset = offset_of(path);
 	size_t first = min(bytes, memory->bytes - offset);
 

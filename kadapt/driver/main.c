@@ -12,6 +12,7 @@
 #include "client.h"
 #include "paths.h"
 #include "quantum.h"
+#include "ranges.h"
 #include "task.h"
 #include "uapi/kadapt.h"
 
@@ -24,6 +25,7 @@
 #define BATCH_SIZE_1	64
 #define WINDOW_SIZE_1	32
 #define LOOK_SIZE_1	88
+#define MEMORY_SIZE_1	40
 
 static int kadapt_open(struct inode *inode, struct file *file)
 {
@@ -88,6 +90,7 @@ static int call_query(unsigned int cmd, void __user *argument)
 	if (kadapt_quantum_supported())
 		query.features |= KADAPT_FEATURE_QUANTUM;
 	kadapt_paths_query(&query);
+	kadapt_ranges_query(&query);
 	return copy_out(argument, &query, sizeof(query), QUERY_SIZE_1, cmd);
 }
 
@@ -169,6 +172,17 @@ static int call_look(struct kadapt_client *client, unsigned int cmd,
 				 cmd);
 }
 
+static int call_memory(unsigned int cmd, void __user *argument)
+{
+	struct kadapt_memory memory;
+	int error = copy_in(&memory, sizeof(memory), MEMORY_SIZE_1, cmd,
+			    argument);
+
+	error = error ?: kadapt_ranges_bind(&memory);
+	return error ?: copy_out(argument, &memory, sizeof(memory),
+				 MEMORY_SIZE_1, cmd);
+}
+
 /* The call's number without the size, by which structures may grow. */
 #define without_size(cmd) ((cmd) & ~IOCSIZE_MASK)
 
@@ -191,6 +205,8 @@ static long call_with_structure(struct kadapt_client *client, unsigned int cmd,
 		return call_window(client, cmd, argument);
 	case without_size(KADAPT_LOOK):
 		return call_look(client, cmd, argument);
+	case without_size(KADAPT_MEMORY):
+		return call_memory(cmd, argument);
 	default:
 		return -ENOTTY;
 	}
@@ -256,12 +272,14 @@ static int __init kadapt_init(void)
 		     QUERY_SIZE_1);
 	BUILD_BUG_ON(offsetofend(struct kadapt_policy, quantum_ns) !=
 		     POLICY_SIZE_1);
-	BUILD_BUG_ON(sizeof(struct kadapt_counters) != COUNTERS_SIZE_1);
+	BUILD_BUG_ON(offsetofend(struct kadapt_counters,
+				 involuntary_switches) != COUNTERS_SIZE_1);
 	BUILD_BUG_ON(sizeof(struct kadapt_ring) != RING_SIZE_1);
 	BUILD_BUG_ON(sizeof(struct kadapt_binding) != BINDING_SIZE_1);
 	BUILD_BUG_ON(sizeof(struct kadapt_batch) != BATCH_SIZE_1);
 	BUILD_BUG_ON(sizeof(struct kadapt_window) != WINDOW_SIZE_1);
 	BUILD_BUG_ON(sizeof(struct kadapt_look) != LOOK_SIZE_1);
+	BUILD_BUG_ON(sizeof(struct kadapt_memory) != MEMORY_SIZE_1);
 
 	error = kadapt_regions_init();
 	if (error)

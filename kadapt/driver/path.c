@@ -18,7 +18,7 @@ static void path_free(struct kadapt_region *region)
 {
 	struct kadapt_path *path = path_of(region);
 
-	kadapt_memory_free(&path->memory);
+	kadapt_ring_memory_free(&path->memory);
 	mutex_destroy(&path->lock);
 	kfree(path);
 }
@@ -28,12 +28,12 @@ static size_t path_map_bytes(const struct kadapt_region *region)
 	const struct kadapt_path *path =
 		container_of(region, struct kadapt_path, region);
 
-	return kadapt_memory_map_bytes(path->memory.bytes);
+	return kadapt_ring_memory_map_bytes(path->memory.bytes);
 }
 
 static int path_map(struct kadapt_region *region, struct vm_area_struct *vma)
 {
-	return kadapt_memory_map(&path_of(region)->memory, vma);
+	return kadapt_ring_memory_map(&path_of(region)->memory, vma);
 }
 
 /*
@@ -88,7 +88,7 @@ static struct kadapt_path *path_create(struct kadapt_client *client,
 
 	if (!path)
 		return NULL;
-	if (kadapt_memory_allocate(&path->memory, bytes)) {
+	if (kadapt_ring_memory_allocate(&path->memory, bytes)) {
 		kfree(path);
 		return NULL;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * An I/O path: a ring, and what it is bound to. Shared by the files that make
- * it up: path.c (the calls), memory.c (the ring's memory), binding.c (to bind, to
- * let go), drain.c (to empty it), drainer.c (the timer and the worker),
+ * it up: path.c (the calls), ring_memory.c (the ring's memory), binding.c (to
+ * bind, to let go), drain.c (to empty it), drainer.c (the timer and the worker),
  * sink_*.c (regular files, pipes, sockets).
  *
  * Locking, outermost first: path.lock, then whatever writing to the file takes.
@@ -34,7 +34,7 @@ struct page;
 struct user_struct;
 
 /* The pages of a ring: the header's, then the data's. */
-struct kadapt_memory {
+struct kadapt_ring_memory {
 	struct kadapt_ring_header *header;
 	char *data;
 	size_t bytes;			/* of data; a power of two */
@@ -69,7 +69,7 @@ struct kadapt_idleness {
 
 struct kadapt_path {
 	struct kadapt_region region;
-	struct kadapt_memory memory;
+	struct kadapt_ring_memory memory;
 	struct hrtimer timer;		/* runs while bound */
 
 	struct mutex lock;		/* all that follows */
@@ -111,13 +111,13 @@ static inline void kadapt_path_put(struct kadapt_path *path)
 	kadapt_region_put(&path->region);
 }
 
-/* memory.c */
-int kadapt_memory_allocate(struct kadapt_memory *memory, size_t bytes);
-void kadapt_memory_free(struct kadapt_memory *memory);
+/* ring_memory.c */
+int kadapt_ring_memory_allocate(struct kadapt_ring_memory *memory, size_t bytes);
+void kadapt_ring_memory_free(struct kadapt_ring_memory *memory);
 struct vm_area_struct;
-int kadapt_memory_map(struct kadapt_memory *memory,
-		      struct vm_area_struct *vma);
-size_t kadapt_memory_map_bytes(size_t bytes);
+int kadapt_ring_memory_map(struct kadapt_ring_memory *memory,
+			   struct vm_area_struct *vma);
+size_t kadapt_ring_memory_map_bytes(size_t bytes);
 
 /* binding.c; all with the lock held */
 int kadapt_path_bind(struct kadapt_path *path,

@@ -77,6 +77,8 @@ struct kadapt_query {
 #define KADAPT_FEATURE_BATCHES 0x8
 /* Windows, KADAPT_WINDOW and KADAPT_LOOK. */
 #define KADAPT_FEATURE_WINDOWS 0x10
+/* KADAPT_MEMORY. User-Mode Linux has it, from 6.12 on, with the driver built in. */
+#define KADAPT_FEATURE_MEMORY 0x20
 
 /*
  * KADAPT_DEFINE: what entering a phase shall do; once per phase, for good.
@@ -99,14 +101,20 @@ struct kadapt_query {
  */
 struct kadapt_policy {
 	__u32 phase;
-	__u32 flags;		/* KADAPT_POLICY_*: none yet */
+	__u32 flags;		/* KADAPT_POLICY_* */
 	__u64 quantum_ns;	/* nanoseconds, or 0 */
 	/* How long a ring that is bound in this phase may hold data; 0: default */
 	__u64 file_delay_ns;	/* of a regular file */
 	__u64 stream_delay_ns;	/* of a socket or pipe */
 };
 
-#define KADAPT_POLICY__ALL 0
+/*
+ * While the thread is in this phase its page faults are served as on any kernel,
+ * whatever KADAPT_MEMORY said of the range. Kernels without
+ * KADAPT_FEATURE_MEMORY take the flag; there it says what is so anyway.
+ */
+#define KADAPT_POLICY_MEMORY_PLAIN	0x1
+#define KADAPT_POLICY__ALL		0x1
 
 #define KADAPT_FILE_DELAY_NS	5000000ULL
 #define KADAPT_STREAM_DELAY_NS	200000ULL
@@ -147,6 +155,9 @@ struct kadapt_counters {
 	__u64 time_ns;		/* nanoseconds of CLOCK_MONOTONIC spent in it */
 	__u64 voluntary_switches;	/* the thread went to wait */
 	__u64 involuntary_switches;	/* the thread was made to yield */
+	__u64 minor_faults;	/* page faults served from memory */
+	__u64 major_faults;	/* page faults that waited for a disk */
+	__u64 populated_bytes;	/* made present by KADAPT_MEMORY beyond what faulted */
 };
 
 /*
@@ -513,6 +524,65 @@ struct kadapt_look {
 #define KADAPT_READAHEAD_MAX	16777216
 #define KADAPT_WINDOW_DELAY_NS	40000000ULL
 
+/*
+ * KADAPT_MEMORY: how page faults in a range of the program's addresses are
+ * served from here on. A range is about private, anonymous, writable memory,
+ * whenever it is mapped there; holes and other memory in it are served as
+ * without. So the range may be larger than what is mapped, as for a heap or a
+ * stack that will grow. Nothing becomes valid that was not, no protection
+ * changes, and the contents of all memory are what they would have been: what a
+ * program can see is its resident size, and the time. A child begins without
+ * ranges.
+ *
+ * Only faults of writing are served in bulk: what is read before it was ever
+ * written gets the page of zeroes, as without. Where memory is short, be it the
+ * machine's or the control group's, faults are served one by one, and pages that
+ * were made present but hold nothing but zeroes are taken back before anything is
+ * killed for want of memory.
+ *
+ *	EINVAL		flags unknown; none or more than one of AHEAD, DENSE and
+ *			PLAIN; NOW without DENSE; reserved not 0; address,
+ *			bytes or chunk_bytes not a multiple of the page size;
+ *			chunk_bytes not a power of two; bytes 0; the range goes
+ *			beyond the program's addresses
+ *	ERANGE		chunk_bytes above KADAPT_MEMORY_CHUNK_MAX
+ *	ENOSPC		KADAPT_MEMORY_RANGES are there already
+ *	EOPNOTSUPP	no KADAPT_FEATURE_MEMORY
+ */
+struct kadapt_memory {
+	__u64 address;
+	__u64 bytes;
+	__u32 flags;		/* KADAPT_MEMORY_* */
+	__u32 reserved;		/* 0 */
+	__u64 chunk_bytes;	/* at most so much at once; 0: default; filled in */
+	__u64 done;		/* filled in, with NOW: bytes made present */
+};
+
+/*
+ * A fault makes as much present ahead of it as is present without a gap behind
+ * it (or behind it as ahead, for who writes downwards), up to a chunk: who writes
+ * one page after the other gets twice as much each time, who writes here and
+ * there gets single pages. What was made present so and has not been reached yet
+ * is at most KADAPT_MEMORY_AHEAD_MAX in all of the process.
+ */
+#define KADAPT_MEMORY_AHEAD	0x1
+/* A fault makes the whole chunk around it present: all of it will be written. */
+#define KADAPT_MEMORY_DENSE	0x2
+/* As if no call had ever named the range. */
+#define KADAPT_MEMORY_PLAIN	0x4
+/*
+ * With DENSE: make present what is mapped of the range now, before it faults. Not
+ * to be had where memory is short: see done.
+ */
+#define KADAPT_MEMORY_NOW	0x8
+#define KADAPT_MEMORY__ALL	0xf
+
+/* A later call counts where it overlaps an earlier one. */
+#define KADAPT_MEMORY_RANGES		1024
+#define KADAPT_MEMORY_CHUNK_DEFAULT	2097152
+#define KADAPT_MEMORY_CHUNK_MAX		4194304
+#define KADAPT_MEMORY_AHEAD_MAX		33554432
+
 #define KADAPT_TYPE 0xC7
 
 #define KADAPT_QUERY	_IOR(KADAPT_TYPE, 0, struct kadapt_query)
@@ -527,5 +597,6 @@ struct kadapt_look {
 #define KADAPT_BATCH	_IOWR(KADAPT_TYPE, 9, struct kadapt_batch)
 #define KADAPT_WINDOW	_IOWR(KADAPT_TYPE, 10, struct kadapt_window)
 #define KADAPT_LOOK	_IOWR(KADAPT_TYPE, 11, struct kadapt_look)
+#define KADAPT_MEMORY	_IOWR(KADAPT_TYPE, 12, struct kadapt_memory)
 
 #endif /* _UAPI_KADAPT_H */

@@ -123,6 +123,8 @@ def test_an_unknown_key_of_a_rule_is_refused(one_rule: Path) -> None:
         ("shared_memory = false", Needs(), True),
         ("io_paths = true", Needs(io_paths=True), True),
         ("io_paths = true", Needs(), False),
+        ("memory = true", Needs(memory=True), True),
+        ("memory = true", Needs(), False),
         ("memory_above = 4096", Needs(memory_bytes=4096), True),
         ("memory_above = 4096", Needs(memory_bytes=4095), False),
         ('target = "um"', Needs(), True),

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "device.h"
 #include "harness.h"
@@ -91,6 +93,36 @@ static enum outcome test_involuntary(void)
 	return PASSED;
 }
 
+#define FAULTS 100
+
+/* Each page of fresh memory is one fault, and nothing else of this faults again. */
+static enum outcome test_faults(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int device = open_device();
+	struct kadapt_counters before, after;
+
+	CHECK(define(device, 0, 0) == 0 && enter(device, 0) == 0);
+	/* Twice: the first round brings in the code. */
+	for (int round = 0; round < 2; round++) {
+		char *memory = mmap(NULL, FAULTS * page, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		CHECK(memory != MAP_FAILED);
+		madvise(memory, FAULTS * page, MADV_NOHUGEPAGE);
+		before = counters(device, 0, 0);
+		for (int i = 0; i < FAULTS; i++)
+			memory[i * page] = 1;
+		after = counters(device, 0, 0);
+	}
+	CHECK(after.minor_faults - before.minor_faults == FAULTS);
+	CHECK(after.major_faults == before.major_faults);
+	CHECK(after.populated_bytes == 0);
+	CHECK(leave(device) == 0);
+	CHECK(counters(device, 0, KADAPT_COUNTERS_PROCESS).minor_faults >= after.minor_faults);
+	return PASSED;
+}
+
 static void *three_entries(void *argument)
 {
 	int device = *(int *)argument;
@@ -127,6 +159,7 @@ const struct test_case counter_cases[] = {
     {"counters_time", "time of a phase that sleeps 50 ms", test_time},
     {"counters_voluntary", "20 sleeps are 20 voluntary switches", test_voluntary},
     {"counters_involuntary", "a neighbour causes involuntary switches", test_involuntary},
+    {"counters_faults", "pages of fresh memory are minor faults", test_faults},
     {"counters_process", "the process's sum holds a dead thread's part", test_process},
     {0},
 };

@@ -56,6 +56,11 @@ bool has_rings(void)
 	return query().features & KADAPT_FEATURE_RINGS;
 }
 
+bool has_memory(void)
+{
+	return query().features & KADAPT_FEATURE_MEMORY;
+}
+
 uint64_t quantum_up_to(uint64_t wanted)
 {
 	uint64_t limit = query().quantum_max_ns;

@@ -21,6 +21,7 @@ int leave(int device);
 
 bool has_quantum(void);
 bool has_rings(void);
+bool has_memory(void);
 /* The longest quantum that the administrator allows, at most `wanted`. */
 uint64_t quantum_up_to(uint64_t wanted);
 

@@ -27,7 +27,7 @@
 
 #define KNOWN_FEATURES                                                                             \
 	(uint64_t)(KADAPT_FEATURE_QUANTUM | KADAPT_FEATURE_RINGS | KADAPT_FEATURE_SHORT_DELAYS |   \
-		   KADAPT_FEATURE_BATCHES | KADAPT_FEATURE_WINDOWS)
+		   KADAPT_FEATURE_BATCHES | KADAPT_FEATURE_WINDOWS | KADAPT_FEATURE_MEMORY)
 
 /* Lengths of the structures that have grown since version 1. */
 #define QUERY_SIZE_1 offsetof(struct kadapt_query, delay_min_ns)
@@ -412,6 +412,20 @@ static enum outcome test_rings_eopnotsupp(void)
 	return PASSED;
 }
 
+static enum outcome test_memory_eopnotsupp(void)
+{
+	struct kadapt_memory memory = {.bytes = 4096, .flags = KADAPT_MEMORY_DENSE};
+	struct kadapt_policy policy = {.flags = KADAPT_POLICY_MEMORY_PLAIN};
+	int device = open_device();
+
+	if (has_memory())
+		return skip("this kernel has ranges of memory");
+	CHECK_ERRNO(ioctl(device, KADAPT_MEMORY, &memory), EOPNOTSUPP);
+	/* What the flag asks for is so anyway. */
+	CHECK(ioctl(device, KADAPT_DEFINE, &policy) == 0);
+	return PASSED;
+}
+
 const struct test_case error_cases[] = {
     {"error_query", "tells version, features and limits", test_query},
     {"error_enotty", "unknown calls", test_enotty},
@@ -432,5 +446,6 @@ const struct test_case error_cases[] = {
     {"error_enomem", "every allocation fails once", test_enomem},
     {"error_limit", "the administrator's limit and its own limits", test_limit},
     {"error_rings_eopnotsupp", "EOPNOTSUPP without rings", test_rings_eopnotsupp},
+    {"error_memory_eopnotsupp", "EOPNOTSUPP without ranges of memory", test_memory_eopnotsupp},
     {0},
 };

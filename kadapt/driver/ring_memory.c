@@ -41,7 +41,8 @@ void kadapt_uncharge(struct user_struct *user, unsigned int pages)
 	free_uid(user);
 }
 
-static int allocate_pages(struct kadapt_memory *memory, unsigned int count)
+static int allocate_pages(struct kadapt_ring_memory *memory,
+			  unsigned int count)
 {
 	memory->pages = kcalloc(count, sizeof(*memory->pages),
 				GFP_KERNEL_ACCOUNT);
@@ -60,7 +61,7 @@ static int allocate_pages(struct kadapt_memory *memory, unsigned int count)
 	return memory->data ? 0 : -ENOMEM;
 }
 
-int kadapt_memory_allocate(struct kadapt_memory *memory, size_t bytes)
+int kadapt_ring_memory_allocate(struct kadapt_ring_memory *memory, size_t bytes)
 {
 	unsigned int count = HEADER_PAGES + (bytes >> PAGE_SHIFT);
 	int error;
@@ -73,12 +74,12 @@ int kadapt_memory_allocate(struct kadapt_memory *memory, size_t bytes)
 	if (error) {
 		atomic_long_sub(count - memory->count,
 				compat_pinned(memory->user));
-		kadapt_memory_free(memory);
+		kadapt_ring_memory_free(memory);
 	}
 	return error;
 }
 
-void kadapt_memory_free(struct kadapt_memory *memory)
+void kadapt_ring_memory_free(struct kadapt_ring_memory *memory)
 {
 	unsigned int i;
 
@@ -93,7 +94,7 @@ void kadapt_memory_free(struct kadapt_memory *memory)
 }
 
 /* The data is there twice, one copy behind the other. */
-size_t kadapt_memory_map_bytes(size_t bytes)
+size_t kadapt_ring_memory_map_bytes(size_t bytes)
 {
 	return HEADER_PAGES * PAGE_SIZE + 2 * bytes;
 }
@@ -104,7 +105,8 @@ static int insert(struct vm_area_struct *vma, unsigned long address,
 	return vm_insert_pages(vma, address, pages, &count);
 }
 
-int kadapt_memory_map(struct kadapt_memory *memory, struct vm_area_struct *vma)
+int kadapt_ring_memory_map(struct kadapt_ring_memory *memory,
+			   struct vm_area_struct *vma)
 {
 	unsigned long first = vma->vm_start + HEADER_PAGES * PAGE_SIZE;
 	int error;

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the device's calls do with ranges of memory; nothing in a kernel whose
+ * page faults don't ask for them.
+ */
+#ifndef _KADAPT_RANGES_H
+#define _KADAPT_RANGES_H
+
+#include <linux/errno.h>
+
+struct kadapt_memory;
+struct kadapt_query;
+
+static inline void kadapt_ranges_query(struct kadapt_query *query)
+{
+}
+
+static inline int kadapt_ranges_bind(struct kadapt_memory *memory)
+{
+	return -EOPNOTSUPP;
+}
+
+#endif /* _KADAPT_RANGES_H */
