@@ -225,9 +225,10 @@ def _replace(path: Path, text: str) -> None:
 
 
 def _apply(patch: Patch, tree: Path, log: Path) -> None:
+    """Apply a patch; files that are there are shared with the pristine tree, others are new."""
     arguments = ["patch", "--batch", "--forward", "-p1", "-i", str(patch.path), "-d", str(tree)]
     try:
-        for name in re.findall(r"^\+\+\+ b/(\S+)", patch.path.read_text("utf-8"), re.MULTILINE):
+        for name in re.findall(r"^--- a/(\S+)", patch.path.read_text("utf-8"), re.MULTILINE):
             _replace(tree / name, (tree / name).read_text(encoding="utf-8"))
         commands.run(arguments, tree, log)
     except (BuildError, FileNotFoundError) as error:

@@ -79,6 +79,7 @@ int kadapt_client_define(struct kadapt_client *client,
 	phase->quantum_ns = policy->quantum_ns;
 	phase->delay_ns[0] = policy->file_delay_ns;
 	phase->delay_ns[1] = policy->stream_delay_ns;
+	phase->memory_is_plain = policy->flags & KADAPT_POLICY_MEMORY_PLAIN;
 	/* Full barrier: who finds the phase finds it complete. */
 	if (cmpxchg(&client->phases[policy->phase], NULL, phase)) {
 		kfree(phase);

@@ -18,6 +18,7 @@ struct pid;
 struct kadapt_phase {
 	u64 quantum_ns;
 	u64 delay_ns[2];		/* of files, of streams; 0: default */
+	bool memory_is_plain;		/* no fault is served in bulk */
 	struct kadapt_total total;
 };
 

@@ -284,12 +284,20 @@ static int __init kadapt_init(void)
 	error = kadapt_regions_init();
 	if (error)
 		return error;
+	error = kadapt_ranges_init();
+	if (error)
+		goto regions;
 	kadapt_tasks_init();
 	error = misc_register(&kadapt_device);
-	if (error) {
-		kadapt_tasks_exit();
-		kadapt_regions_exit();
-	}
+	if (error)
+		goto tasks;
+	return 0;
+
+tasks:
+	kadapt_tasks_exit();
+	kadapt_ranges_exit();
+regions:
+	kadapt_regions_exit();
 	return error;
 }
 
@@ -297,6 +305,7 @@ static void __exit kadapt_exit(void)
 {
 	misc_deregister(&kadapt_device);
 	kadapt_tasks_exit();
+	kadapt_ranges_exit();
 	kadapt_regions_exit();
 }
 

@@ -351,6 +351,26 @@ kadapt_task_phase(const struct kadapt_client *client)
 	return kadapt_client_phase(client, state->phase);
 }
 
+/* Does the phase that the current task is in want its faults as they are? */
+bool kadapt_task_memory_is_plain(void)
+{
+	const struct kadapt_task *state = own_state();
+
+	if (!state || state->phase == NO_PHASE)
+		return false;
+	return kadapt_client_phase(state->client,
+				   state->phase)->memory_is_plain;
+}
+
+/* So much became present for the current task, beyond what it asked for. */
+void kadapt_task_populated(unsigned long bytes)
+{
+	struct kadapt_task *state = own_state();
+
+	if (state)
+		state->start.populated_bytes += bytes;
+}
+
 static struct kadapt_count own_count(struct kadapt_task *state, u32 phase)
 {
 	struct kadapt_count *count = xa_load(&state->counts, phase);

@@ -10,6 +10,8 @@ int kadapt_task_enter(struct kadapt_client *client, unsigned long phase);
 int kadapt_task_leave(struct kadapt_client *client);
 const struct kadapt_phase *
 kadapt_task_phase(const struct kadapt_client *client);
+bool kadapt_task_memory_is_plain(void);
+void kadapt_task_populated(unsigned long bytes);
 int kadapt_task_counters(struct kadapt_client *client,
 			 struct kadapt_counters *counters);
 

@@ -531,8 +531,9 @@ struct kadapt_look {
  * without. So the range may be larger than what is mapped, as for a heap or a
  * stack that will grow. Nothing becomes valid that was not, no protection
  * changes, and the contents of all memory are what they would have been: what a
- * program can see is its resident size, and the time. A child begins without
- * ranges.
+ * program can see is its resident size, and the time. Ranges belong to the
+ * process, whoever of its threads named them, until it executes another program
+ * or ends; closing the device leaves them. A child begins without.
  *
  * Only faults of writing are served in bulk: what is read before it was ever
  * written gets the page of zeroes, as without. Where memory is short, be it the
@@ -562,8 +563,10 @@ struct kadapt_memory {
  * A fault makes as much present ahead of it as is present without a gap behind
  * it (or behind it as ahead, for who writes downwards), up to a chunk: who writes
  * one page after the other gets twice as much each time, who writes here and
- * there gets single pages. What was made present so and has not been reached yet
- * is at most KADAPT_MEMORY_AHEAD_MAX in all of the process.
+ * there gets single pages. The page right behind what was made present comes
+ * alone, to see whether the next one follows. What was made present so and has
+ * not been reached yet is at most KADAPT_MEMORY_AHEAD_MAX in all of the process.
+ * A stack grows as without: nothing below what it reaches is made present.
  */
 #define KADAPT_MEMORY_AHEAD	0x1
 /* A fault makes the whole chunk around it present: all of it will be written. */

@@ -43,6 +43,7 @@ def one_rule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (Needs(socket_families=frozenset({2})), "INET", None),
         (Needs(socket_families=frozenset({10})), "IPV6", None),
         (Needs(io_paths=True), "KADAPT_RINGS", None),
+        (Needs(memory=True), "KADAPT_MEMORY", None),
     ],
 )
 def test_a_need_switches_its_symbol_on(needs: Needs, symbol: str, otherwise: str | None) -> None:
@@ -218,10 +219,13 @@ def test_patches_are_for_their_series_target_and_word() -> None:
         for name in ("6.12", "6.1", "7.0")
         for target in ("um", "x86_64")
     }
-    assert files["6.12", "um"] == {"6.12/missing-call.patch"}
-    assert files["6.12", "x86_64"] == files["6.12", "um"] | {"6.12/x86-entry-alignment.patch"}
+    missing_call = "6.12/missing-call.patch"
+    assert files["6.12", "um"] == {missing_call, "6.12/um-memory.patch"}
+    assert files["6.12", "x86_64"] == {missing_call, "6.12/x86-entry-alignment.patch"}
     assert all(files[key] == set() for key in files if key[0] != "6.12")
-    assert series.patches_for("6.12", "um", frozenset({"generic"})) == ()
+    generic = series.patches_for("6.12", "um", frozenset({"generic"}))
+    assert {patch.file for patch in generic} == {"6.12/um-memory.patch"}
+    assert series.patches_for("6.12", "x86_64", frozenset({"generic"})) == ()
 
 
 def test_a_socket_family_without_a_rule_is_refused() -> None:

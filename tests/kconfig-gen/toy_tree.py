@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from kadence.kconfig import rules, targets
+from kadence.kconfig import rules, series, targets
 
 MAKEFILE = """\
 VERSION = 6
@@ -52,8 +52,14 @@ config KADAPT_QUANTUM_MAX_MS
 \tdefault 100
 """
 
-# What the recorded patches for tailored kernels change; unchanged, for nothing compiles them.
-PATCHED = ("kernel/sys_ni.c", "net/socket.c", "arch/x86/kernel/vmlinux.lds.S")
+# What the recorded patches change; as published, for nothing compiles them.
+PATCHED = sorted(
+    {
+        name
+        for patch in series.PATCHES.glob("*/*.patch")
+        for name in re.findall(r"^--- a/(\S+)", patch.read_text(), re.MULTILINE)
+    }
+)
 
 FAILURES = {
     "error": "echo 'toy.c:1:1: error: toys break'; exit 1",
@@ -126,7 +132,7 @@ def make_toy(place: Path, conf: Path, merge: Path) -> Toy:
     shutil.copy2(conf, scripts / "conf")
     shutil.copy2(merge, scripts / "merge_config.sh")
     for name in PATCHED:
-        (toy.tree / name).parent.mkdir(parents=True)
+        (toy.tree / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(merge.parents[2] / name, toy.tree / name)
     (toy.tree / "drivers/misc").mkdir(parents=True)
     (toy.tree / "drivers/misc/Kconfig").write_text('menu "Misc devices"\nendmenu\n')

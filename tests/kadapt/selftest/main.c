@@ -15,16 +15,43 @@
 #include "harness.h"
 #include "slice_after_exec.h"
 
-/* A kernel without rings is asked whether it says so, and no more. */
+/* A kernel without rings or ranges is asked whether it says so, and no more. */
 static const struct test_case *const with_rings[] = {
     error_cases,    counter_cases,	slice_cases,	   latency_cases, ring_cases,
     ring_end_cases, ring_stream_cases,	ring_error_cases,  life_cases,	  batch_cases,
     window_cases,   window_error_cases, window_life_cases, pattern_cases, NULL,
 };
 
+static const struct test_case *const with_memory[] = {
+    error_cases,
+    counter_cases,
+    slice_cases,
+    latency_cases,
+    ring_cases,
+    ring_end_cases,
+    ring_stream_cases,
+    ring_error_cases,
+    life_cases,
+    batch_cases,
+    window_cases,
+    window_error_cases,
+    window_life_cases,
+    pattern_cases,
+    memory_cases,
+    memory_life_cases,
+    NULL,
+};
+
 static const struct test_case *const without_rings[] = {
     error_cases, counter_cases, slice_cases, latency_cases, NULL,
 };
+
+static const struct test_case *const *cases_for_this_kernel(void)
+{
+	if (has_memory())
+		return with_memory;
+	return has_rings() ? with_rings : without_rings;
+}
 
 int main(int count, char **arguments)
 {
@@ -42,5 +69,5 @@ int main(int count, char **arguments)
 	CPU_ZERO(&first);
 	CPU_SET(0, &first);
 	sched_setaffinity(0, sizeof(first), &first);
-	return run_cases(has_rings() ? with_rings : without_rings, arguments + 1);
+	return run_cases(cases_for_this_kernel(), arguments + 1);
 }

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The ranges of an address space: to bind them, and to find them all. */
+#include <linux/kadapt.h>
+#include <linux/log2.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
+#include "range.h"
+#include "ranges.h"
+#include "uapi/kadapt.h"
+
+#define KINDS (KADAPT_MEMORY_AHEAD | KADAPT_MEMORY_DENSE | KADAPT_MEMORY_PLAIN)
+
+static LIST_HEAD(all_ranges);
+static DEFINE_SPINLOCK(all_lock);
+
+/* A range in the tree is a value: whether it is dense, and its chunk's pages. */
+static void *entry_of(const struct kadapt_memory *memory)
+{
+	unsigned int order = ilog2(memory->chunk_bytes >> PAGE_SHIFT);
+	bool dense = memory->flags & KADAPT_MEMORY_DENSE;
+
+	if (memory->flags & KADAPT_MEMORY_PLAIN)
+		return NULL;
+	return xa_mk_value(order << 1 | dense);
+}
+
+/* The range at this address, if there is one. */
+static bool range_at(struct kadapt_ranges *ranges, unsigned long address,
+		     struct kadapt_range *range)
+{
+	MA_STATE(mas, &ranges->tree, address, address);
+	unsigned long value;
+	void *entry;
+
+	rcu_read_lock();
+	entry = mas_walk(&mas);
+	rcu_read_unlock();
+	if (!entry)
+		return false;
+	value = xa_to_value(entry);
+	*range = (struct kadapt_range){
+		.start = mas.index,
+		.end = mas.last + 1,
+		.chunk = PAGE_SIZE << (value >> 1),
+		.dense = value & 1,
+	};
+	return true;
+}
+
+bool kadapt_range_find(struct vm_area_struct *vma, unsigned long address,
+		       struct kadapt_range *range)
+{
+	struct kadapt_ranges *ranges = vma->vm_mm->context.kadapt_ranges;
+
+	if (!range_at(ranges, address, range))
+		return false;
+	range->start = max(range->start, vma->vm_start);
+	range->end = min(range->end, vma->vm_end);
+	return true;
+}
+
+/* The first range from this address on, which moves behind it. */
+bool kadapt_range_next(struct kadapt_ranges *ranges, unsigned long *address,
+		       struct kadapt_range *range)
+{
+	if (!mt_find(&ranges->tree, address, ULONG_MAX))
+		return false;
+	return range_at(ranges, *address - 1, range);
+}
+
+static int check_kind(const struct kadapt_memory *memory)
+{
+	u32 kind = memory->flags & KINDS;
+
+	if (memory->flags & ~KADAPT_MEMORY__ALL || memory->reserved)
+		return -EINVAL;
+	if (!is_power_of_2(kind))
+		return -EINVAL;
+	if (memory->flags & KADAPT_MEMORY_NOW && kind != KADAPT_MEMORY_DENSE)
+		return -EINVAL;
+	return 0;
+}
+
+static int check_place(const struct kadapt_memory *memory)
+{
+	if (!PAGE_ALIGNED(memory->address) || !PAGE_ALIGNED(memory->bytes))
+		return -EINVAL;
+	if (!memory->bytes || memory->bytes > TASK_SIZE ||
+	    memory->address > TASK_SIZE - memory->bytes)
+		return -EINVAL;
+	return 0;
+}
+
+static int check_chunk(const struct kadapt_memory *memory)
+{
+	if (!is_power_of_2(memory->chunk_bytes) ||
+	    !PAGE_ALIGNED(memory->chunk_bytes))
+		return -EINVAL;
+	return memory->chunk_bytes > KADAPT_MEMORY_CHUNK_MAX ? -ERANGE : 0;
+}
+
+static unsigned int count_ranges(struct kadapt_ranges *ranges)
+{
+	struct kadapt_range range;
+	unsigned long next = 0;
+	unsigned int count = 0;
+
+	while (kadapt_range_next(ranges, &next, &range))
+		count++;
+	return count;
+}
+
+/* Would taking this out of a range make two of it? */
+static bool splits(struct kadapt_ranges *ranges, unsigned long start,
+		   unsigned long end)
+{
+	struct kadapt_range around;
+
+	return range_at(ranges, start, &around) && around.start < start &&
+	       around.end > end;
+}
+
+/* Ranges of the same kind side by side are one. */
+static void join_neighbours(struct kadapt_ranges *ranges, void *entry,
+			    unsigned long *start, unsigned long *end)
+{
+	struct kadapt_range beside;
+
+	if (*start && mtree_load(&ranges->tree, *start - 1) == entry &&
+	    range_at(ranges, *start - 1, &beside))
+		*start = beside.start;
+	if (mtree_load(&ranges->tree, *end) == entry &&
+	    range_at(ranges, *end, &beside))
+		*end = beside.end;
+}
+
+/* With the mmap lock held for writing. */
+static int store(struct kadapt_ranges *ranges,
+		 const struct kadapt_memory *memory)
+{
+	unsigned long start = memory->address, end = start + memory->bytes;
+	void *entry = entry_of(memory);
+
+	if (count_ranges(ranges) >= KADAPT_MEMORY_RANGES &&
+	    (entry || splits(ranges, start, end)))
+		return -ENOSPC;
+	if (entry)
+		join_neighbours(ranges, entry, &start, &end);
+	return mtree_store_range(&ranges->tree, start, end - 1, entry,
+				 GFP_KERNEL_ACCOUNT);
+}
+
+static struct kadapt_ranges *ranges_create(struct mm_struct *mm)
+{
+	struct kadapt_ranges *ranges = kzalloc(sizeof(*ranges),
+					       GFP_KERNEL_ACCOUNT);
+
+	if (!ranges)
+		return NULL;
+	ranges->mm = mm;
+	mt_init(&ranges->tree);
+	spin_lock_init(&ranges->ahead.lock);
+	spin_lock(&all_lock);
+	list_add(&ranges->all, &all_ranges);
+	spin_unlock(&all_lock);
+	return ranges;
+}
+
+static int bind(struct mm_struct *mm, const struct kadapt_memory *memory)
+{
+	int error = -ENOMEM;
+
+	if (mmap_write_lock_killable(mm))
+		return -EINTR;
+	if (!mm->context.kadapt_ranges)
+		mm->context.kadapt_ranges = ranges_create(mm);
+	if (mm->context.kadapt_ranges)
+		error = store(mm->context.kadapt_ranges, memory);
+	mmap_write_unlock(mm);
+	return error;
+}
+
+int kadapt_ranges_bind(struct kadapt_memory *memory)
+{
+	int error;
+
+	if (!memory->chunk_bytes)
+		memory->chunk_bytes = KADAPT_MEMORY_CHUNK_DEFAULT;
+	memory->done = 0;
+	error = check_kind(memory) ?: check_place(memory) ?:
+		check_chunk(memory) ?: bind(current->mm, memory);
+	if (!error && memory->flags & KADAPT_MEMORY_NOW)
+		memory->done = kadapt_populate_now(current->mm, memory->address,
+						   memory->address +
+							   memory->bytes);
+	return error;
+}
+
+void kadapt_forget(struct mm_struct *mm)
+{
+	struct kadapt_ranges *ranges = mm->context.kadapt_ranges;
+
+	if (!ranges)
+		return;
+	spin_lock(&all_lock);
+	list_del(&ranges->all);
+	spin_unlock(&all_lock);
+	mtree_destroy(&ranges->tree);
+	kfree(ranges);
+	mm->context.kadapt_ranges = NULL;
+}
+
+/* The first of the list whose address space has users, which it keeps. */
+static struct kadapt_ranges *take_first(struct list_head *list)
+{
+	struct kadapt_ranges *ranges;
+
+	list_for_each_entry(ranges, list, all)
+		if (mmget_not_zero(ranges->mm))
+			return ranges;
+	return NULL;
+}
+
+/*
+ * Those of all address spaces, one after the other, while @visit says so. What
+ * was visited goes to the end of the list, so that the next walk begins with
+ * another; each at most once, as far as the list stays what it is.
+ */
+void kadapt_ranges_each(bool (*visit)(struct kadapt_ranges *ranges, void *data),
+			void *data)
+{
+	size_t left;
+	bool goes_on = true;
+
+	spin_lock(&all_lock);
+	for (left = list_count_nodes(&all_ranges); left && goes_on; left--) {
+		struct kadapt_ranges *ranges = take_first(&all_ranges);
+
+		if (!ranges)
+			break;
+		list_move_tail(&ranges->all, &all_ranges);
+		spin_unlock(&all_lock);
+		goes_on = visit(ranges, data);
+		mmput_async(ranges->mm);
+		spin_lock(&all_lock);
+	}
+	spin_unlock(&all_lock);
+}
+
+void kadapt_ranges_query(struct kadapt_query *query)
+{
+	query->features |= KADAPT_FEATURE_MEMORY;
+}
+
+int kadapt_ranges_init(void)
+{
+	return kadapt_takeback_init();
+}
+
+void kadapt_ranges_exit(void)
+{
+	kadapt_takeback_exit();
+}

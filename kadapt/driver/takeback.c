@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Where memory is short, pages that were made present and still hold nothing but
+ * zeroes are taken back: before the program would have to wait for memory, and
+ * at the latest before anything is killed for it. To the program they are as
+ * they were.
+ *
+ * Nothing but the kernel runs meanwhile: User-Mode Linux has one processor, and
+ * its processes stand still. So what is zero when it is looked at is zero when
+ * it is taken.
+ */
+#include <linux/oom.h>
+#include <linux/pagewalk.h>
+#include <linux/rmap.h>
+#include <linux/shrinker.h>
+#include <linux/string.h>
+#include <linux/swap.h>
+
+#include "range.h"
+
+static struct shrinker *shrinker;
+
+/* Pages made present since it was last looked which of them are used. */
+static atomic_long_t unseen;
+
+void kadapt_takeback_expect(unsigned long pages)
+{
+	atomic_long_add(pages, &unseen);
+}
+
+/* Is the page this process's alone, unused by anyone, and as it was given? */
+static bool is_untouched(struct folio *folio)
+{
+	return folio_test_anon(folio) && !folio_test_large(folio) &&
+	       !folio_test_ksm(folio) && !folio_test_swapcache(folio) &&
+	       folio_mapcount(folio) == 1 && folio_ref_count(folio) == 1 &&
+	       !memchr_inv(folio_address(folio), 0, PAGE_SIZE);
+}
+
+static void take_page(struct vm_area_struct *vma, unsigned long address,
+		      pte_t *pte, struct folio *folio)
+{
+	ptep_clear_flush(vma, address, pte);
+	folio_remove_rmap_pte(folio, &folio->page, vma);
+	dec_mm_counter(vma->vm_mm, MM_ANONPAGES);
+	folio_put(folio);
+}
+
+/* With the page table's lock held. */
+static int visit_page(pte_t *pte, unsigned long address, unsigned long next,
+		      struct mm_walk *walk)
+{
+	unsigned long *taken = walk->private;
+	pte_t entry = ptep_get(pte);
+	struct page *page;
+
+	if (!pte_present(entry))
+		return 0;
+	page = vm_normal_page(walk->vma, address, entry);
+	if (page && is_untouched(page_folio(page))) {
+		take_page(walk->vma, address, pte, page_folio(page));
+		(*taken)++;
+	}
+	return 0;
+}
+
+static int test_mapping(unsigned long start, unsigned long end,
+			struct mm_walk *walk)
+{
+	return !kadapt_vma_suits(walk->vma);
+}
+
+static const struct mm_walk_ops walk_ops = {
+	.pte_entry = visit_page,
+	.test_walk = test_mapping,
+	.walk_lock = PGWALK_RDLOCK,
+};
+
+static bool visit_ranges(struct kadapt_ranges *ranges, void *data)
+{
+	struct kadapt_range range;
+	unsigned long next = 0;
+
+	if (!mmap_read_trylock(ranges->mm)) {
+		/* Another time. */
+		kadapt_takeback_expect(1);
+		return true;
+	}
+	while (kadapt_range_next(ranges, &next, &range))
+		walk_page_range(ranges->mm, range.start, range.end, &walk_ops,
+				data);
+	mmap_read_unlock(ranges->mm);
+	return true;
+}
+
+static unsigned long take_back(void)
+{
+	unsigned long taken = 0;
+
+	atomic_long_set(&unseen, 0);
+	/* What waits to be put on a list of the reclaim's has one user more. */
+	lru_add_drain();
+	kadapt_ranges_each(visit_ranges, &taken);
+	return taken;
+}
+
+/* What runs beside the programs leaves them what they are about to write. */
+static unsigned long count_objects(struct shrinker *self,
+				   struct shrink_control *control)
+{
+	if (current_is_kswapd())
+		return 0;
+	return atomic_long_read(&unseen) ?: SHRINK_EMPTY;
+}
+
+/* All at once: a page in use is recognised by its first word. */
+static unsigned long scan_objects(struct shrinker *self,
+				  struct shrink_control *control)
+{
+	unsigned long taken;
+
+	if (!atomic_long_read(&unseen))
+		return SHRINK_STOP;
+	taken = take_back();
+	mm_account_reclaimed_pages(taken);
+	return taken;
+}
+
+static int before_a_kill(struct notifier_block *self, unsigned long unused,
+			 void *freed)
+{
+	*(unsigned long *)freed += take_back();
+	return NOTIFY_OK;
+}
+
+static struct notifier_block oom_notifier = {
+	.notifier_call = before_a_kill,
+};
+
+int kadapt_takeback_init(void)
+{
+	int error;
+
+	shrinker = shrinker_alloc(0, "kadapt");
+	if (!shrinker)
+		return -ENOMEM;
+	shrinker->count_objects = count_objects;
+	shrinker->scan_objects = scan_objects;
+	shrinker->seeks = 0;
+	error = register_oom_notifier(&oom_notifier);
+	if (error) {
+		shrinker_free(shrinker);
+		return error;
+	}
+	shrinker_register(shrinker);
+	return 0;
+}
+
+void kadapt_takeback_exit(void)
+{
+	unregister_oom_notifier(&oom_notifier);
+	shrinker_free(shrinker);
+}
