@@ -39,13 +39,20 @@ def disk(tmp_path: Path) -> Path:
     return image
 
 
-def run_in_guest(kernel: Any, program: Path, *words: str, disk: Path | None = None) -> str:
+def run_in_guest(
+    kernel: Any,
+    program: Path,
+    *words: str,
+    disk: Path | None = None,
+    memory_bytes: int | None = None,
+) -> str:
     """The program's output; the guest's log must be clean."""
     with tempfile.TemporaryFile() as output:
         request = boot.Request(
             image=kernel.image,
             argv=[str(program), *words],
             stdout=output.fileno(),
+            memory_bytes=memory_bytes,
             hang_timeout_seconds=600.0,
             kernel_arguments=[f"ubd0={disk}"] if disk else [],
         )
@@ -63,6 +70,16 @@ def test_driver_keeps_the_promises_of_its_header(
     report = tap(text)
     assert report.failed == set(), text
     assert report.skipped == NOT_HERE, text
+
+
+def test_memory_in_bulk_gives_way_in_a_small_machine(
+    generic_kernel: Any, selftest: Path, tap: Callable[[str], Any]
+) -> None:
+    """What is planted sparsely would take twice the machine's memory, were all of it present."""
+    text = run_in_guest(generic_kernel, selftest, "memory_", memory_bytes=64 << 20)
+    report = tap(text)
+    assert report.failed == report.skipped == set(), text
+    assert {"memory_short", "memory_random", "memory_ahead_bound"} <= report.passed, text
 
 
 @pytest.mark.full

@@ -34,6 +34,7 @@ extern const struct test_case life_cases[];
 extern const struct test_case batch_cases[];
 extern const struct test_case memory_cases[];
 extern const struct test_case memory_life_cases[];
+extern const struct test_case memory_random_cases[];
 
 /* As the program's only argument: it ends at once, as one that another executes. */
 #define NO_CASE "--no-case"
