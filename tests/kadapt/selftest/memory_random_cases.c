@@ -5,10 +5,13 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "device.h"
@@ -162,7 +165,59 @@ static enum outcome test_random(void)
 	return PASSED;
 }
 
+static void populate_for_ever(int device)
+{
+	for (unsigned int round = 0;; round++) {
+		char *memory = fresh_memory(8 * CHUNK);
+
+		if (!memory || bind_memory(device, memory, 4 * CHUNK, KADAPT_MEMORY_DENSE) ||
+		    bind_memory(device, memory + 4 * CHUNK, 4 * CHUNK, KADAPT_MEMORY_AHEAD))
+			_exit(1);
+		write_pages(memory, 8 * CHUNK_PAGES);
+		if (round % 2)
+			munmap(memory, 8 * CHUNK);
+		else
+			bind_memory(device, memory, 8 * CHUNK, KADAPT_MEMORY_PLAIN);
+		if (round % 5 == 4)
+			execl("/proc/self/exe", "kadapt-selftest", NO_CASE, NULL);
+	}
+}
+
+static size_t free_bytes(void)
+{
+	struct sysinfo machine;
+
+	return sysinfo(&machine) ? 0 : machine.freeram;
+}
+
+#define KILLS 60
+
+/* Processes that end at any point leave nothing behind. */
+static enum outcome test_killed(void)
+{
+	size_t before = free_bytes();
+
+	srandom(1);
+	for (int i = 0; i < KILLS; i++) {
+		pid_t pid = fork();
+
+		CHECK(pid >= 0);
+		if (pid == 0)
+			populate_for_ever(open_device());
+		sleep_for((int64_t)below(60 * NS_PER_MS));
+		kill(pid, SIGKILL);
+		CHECK(waitpid(pid, NULL, 0) == pid);
+	}
+	/* What is left of a process goes a little later. */
+	for (int i = 0; i < 100 && free_bytes() + 2 * CHUNK < before; i++)
+		sleep_for(10 * NS_PER_MS);
+	note("%zu bytes free before, %zu after", before, free_bytes());
+	CHECK(free_bytes() + 2 * CHUNK >= before);
+	return PASSED;
+}
+
 const struct test_case memory_random_cases[] = {
     {"memory_random", "3,200 random steps, and every page holds what it should", test_random},
+    {"memory_killed", "60 processes killed at any point leave nothing behind", test_killed},
     {0},
 };
