@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Run by the compiler driver after it linked an executable in adapt mode (link.specs): says when
-# none of the plan's markers and I/O sites is in it, which no single unit can know. Only a warning, because
-# configure scripts and helper programs of the same tree are linked with the same plan.
+# none of the plan's markers and sites is in it, which no single unit can know. Only a warning,
+# because configure scripts and helper programs of the same tree are linked with the same plan.
 #   check-markers [-o OUTPUT]
 set -eu
 output=a.out
@@ -18,7 +18,7 @@ fi
 case $symbols in
 *' '[!wUv]' kadapt_plan'*) ;;
 *)
-	printf 'kadence: warning: none of the markers and I/O sites of %s is in %s; if that is the profiled program, this is a plan for another one: profile it and plan again\n' \
+	printf 'kadence: warning: none of the markers and sites of %s is in %s; if that is the profiled program, this is a plan for another one: profile it and plan again\n' \
 		"$KADENCE_PLAN" "$output" >&2
 	;;
 esac

@@ -4,14 +4,14 @@
  *
  *   -fplugin=PATH/kadence.so               records every function's control-flow checksum
  *   -fplugin-arg-kadence-plan=PLAN.json    also announces phases at the plan's markers, and
- *                                          redirects calls at its I/O sites
+ *                                          redirects calls at its sites
  *   -fplugin-arg-kadence-verbose           tells of every marker, redirected call and batch
  *   -fplugin-arg-kadence-mark-all          for tests: announces phase 0 everywhere it can
  *   -fplugin-arg-kadence-redirect-all      for tests: redirects every call that can be
  *
  * The passes and their position are described in passes.h.
  */
-#include "io_calls.h"
+#include "library_calls.h"
 #include "passes.h"
 #include "phase_call.h"
 
@@ -26,7 +26,7 @@ kadence::plan the_plan;
 
 plugin_info description = {
     "1",
-    "plan=FILE     announce the phases of this plan, redirect calls at its I/O sites\n"
+    "plan=FILE     announce the phases of this plan, redirect calls at its sites\n"
     "verbose       tell of every marker, redirected call and batch\n"
     "mark-all      announce phase 0 at every function and loop (for tests)\n"
     "redirect-all  redirect every call that can be (for tests)\n",
@@ -45,7 +45,7 @@ void take_plan(const char *path, wishes &what)
 	if (!complaint.empty())
 		fatal_error(UNKNOWN_LOCATION, "kadence: %s", complaint.c_str());
 	what.marking.plan = &the_plan;
-	if (the_plan.io.planned)
+	if (the_plan.io.planned || the_plan.memory.planned)
 		what.redirecting.plan = &the_plan;
 }
 
@@ -104,8 +104,8 @@ void add_compilation(const char *plugin_name, const wishes &what)
 		last = "kadence_phases";
 	}
 	if (what.redirecting.plan || what.redirecting.redirect_all) {
-		kadence::register_io_call_roots(plugin_name);
-		add_pass_after(plugin_name, kadence::make_io_pass(g, what.redirecting), last);
+		kadence::register_library_call_roots(plugin_name);
+		add_pass_after(plugin_name, kadence::make_site_pass(g, what.redirecting), last);
 		add_pass_after(plugin_name, kadence::make_redirect_pass(g, what.redirecting),
 			       "einline");
 	}

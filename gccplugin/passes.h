@@ -34,15 +34,15 @@ struct marking {
 /* kadence_phases: inserts the calls that announce phases. Must run right after kadence_cfg. */
 opt_pass *make_marker_pass(gcc::context *context, const marking &what);
 
-/* What kadence_io, kadence_redirect and kadence_batches redirect. */
+/* What kadence_sites, kadence_redirect and kadence_batches redirect. */
 struct redirecting {
 	const struct plan *plan; /* null: nothing for a plan */
 	bool redirect_all;	 /* for tests: whatever can be, everywhere */
 	bool verbose;		 /* tell of every call and loop */
 };
 
-/* kadence_io: chooses the functions in which calls are redirected. Changes no code. */
-opt_pass *make_io_pass(gcc::context *context, const redirecting &what);
+/* kadence_sites: chooses the functions in which calls are redirected. Changes no code. */
+opt_pass *make_site_pass(gcc::context *context, const redirecting &what);
 
 /* kadence_redirect: redirects the chosen calls to libkadapt. Must run right after einline. */
 opt_pass *make_redirect_pass(gcc::context *context, const redirecting &what);

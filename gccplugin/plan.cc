@@ -23,7 +23,7 @@ namespace
 using nlohmann::json;
 
 const char schema_name[] = "kadence.plan";
-const unsigned schema_version = 2;
+const unsigned schema_version = 3;
 const char remake[] = "; make it anew with `kadence plan`";
 
 const json *member(const json &object, const char *key)
@@ -108,12 +108,22 @@ bool read_optional(const json &object, const char *key, unsigned_type &value)
 	return !has_value(object, key) || read_unsigned(object, key, value);
 }
 
+/* What may be left out is false then. */
+bool read_flag(const json &object, const char *key, bool &value)
+{
+	const json *found = member(object, key);
+
+	value = found && found->is_boolean() && found->get<bool>();
+	return !has_value(object, key) || found->is_boolean();
+}
+
 bool read_policy(const json &object, policy &result)
 {
 	return object.is_object() && read_unsigned(object, "phase", result.phase) &&
 	       read_unsigned(object, "quantum_ns", result.quantum_ns) &&
 	       read_optional(object, "file_delay_ns", result.file_delay_ns) &&
-	       read_optional(object, "stream_delay_ns", result.stream_delay_ns);
+	       read_optional(object, "stream_delay_ns", result.stream_delay_ns) &&
+	       read_flag(object, "memory_plain", result.memory_plain);
 }
 
 bool read_names(const json &object, const char *key, std::vector<std::string> &names)
@@ -131,7 +141,7 @@ bool read_names(const json &object, const char *key, std::vector<std::string> &n
 	return true;
 }
 
-bool read_site(const json &object, io_site &result)
+bool read_site(const json &object, call_site &result)
 {
 	result = {};
 	if (!object.is_object() || !read_optional(object, "line", result.line))
@@ -163,6 +173,60 @@ bool read_streams(const json &object, io_paths &result)
 		return false;
 	result.streams = found->get<bool>();
 	return true;
+}
+
+struct named_bit {
+	const char *name;
+	uint32_t bit;
+};
+
+/* As KADAPT_TREAT_* of libkadapt.h. */
+const named_bit treatments[] = {
+    {"populate", 0x1}, {"keep", 0x2}, {"huge", 0x4}, {"map-ahead", 0x8}};
+
+/* As KADAPT_AHEAD_* of libkadapt.h. */
+const named_bit places[] = {{"heap", 0x1}, {"stack", 0x2}, {"mappings", 0x4}};
+
+/* A list of names out of a table, as the bits of them; an unknown name is damage. */
+template <size_t count>
+bool read_bits(const json &object, const char *key, const named_bit (&table)[count], uint32_t &bits)
+{
+	std::vector<std::string> names;
+
+	bits = 0;
+	if (!has_value(object, key) || !read_names(object, key, names))
+		return false;
+	for (const std::string &name : names) {
+		const named_bit *found =
+		    std::find_if(table, table + count,
+				 [&](const named_bit &known) { return name == known.name; });
+		if (found == table + count)
+			return false;
+		bits |= found->bit;
+	}
+	return true;
+}
+
+bool read_memory_site(const json &object, call_site &result)
+{
+	if (!read_site(object, result) ||
+	    !read_bits(object, "treatments", treatments, result.treatments))
+		return false;
+	result.kind = site_kind::memory;
+	return true;
+}
+
+bool read_memory_use(const json &object, memory_use &result)
+{
+	std::string mode;
+
+	if (!object.is_object() || !read_text(object, "mode", mode) ||
+	    !read_bits(object, "ahead", places, result.ahead) ||
+	    !read_unsigned(object, "keep_bytes", result.keep_bytes) ||
+	    !read_unsigned(object, "fresh_least_bytes", result.fresh_least_bytes))
+		return false;
+	result.planned = mode == "default";
+	return mode == "off" || mode == "default";
 }
 
 std::string refuse(const char *path, const std::string &why)
@@ -235,11 +299,33 @@ std::string read_io(const char *path, const json &document, plan &result)
 	if (!list || !list->is_array())
 		return refuse(path, "has no list of I/O sites");
 	for (const json &item : *list) {
-		io_site next;
+		call_site next;
 		if (!read_site(item, next))
 			return refuse(path, "is damaged at I/O site " +
 						std::to_string(result.io.sites.size()));
 		result.io.sites.push_back(next);
+	}
+	return "";
+}
+
+/* A plan without memory leaves it out. */
+std::string read_memory(const char *path, const json &document, plan &result)
+{
+	result.memory = {};
+	if (!has_value(document, "memory"))
+		return "";
+	const json &object = *member(document, "memory");
+	if (!read_memory_use(object, result.memory))
+		return refuse(path, "is damaged at its memory");
+	const json *list = member(object, "sites");
+	if (!list || !list->is_array())
+		return refuse(path, "has no list of memory sites");
+	for (const json &item : *list) {
+		call_site next;
+		if (!read_memory_site(item, next))
+			return refuse(path, "is damaged at memory site " +
+						std::to_string(result.memory.sites.size()));
+		result.memory.sites.push_back(next);
 	}
 	return "";
 }
@@ -255,48 +341,8 @@ std::string check_envelope(const char *path, const json &document)
 		return refuse(path, "is of schema " + schema + ", not kadence.plan");
 	if (!read_unsigned(document, "version", version) || version != schema_version)
 		return refuse(path, "is of a version of kadence.plan that this plugin does not "
-				    "know (it knows 2)");
+				    "know (it knows 3)");
 	return "";
-}
-
-std::vector<std::string> components(const std::string &path)
-{
-	std::vector<std::string> parts;
-	size_t start = 0;
-
-	while (start <= path.size()) {
-		const size_t end = std::min(path.find('/', start), path.size());
-		const std::string part = path.substr(start, end - start);
-		if (part == ".." && !parts.empty())
-			parts.pop_back();
-		else if (!part.empty() && part != "." && part != "..")
-			parts.push_back(part);
-		start = end + 1;
-	}
-	return parts;
-}
-
-bool is_absolute(const std::string &path)
-{
-	return !path.empty() && path[0] == '/';
-}
-
-/* What GCC appends to the name of a copy it makes of a function. */
-std::string without_clone_suffix(const std::string &name)
-{
-	for (const char *suffix : {".constprop.", ".isra.", ".part.", ".cold", ".lto_priv."}) {
-		const size_t found = name.find(suffix);
-		if (found != std::string::npos && found > 0)
-			return name.substr(0, found);
-	}
-	return name;
-}
-
-bool names_function(const marker &candidate, const std::string &function)
-{
-	if (candidate.function == function)
-		return true;
-	return !candidate.verified && without_clone_suffix(candidate.function) == function;
 }
 
 } // namespace
@@ -317,49 +363,9 @@ std::string read_plan(const char *path, plan &result)
 		complaint = read_markers(path, document, result);
 	if (complaint.empty())
 		complaint = read_io(path, document, result);
+	if (complaint.empty())
+		complaint = read_memory(path, document, result);
 	return complaint;
-}
-
-bool same_file(const std::string &one, const std::string &other)
-{
-	std::vector<std::string> shorter = components(one);
-	std::vector<std::string> longer = components(other);
-
-	if (shorter.empty() || longer.empty())
-		return false;
-	/* Trees are built at other places than they were profiled at. */
-	if (is_absolute(one) && is_absolute(other))
-		return shorter.back() == longer.back();
-	if (shorter.size() > longer.size())
-		shorter.swap(longer);
-	return std::equal(shorter.rbegin(), shorter.rend(), longer.rbegin());
-}
-
-std::vector<const marker *> markers_of(const plan &from, const std::string &function,
-				       const std::string &file)
-{
-	std::vector<const marker *> found;
-
-	for (const marker &candidate : from.markers)
-		if (names_function(candidate, function) &&
-		    (candidate.file.empty() || same_file(candidate.file, file)))
-			found.push_back(&candidate);
-	return found;
-}
-
-std::vector<const io_site *> sites_of(const plan &from, const std::string &function,
-				      const std::string &file)
-{
-	std::vector<const io_site *> found;
-
-	if (!from.io.planned)
-		return found;
-	for (const io_site &site : from.io.sites)
-		if ((site.function.empty() || without_clone_suffix(site.function) == function ||
-		     site.function == function) &&
-		    (site.file.empty() || same_file(site.file, file)))
-			found.push_back(&site);
-	return found;
 }
 
 } // namespace kadence

@@ -30,29 +30,44 @@ struct policy {
 	uint64_t quantum_ns;
 	uint64_t file_delay_ns;	  /* 0: the driver's default */
 	uint64_t stream_delay_ns; /* likewise */
+	bool memory_plain;	  /* page faults in it are served as on any kernel */
 };
 
+enum class site_kind { io, memory };
+
 /* Where calls are redirected to libkadapt. */
-struct io_site {
+struct call_site {
+	site_kind kind;
 	std::string function;		/* assembler name; empty: every function of the file */
 	std::string file;		/* empty where the profile knew none */
 	unsigned line;			/* of the call; 0: every one of the function */
 	std::vector<std::string> calls; /* assembler names; empty: all that can be redirected */
 	bool verified;			/* there is a checksum to compare with */
 	uint32_t cfg_checksum;
+	uint32_t treatments; /* of memory: as KADAPT_TREAT_* of libkadapt.h */
 };
 
 struct io_paths {
 	bool planned; /* false: nothing is redirected */
 	bool strict;  /* only what nobody can tell from plain calls */
 	bool streams; /* what shared libraries write, too */
-	std::vector<io_site> sites;
+	std::vector<call_site> sites;
+};
+
+/* What is done ahead for the program's memory. */
+struct memory_use {
+	bool planned;		    /* false: nothing */
+	uint32_t ahead;		    /* as KADAPT_AHEAD_* of libkadapt.h */
+	uint64_t keep_bytes;	    /* freed memory that may stay with the program */
+	uint64_t fresh_least_bytes; /* smaller blocks are malloc's */
+	std::vector<call_site> sites;
 };
 
 struct plan {
 	std::vector<policy> policies;
 	std::vector<marker> markers;
 	io_paths io;
+	memory_use memory;
 };
 
 /* Reads the plan at `path`; returns an empty string, or one sentence saying why it is refused. */
@@ -62,9 +77,9 @@ std::string read_plan(const char *path, plan &result);
 std::vector<const marker *> markers_of(const plan &from, const std::string &function,
 				       const std::string &file);
 
-/* The sites in `function` as compiled from `file`; pointers into `from`. */
-std::vector<const io_site *> sites_of(const plan &from, const std::string &function,
-				      const std::string &file);
+/* The sites, of I/O and of memory, in `function` as compiled from `file`; pointers into `from`. */
+std::vector<const call_site *> sites_of(const plan &from, const std::string &function,
+					const std::string &file);
 
 /* Whether two paths, seen from different working directories, can name the same file. */
 bool same_file(const std::string &one, const std::string &other);

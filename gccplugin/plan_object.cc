@@ -7,20 +7,24 @@
 #include "plan_object.h"
 #include "gcc_compat.h"
 
+#include <set>
+#include <string>
+
 namespace kadence
 {
 namespace
 {
 
 const char object_name[] = "kadapt_plan";
-const char anchor_name[] = "kadapt_io_anchor";
-const unsigned abi_version = 2;
+const unsigned abi_version = 3;
 
 /* As KADAPT_PLAN_* of libkadapt.h. */
-enum { flag_io = 0x1, flag_streams = 0x2, flag_strict = 0x4 };
+enum { flag_io = 0x1, flag_streams = 0x2, flag_strict = 0x4, flag_memory = 0x8 };
+
+/* As KADAPT_POLICY_MEMORY_PLAIN of kadapt.h. */
+enum { policy_memory_plain = 0x1 };
 
 bool defined;
-bool anchored;
 
 class word_list
 {
@@ -56,11 +60,14 @@ class word_list
 	unsigned count = 0;
 };
 
-uint32_t flags_of(const io_paths &io)
+uint32_t flags_of(const plan &what)
 {
-	if (!io.planned)
-		return 0;
-	return flag_io | (io.streams ? flag_streams : 0) | (io.strict ? flag_strict : 0);
+	uint32_t flags = what.memory.planned ? flag_memory : 0;
+
+	if (what.io.planned)
+		flags |= flag_io | (what.io.streams ? flag_streams : 0) |
+			 (what.io.strict ? flag_strict : 0);
+	return flags;
 }
 
 /* The structure has no padding, so it is written as the 32-bit words it consists of. */
@@ -70,11 +77,13 @@ tree contents(const plan &what)
 
 	words.append(abi_version);
 	words.append((uint32_t)what.policies.size());
-	words.append(flags_of(what.io));
-	words.append(0); /* reserved */
+	words.append(flags_of(what));
+	words.append(what.memory.planned ? what.memory.ahead : 0);
+	words.append_wide(what.memory.keep_bytes);
+	words.append_wide(what.memory.fresh_least_bytes);
 	for (const policy &item : what.policies) {
 		words.append(item.phase);
-		words.append(0); /* flags */
+		words.append(item.memory_plain ? policy_memory_plain : 0);
 		words.append_wide(item.quantum_ns);
 		words.append_wide(item.file_delay_ns);
 		words.append_wide(item.stream_delay_ns);
@@ -98,10 +107,10 @@ tree declare_artificial(const char *name, tree type, tree contents)
 }
 
 /* What is defined elsewhere; its address is all that is wanted. */
-tree declare_anchor()
+tree declare_anchor(const char *name)
 {
 	tree type = build_qualified_type(integer_type_node, TYPE_QUAL_CONST);
-	tree decl = build_decl(BUILTINS_LOCATION, VAR_DECL, get_identifier(anchor_name), type);
+	tree decl = build_decl(BUILTINS_LOCATION, VAR_DECL, get_identifier(name), type);
 
 	TREE_PUBLIC(decl) = 1;
 	DECL_EXTERNAL(decl) = 1;
@@ -135,19 +144,21 @@ void define_plan_object(const plan &what)
 	SET_DECL_ASSEMBLER_NAME(decl, get_identifier(object_name));
 	share_between_units(decl);
 	varpool_node::finalize_decl(decl);
+	if (what.memory.planned && what.memory.ahead)
+		refer_to(memory_anchor);
 }
 
-/* The linker takes the interposed functions of libkadapt for a reference to its anchor. */
-void require_interposition()
+void refer_to(const anchor &wanted)
 {
-	if (anchored)
+	static std::set<std::string> referred;
+
+	if (!referred.insert(wanted.name).second)
 		return;
-	anchored = true;
 	tree type = build_qualified_type(const_ptr_type_node, TYPE_QUAL_CONST);
-	tree address = build_fold_addr_expr(declare_anchor());
+	tree address = build_fold_addr_expr(declare_anchor(wanted.name));
 
 	varpool_node::finalize_decl(
-	    declare_artificial("kadapt_io_reference", type, fold_convert(type, address)));
+	    declare_artificial(wanted.reference, type, fold_convert(type, address)));
 }
 
 } // namespace kadence

@@ -9,14 +9,22 @@ LIBKADAPT := $(BUILD)/kadapt/libkadapt.a
 LIBKADAPT_IO := $(BUILD)/kadapt/libkadapt-io.a
 # The same for static programs, in which nothing can be interposed.
 LIBKADAPT_IO_STATIC := $(BUILD)/kadapt/libkadapt-io-static.a
+# Large blocks of memory, which define free() and its like; comes after -lc likewise.
+LIBKADAPT_MEMORY := $(BUILD)/kadapt/libkadapt-memory.a
+LIBKADAPT_MEMORY_STATIC := $(BUILD)/kadapt/libkadapt-memory-static.a
 
-LIBKADAPT_HEADERS := $(wildcard kadapt/lib/*.h) kadapt/uapi/kadapt.h
+LIBKADAPT_HEADERS := $(wildcard kadapt/lib/*.h kadapt/lib/memory/*.h) kadapt/uapi/kadapt.h
 LIBKADAPT_IO_OBJECTS := $(patsubst kadapt/lib/%.c,$(BUILD)/kadapt/lib/%.o,$(wildcard kadapt/lib/*.c))
 LIBKADAPT_OBJECTS := $(addprefix $(BUILD)/kadapt/lib/,device_file.o libkadapt.o report.o)
 LIBKADAPT_IO_STATIC_OBJECTS := $(BUILD)/kadapt/lib/static/next.o \
 	$(filter-out %/next.o $(BUILD)/kadapt/lib/interpose_%.o,$(LIBKADAPT_IO_OBJECTS))
+LIBKADAPT_MEMORY_OBJECTS := $(LIBKADAPT_OBJECTS) \
+	$(patsubst kadapt/lib/%.c,$(BUILD)/kadapt/lib/%.o,$(wildcard kadapt/lib/memory/*.c))
+LIBKADAPT_MEMORY_STATIC_OBJECTS := $(LIBKADAPT_OBJECTS) $(BUILD)/kadapt/lib/static/memory/arena.o \
+	$(addprefix $(BUILD)/kadapt/lib/memory/,calls.o machine.o mappings.o new.o pages.o ranges.o)
 
 BUILD_TARGETS += $(LIBKADAPT) $(LIBKADAPT_IO) $(LIBKADAPT_IO_STATIC)
+BUILD_TARGETS += $(LIBKADAPT_MEMORY) $(LIBKADAPT_MEMORY_STATIC)
 
 # Position-independent, because adapted code may end up in a shared library.
 $(BUILD)/kadapt/lib/%.o: kadapt/lib/%.c $(LIBKADAPT_HEADERS) kadapt/build.mk
@@ -26,7 +34,9 @@ $(BUILD)/kadapt/lib/%.o: kadapt/lib/%.c $(LIBKADAPT_HEADERS) kadapt/build.mk
 $(LIBKADAPT): $(LIBKADAPT_OBJECTS)
 $(LIBKADAPT_IO): $(LIBKADAPT_IO_OBJECTS)
 $(LIBKADAPT_IO_STATIC): $(LIBKADAPT_IO_STATIC_OBJECTS)
-$(LIBKADAPT) $(LIBKADAPT_IO) $(LIBKADAPT_IO_STATIC):
+$(LIBKADAPT_MEMORY): $(LIBKADAPT_MEMORY_OBJECTS)
+$(LIBKADAPT_MEMORY_STATIC): $(LIBKADAPT_MEMORY_STATIC_OBJECTS)
+$(LIBKADAPT) $(LIBKADAPT_IO) $(LIBKADAPT_IO_STATIC) $(LIBKADAPT_MEMORY) $(LIBKADAPT_MEMORY_STATIC):
 	@rm -f $@
 	ar rcsD $@ $^
 

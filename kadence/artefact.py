@@ -34,7 +34,7 @@ RECORD = "kadence.record"
 
 VERSIONS = {
     PHASES: 3,
-    PLAN: 2,
+    PLAN: 3,
     REPORT: 1,
     KERNEL: 1,
     TRACE: 1,

@@ -37,7 +37,7 @@ static struct kadapt_query query;
 static int has_plan(void)
 {
 	return &kadapt_plan && kadapt_plan.abi == KADAPT_PLAN_ABI &&
-	       (kadapt_plan.policies || kadapt_plan.flags & KADAPT_PLAN_IO);
+	       (kadapt_plan.policies || kadapt_plan.flags & (KADAPT_PLAN_IO | KADAPT_PLAN_MEMORY));
 }
 
 int kadapt_device_call(int descriptor, unsigned long request, unsigned long argument)
@@ -80,6 +80,13 @@ static uint64_t permitted_delay(uint64_t wanted)
 	return wanted < KADAPT_DELAY_MAX_NS ? wanted : KADAPT_DELAY_MAX_NS;
 }
 
+/* Kernels without ranges may not know the flag; there it says what is so anyway. */
+static uint32_t permitted_flags(uint32_t wanted)
+{
+	return query.features & KADAPT_FEATURE_MEMORY ? wanted
+						      : wanted & ~KADAPT_POLICY_MEMORY_PLAIN;
+}
+
 /* A policy that is refused leaves its phase undefined: entering it is an error. */
 static void define_policies(int descriptor)
 {
@@ -87,7 +94,7 @@ static void define_policies(int descriptor)
 		const struct kadapt_plan_policy *planned = &kadapt_plan.policy[i];
 		struct kadapt_policy policy = {
 		    .phase = planned->phase,
-		    .flags = planned->flags,
+		    .flags = permitted_flags(planned->flags),
 		    .quantum_ns = permitted_quantum(planned->quantum_ns),
 		    .file_delay_ns = permitted_delay(planned->file_delay_ns),
 		    .stream_delay_ns = permitted_delay(planned->stream_delay_ns),
@@ -97,7 +104,7 @@ static void define_policies(int descriptor)
 	}
 }
 
-/* Whether phases, rings or batches do anything here. */
+/* Whether phases, rings, batches or ranges of memory do anything here. */
 static int is_useful(void)
 {
 	const uint64_t io_features = KADAPT_FEATURE_RINGS | KADAPT_FEATURE_BATCHES;
@@ -105,6 +112,8 @@ static int is_useful(void)
 	if (query.version != KADAPT_VERSION)
 		return 0;
 	if (kadapt_plan.flags & KADAPT_PLAN_IO && query.features & io_features)
+		return 1;
+	if (kadapt_plan.flags & KADAPT_PLAN_MEMORY && query.features & KADAPT_FEATURE_MEMORY)
 		return 1;
 	return query.features & KADAPT_FEATURE_QUANTUM || kadapt_report_wanted();
 }
@@ -189,7 +198,7 @@ __attribute__((destructor)) static void end(void)
 	int saved_errno = errno;
 	int descriptor = atomic_load(&kadapt_device);
 
-	if (descriptor >= 0 && kadapt_report_wanted())
+	if (kadapt_report_wanted())
 		kadapt_report_write(descriptor);
 	errno = saved_errno;
 }

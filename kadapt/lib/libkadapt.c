@@ -10,6 +10,7 @@
 
 #include "device_file.h"
 #include "libkadapt.h"
+#include "memory/count.h"
 
 #define NO_PHASE UINT32_MAX
 #define UNSURE (UINT32_MAX - 1)
@@ -63,6 +64,8 @@ int kadapt_enter(uint32_t phase)
 void kadapt_phase_enter(uint32_t phase)
 {
 	kadapt_enter(phase);
+	if (kadapt_memory_look)
+		kadapt_memory_look();
 }
 
 int kadapt_leave(void)

@@ -11,10 +11,11 @@
 #include "io_count.h"
 #include "kadapt.h"
 #include "libkadapt.h"
+#include "memory/count.h"
 #include "report.h"
 
-/* Enough for 256 phases of five 64-bit numbers; a longer line is not written. */
-static char line[64 * 1024];
+/* Enough for 256 phases of eight 64-bit numbers; a longer line is not written. */
+static char line[96 * 1024];
 
 /* A setuid program writes no files that its caller names. */
 static const char *file_name(void)
@@ -36,12 +37,15 @@ static int print_phase(char *text, size_t room, int descriptor, uint32_t phase, 
 
 	if (ioctl(descriptor, KADAPT_COUNTERS, &counters))
 		return 0;
-	return snprintf(
-	    text, room,
-	    "%s{\"phase\": %" PRIu32 ", \"entries\": %" PRIu64 ", \"time_ns\": %" PRIu64
-	    ", \"voluntary_switches\": %" PRIu64 ", \"involuntary_switches\": %" PRIu64 "}",
-	    is_first ? "" : ", ", phase, (uint64_t)counters.entries, (uint64_t)counters.time_ns,
-	    (uint64_t)counters.voluntary_switches, (uint64_t)counters.involuntary_switches);
+	return snprintf(text, room,
+			"%s{\"phase\": %" PRIu32 ", \"entries\": %" PRIu64 ", \"time_ns\": %" PRIu64
+			", \"voluntary_switches\": %" PRIu64 ", \"involuntary_switches\": %" PRIu64
+			", \"minor_faults\": %" PRIu64 ", \"major_faults\": %" PRIu64
+			", \"populated_bytes\": %" PRIu64 "}",
+			is_first ? "" : ", ", phase, (uint64_t)counters.entries,
+			(uint64_t)counters.time_ns, (uint64_t)counters.voluntary_switches,
+			(uint64_t)counters.involuntary_switches, (uint64_t)counters.minor_faults,
+			(uint64_t)counters.major_faults, (uint64_t)counters.populated_bytes);
 }
 
 /* Of a program with I/O paths; others have no such function. */
@@ -60,6 +64,21 @@ static int print_io(char *text, size_t room)
 			totals.reads, totals.looks);
 }
 
+/* Of a program with an arena; others have no such function. */
+static int print_memory(char *text, size_t room)
+{
+	struct kadapt_memory_totals totals;
+
+	if (!kadapt_memory_count || !kadapt_memory_count(&totals))
+		return 0;
+	return snprintf(text, room,
+			", \"memory\": {\"blocks\": %" PRIu64 ", \"bytes\": %" PRIu64
+			", \"again_bytes\": %" PRIu64 ", \"peak_bytes\": %" PRIu64
+			", \"refused\": %" PRIu64 "}",
+			totals.blocks, totals.bytes, totals.again_bytes, totals.peak_bytes,
+			totals.refused);
+}
+
 /* Length of the whole line, or 0 if it does not fit. */
 static size_t print_line(int descriptor)
 {
@@ -75,13 +94,22 @@ static size_t print_line(int descriptor)
 	if (used < sizeof(line))
 		used += (size_t)print_io(line + used, sizeof(line) - used);
 	if (used < sizeof(line))
+		used += (size_t)print_memory(line + used, sizeof(line) - used);
+	if (used < sizeof(line))
 		used += (size_t)snprintf(line + used, sizeof(line) - used, "}\n");
 	return used < sizeof(line) ? used : 0;
 }
 
+static int has_arena(void)
+{
+	struct kadapt_memory_totals totals;
+
+	return kadapt_memory_count && kadapt_memory_count(&totals);
+}
+
 void kadapt_report_write(int descriptor)
 {
-	size_t length = print_line(descriptor);
+	size_t length = descriptor >= 0 || has_arena() ? print_line(descriptor) : 0;
 	int file;
 
 	if (!length)

@@ -5,7 +5,10 @@
 /* Has the user asked for counters, by KADAPT_COUNTERS=FILE? */
 __attribute__((visibility("hidden"))) int kadapt_report_wanted(void);
 
-/* Append this process's counters to that file; in vain where it can't be written. */
+/*
+ * Append this process's counters to that file, if it has the device or an arena; in vain where it
+ * can't be written.
+ */
 __attribute__((visibility("hidden"))) void kadapt_report_write(int descriptor);
 
 #endif

@@ -109,8 +109,8 @@ def test_fortified_calls_keep_their_checks(workshop: Workshop, statement: str, n
 
 def test_every_call_of_the_table_is_tested_and_planned() -> None:
     known = set(STATEMENTS.values()) | set(FORTIFIED.values())
-    table = (Path(__file__).parents[2] / "gccplugin/io_calls.cc").read_text()
-    assert set(re.findall(r'^    \{"(\w+)",', table, re.MULTILINE)) == known
+    table = (Path(__file__).parents[2] / "gccplugin/library_calls.cc").read_text()
+    assert set(re.findall(r'^    \{site_kind::io, "(\w+)",', table, re.MULTILINE)) == known
     assert known == io_calls.ALL
 
 

@@ -26,8 +26,8 @@ class Shop(Workshop):
             shutil.copytree(built(part), self.parts / part)
         (self.parts / "kadapt").mkdir()
         self.run("ar", "rc", self.parts / "kadapt/libkadapt.a", self.counting_stub())
-        for name in "libkadapt-io.a", "libkadapt-io-static.a":
-            self.run("ar", "rc", self.parts / "kadapt" / name)
+        for name in "io", "io-static", "memory", "memory-static":
+            self.run("ar", "rc", self.parts / f"kadapt/libkadapt-{name}.a")
 
     def wrapped(
         self, wrapper: str, *arguments: object, check: bool = True, **env: str

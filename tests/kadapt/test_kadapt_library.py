@@ -45,7 +45,7 @@ def defined_names(file: Path) -> set[str]:
 
 def test_archive_needs_libc_only(root: Path) -> None:
     """No symbol of the library's own may clash with a program's, but those that it interposes."""
-    for archive in ("libkadapt.a", "libkadapt-io-static.a"):
+    for archive in ("libkadapt.a", "libkadapt-io-static.a", "libkadapt-memory-static.a"):
         own = defined_names(root / "build/kadapt" / archive)
         assert own
         assert all(name.startswith("kadapt_") for name in own), own
@@ -56,6 +56,18 @@ def test_archive_needs_libc_only(root: Path) -> None:
     }
     others = defined_names(root / "build/kadapt/libkadapt-io.a") - interposed
     assert all(name.startswith("kadapt_") for name in others), others
+
+
+def test_page_lists_what_memory_interposes(root: Path) -> None:
+    """Each weak, so that a program's own wins; no other name could clash."""
+    page = set(re.findall(r"`(\w+)`", (root / "docs/memory.md").read_text()))
+    archive = root / "build/kadapt/libkadapt-memory.a"
+    listing = subprocess.run(["nm", "--extern-only", archive], capture_output=True, text=True)
+    rows = [line.split() for line in listing.stdout.splitlines()]
+    defined = {(row[2], row[1]) for row in rows if len(row) == 3}
+    foreign = {(name, kind) for name, kind in defined if not name.startswith("kadapt_")}
+    assert {kind for _, kind in foreign} == {"W"}
+    assert {name.removesuffix("64") for name, _ in foreign} <= page
 
 
 def test_page_lists_what_is_interposed(root: Path) -> None:

@@ -13,6 +13,8 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -96,6 +98,25 @@ FORWARD(int, vprintf, (const char *format, va_list list), (format, list))
 FORWARD(int, vfprintf, (FILE * stream, const char *format, va_list list), (stream, format, list))
 FORWARD_FORMAT(printf, (const char *format, ...), printf(format, list))
 FORWARD_FORMAT(fprintf, (FILE * stream, const char *format, ...), fprintf(stream, format, list))
+
+/* FORWARD for what gives out memory: the last argument is what a plan wants done with it. */
+#define FORWARD_MEMORY(name, parameters, arguments)                                                \
+	void *kadapt_##name parameters;                                                            \
+	void *kadapt_##name parameters                                                             \
+	{                                                                                          \
+		(void)treatments;                                                                  \
+		return name arguments;                                                             \
+	}
+
+FORWARD_MEMORY(malloc, (size_t size, unsigned int treatments), (size))
+FORWARD_MEMORY(calloc, (size_t count, size_t size, unsigned int treatments), (count, size))
+FORWARD_MEMORY(realloc, (void *block, size_t size, unsigned int treatments), (block, size))
+FORWARD_MEMORY(aligned_alloc, (size_t alignment, size_t size, unsigned int treatments),
+	       (alignment, size))
+FORWARD_MEMORY(mmap,
+	       (void *address, size_t size, int protection, int flags, int fd, off_t offset,
+		unsigned int treatments),
+	       (address, size, protection, flags, fd, offset))
 
 int kadapt___printf_chk(int flag, const char *format, ...);
 int kadapt___printf_chk(int flag, const char *format, ...)

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The calls of the C library that have a counterpart in libkadapt: the same name behind kadapt_,
- * with the same type.
+ * The calls of the C and C++ libraries that have a counterpart in libkadapt: the same name behind
+ * kadapt_. A counterpart of I/O has the same type; one that gives out memory takes one argument
+ * more, what is to be done with it.
  */
-#ifndef KADENCE_IO_CALLS_H
-#define KADENCE_IO_CALLS_H
+#ifndef KADENCE_LIBRARY_CALLS_H
+#define KADENCE_LIBRARY_CALLS_H
 
 #include "gcc_compat.h"
+#include "plan.h"
 
 #include <string>
 
 namespace kadence
 {
 
-struct io_call {
+struct library_call {
+	site_kind kind;
 	const char *name; /* assembler name */
 	/*
 	 * What it returns, then what it takes: i int, u unsigned int, l long, z size_t, p a
@@ -23,16 +26,16 @@ struct io_call {
 };
 
 /* The call of this name, or null. */
-const io_call *find_io_call(const std::string &name);
+const library_call *find_library_call(const std::string &name);
 
 /* Whether a function of this type is declared as the C library has it. */
-bool has_type_of(const io_call &call, const_tree function_type);
+bool has_type_of(const library_call &call, const_tree function_type);
 
 /* Tells the garbage collector what this file keeps; call once at start. */
-void register_io_call_roots(const char *plugin_name);
+void register_library_call_roots(const char *plugin_name);
 
 /* libkadapt's counterpart of `original`, which is this call. */
-tree counterpart_of(const io_call &call, tree original);
+tree counterpart_of(const library_call &call, tree original);
 
 } // namespace kadence
 

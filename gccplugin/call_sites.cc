@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "io_sites.h"
+#include "call_sites.h"
 
 #include <algorithm>
 #include <map>
@@ -10,9 +10,9 @@ namespace
 {
 
 /* By DECL_UID: a tree kept here would have to be told to the garbage collector. */
-std::map<unsigned, std::vector<const io_site *>> chosen;
+std::map<unsigned, std::vector<const call_site *>> chosen;
 
-bool names_call(const io_site &site, const std::string &name, int line)
+bool names_call(const call_site &site, const std::string &name, int line)
 {
 	if (site.line && (int)site.line != line)
 		return false;
@@ -20,31 +20,38 @@ bool names_call(const io_site &site, const std::string &name, int line)
 	       std::find(site.calls.begin(), site.calls.end(), name) != site.calls.end();
 }
 
-bool function_names(const_tree function, const std::string &name, int line)
+planned_call plan_in(const_tree function, const std::string &name, site_kind kind, int line)
 {
-	const std::vector<const io_site *> *sites = chosen_sites(function);
+	const std::vector<const call_site *> *sites = chosen_sites(function);
+	planned_call found = {};
 
-	return sites && std::any_of(sites->begin(), sites->end(), [&](const io_site *site) {
-		       return names_call(*site, name, line);
-	       });
+	if (!sites)
+		return found;
+	for (const call_site *site : *sites) {
+		if (site->kind != kind || !names_call(*site, name, line))
+			continue;
+		found.is_planned = true;
+		found.treatments |= site->treatments;
+	}
+	return found;
 }
 
 } // namespace
 
-const std::vector<const io_site *> *chosen_sites(const_tree function)
+const std::vector<const call_site *> *chosen_sites(const_tree function)
 {
 	const auto found = chosen.find(DECL_UID(function));
 
 	return found == chosen.end() ? nullptr : &found->second;
 }
 
-void choose_sites(const_tree function, const std::vector<const io_site *> &sites)
+void choose_sites(const_tree function, const std::vector<const call_site *> &sites)
 {
 	chosen[DECL_UID(function)] = sites;
 }
 
 /* An inlined body is a block that names its function; the place of the call is its location. */
-bool is_planned(const gcall *call, const std::string &name)
+planned_call plan_of(const gcall *call, const std::string &name, site_kind kind)
 {
 	location_t place = gimple_location(call);
 
@@ -55,11 +62,12 @@ bool is_planned(const gcall *call, const std::string &name)
 					: NULL_TREE;
 		if (!origin)
 			continue;
-		if (function_names(origin, name, LOCATION_LINE(place)))
-			return true;
+		const planned_call found = plan_in(origin, name, kind, LOCATION_LINE(place));
+		if (found.is_planned)
+			return found;
 		place = BLOCK_SOURCE_LOCATION(block);
 	}
-	return function_names(current_function_decl, name, LOCATION_LINE(place));
+	return plan_in(current_function_decl, name, kind, LOCATION_LINE(place));
 }
 
 } // namespace kadence
