@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sizes and alignments at the edges of what the C library promises, and errno. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <malloc.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "blocks_of_many_sizes.h"
+
+#define BYTES ((size_t)5 << 20)
+
+static void tell(const char *what, void *block)
+{
+	printf("%s: %s, errno %d\n", what, block ? "block" : "none", errno);
+	free(block);
+	errno = 0;
+}
+
+static void too_much(size_t half)
+{
+	tell("malloc", malloc(PTRDIFF_MAX));
+	tell("malloc of all", malloc(SIZE_MAX));
+	tell("calloc", calloc(half, 4));
+	tell("calloc, overflowing", calloc(half, half));
+	tell("realloc", realloc(NULL, PTRDIFF_MAX));
+	tell("reallocarray", reallocarray(NULL, half, half));
+	tell("aligned_alloc", aligned_alloc(4096, PTRDIFF_MAX - 4095));
+	tell("memalign", memalign(1 << 21, PTRDIFF_MAX));
+}
+
+static void aligned(size_t alignment)
+{
+	unsigned char *block;
+	int error = posix_memalign((void **)&block, alignment, BYTES);
+
+	printf("%zu: %d", alignment, error);
+	if (!error) {
+		printf(" %s", (uintptr_t)block % alignment ? "unaligned" : "aligned");
+		fill(block, BYTES, alignment);
+		block = realloc(block, 2 * BYTES);
+		check(block, BYTES, alignment);
+		free(block);
+	}
+	putchar('\n');
+}
+
+static void usable(void)
+{
+	unsigned char *block = malloc(BYTES + 1);
+	size_t bytes = malloc_usable_size(block);
+
+	printf("%s\n", bytes > BYTES ? "enough" : "short");
+	fill(block, bytes, 1);
+	check(block, bytes, 1);
+	free(block);
+	printf("%zu\n", malloc_usable_size(NULL));
+}
+
+static void cleared(void)
+{
+	for (int round = 0; round < 5; round++) {
+		size_t size = BYTES + (size_t)round * 10000;
+		unsigned char *block = calloc(size / 100, 100);
+
+		for (size_t i = 0; i < size / 100 * 100; i++)
+			if (block[i])
+				exit(1);
+		memset(block, 0xee, size / 100 * 100);
+		free(block);
+	}
+	puts("cleared");
+}
+
+int main(void)
+{
+	errno = 0;
+	too_much(SIZE_MAX / 2);
+	for (size_t alignment = 1; alignment <= (size_t)8 << 20; alignment *= 2)
+		aligned(alignment);
+	aligned(24);
+	aligned(0);
+	usable();
+	cleared();
+	errno = 77;
+	free(malloc(BYTES));
+	printf("errno %d\n", errno);
+	free(NULL);
+	free(malloc(0));
+	return 0;
+}

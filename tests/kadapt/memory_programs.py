@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Building the programs in `memory/`, plain and with every allocation a planned site, and running
+them."""
+
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kadence.resources import built
+
+PROGRAMS = Path(__file__).with_name("memory")
+WRAPPERS = {".c": "kadence-cc", ".cc": "kadence-c++", ".f90": "kadence-fc"}
+TREATMENTS = ("populate", "keep", "huge", "map-ahead")
+SECONDS = 100
+
+Completed = subprocess.CompletedProcess[str]
+
+
+def memory_plan(
+    files: Sequence[str],
+    treatments: Sequence[str] = TREATMENTS,
+    ahead: Sequence[str] = (),
+    keep_bytes: int = 1 << 40,
+    fresh_least_bytes: int = 131072,
+) -> dict[str, Any]:
+    """A plan in which every allocation of these files is a site."""
+    sites = [
+        {
+            "phase": 0,
+            "function": None,
+            "file": file,
+            "line": None,
+            "cfg_checksum": None,
+            "calls": [],
+            "treatments": list(treatments),
+            "evidence": {},
+        }
+        for file in files
+    ]
+    memory = {
+        "mode": "default",
+        "reason": None,
+        "ahead": list(ahead),
+        "keep_bytes": keep_bytes,
+        "fresh_least_bytes": fresh_least_bytes,
+        "sites": sites,
+    }
+    policies = [{"phase": 0, "name": "compute", "quantum_ns": 0}]
+    envelope = {"schema": "kadence.plan", "version": 3}
+    return envelope | {"policies": policies, "markers": [], "memory": memory}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A program, built twice from the same sources with the same options."""
+
+    plain: Path
+    adapted: Path
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run came to, and what its arena did (nothing where there was none)."""
+
+    status: int
+    output: str
+    complaints: str
+    memory: dict[str, int]
+
+
+class Programs:
+    """Builds pairs below a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def build(self, *names: str, options: Sequence[object] = (), **plan: Any) -> Pair:
+        """Build the program of these sources of `memory/`; the first one's has the sites."""
+        first = PROGRAMS / names[0]
+        path = self.folder / f"{first.stem}.plan.json"
+        files = plan.pop("files", (first.name,))
+        path.write_text(json.dumps(memory_plan(files, **plan)))
+        pair = Pair(self.folder / f"{first.stem}-plain", self.folder / f"{first.stem}-adapted")
+        for target, mode in (pair.plain, "plain"), (pair.adapted, "adapt"):
+            self.compile(target, [PROGRAMS / name for name in names], options, mode, path)
+        return pair
+
+    def compile(
+        self,
+        target: Path,
+        sources: Sequence[Path],
+        options: Sequence[object],
+        mode: str,
+        plan: Path,
+    ) -> None:
+        """Compile and link in one of the wrapper's modes."""
+        wrapper = built(f"bin/{WRAPPERS[sources[0].suffix]}")
+        words = [wrapper, "-O2", "-pthread", *sources, "-o", target, *options]
+        settings = {"KADENCE_MODE": mode, "KADENCE_PLAN": str(plan)}
+        subprocess.run([str(word) for word in words], env=os.environ | settings, check=True)
+
+    def run(
+        self, program: Path, *arguments: object, before: Sequence[object] = (), **environment: str
+    ) -> Outcome:
+        """Run a program, behind a command if one is given."""
+        counters = self.folder / "counters"
+        counters.unlink(missing_ok=True)
+        completed = subprocess.run(
+            [str(word) for word in (*before, program, *arguments)],
+            cwd=self.folder,
+            env=os.environ | environment | {"KADAPT_COUNTERS": str(counters)},
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+        )
+        lines = counters.read_text().splitlines() if counters.exists() else []
+        memory = json.loads(lines[-1]).get("memory", {}) if lines else {}
+        return Outcome(completed.returncode, completed.stdout, completed.stderr, memory)
+
+    def compare(self, pair: Pair, *arguments: object, **options: Any) -> Outcome:
+        """Run both; the adapted one must end and print as the plain one. Returns how it ran."""
+        plain = self.run(pair.plain, *arguments, **options)
+        adapted = self.run(pair.adapted, *arguments, **options)
+        assert (adapted.status, adapted.output) == (plain.status, plain.output), adapted
+        assert plain.output, plain
+        return adapted

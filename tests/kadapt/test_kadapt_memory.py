@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Memory made for the program changes nothing that the program can tell, and is bounded."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from memory_programs import PROGRAMS, Programs
+
+MIB = 1 << 20
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> Programs:
+    """A place to build programs in."""
+    return Programs(tmp_path)
+
+
+# Source -> arguments.
+ADVERSARIES = {
+    "sparse_touch.c": (),
+    "fork_and_write.c": (),
+    "guard_pages.c": (),
+    "realloc_loops.c": (),
+    "odd_requests.c": (),
+    "allocating_threads.c": (),
+    "deep_stack.c": (),
+    "mapped_file.c": ("file",),
+    "exec_itself.c": (),
+    "containers.cc": (),
+    "work_arrays.f90": (),
+}
+# Those that leave by _exit or never allocate a large block leave no counters.
+WITHOUT_COUNTERS = ("deep_stack.c", "mapped_file.c")
+CONTAINERS = ("containers.cc", "new_allocator.h", "stl_vector.h", "basic_string.tcc")
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2", "-O3 -flto"])
+@pytest.mark.parametrize("source", ADVERSARIES)
+def test_adapted_programs_do_as_the_plain_ones(programs: Programs, source: str, level: str) -> None:
+    files = CONTAINERS if source == "containers.cc" else (source,)
+    pair = programs.build(source, options=level.split(), files=files)
+    found = programs.compare(pair, *ADVERSARIES[source])
+    assert found.memory or source in WITHOUT_COUNTERS, found
+
+
+@pytest.mark.parametrize("treatments", [(), ("keep",), ("populate",), ("huge",)])
+@pytest.mark.parametrize("source", ["realloc_loops.c", "odd_requests.c", "allocating_threads.c"])
+def test_each_treatment_alone_changes_nothing(
+    programs: Programs, source: str, treatments: tuple[str, ...]
+) -> None:
+    pair = programs.build(source, treatments=treatments)
+    found = programs.compare(pair)
+    assert found.memory["blocks"]
+    assert ("keep" in treatments) == (found.memory["again_bytes"] > 0)
+
+
+@pytest.mark.parametrize("least", [4096, 100_000, 5 << 20])
+def test_smaller_blocks_are_mallocs(programs: Programs, least: int) -> None:
+    pair = programs.build("realloc_loops.c", fresh_least_bytes=least)
+    programs.compare(pair)
+
+
+def test_limit_on_addresses_leaves_the_plain_calls(programs: Programs) -> None:
+    """`ulimit -v`: what is to be had is the same, and so is where it ends."""
+    pair = programs.build("limited_addresses.c")
+    for limit in "-v", "-d":
+        before = ("bash", "-c", f'ulimit {limit} 1500000; exec "$@"', "bash")
+        assert programs.compare(pair, before=before).memory == {}
+
+
+@pytest.mark.parametrize("kind", ["address", "data"])
+def test_limit_that_a_program_sets_itself_ends_the_arena(programs: Programs, kind: str) -> None:
+    """What was only reserved does not count against it."""
+    pair = programs.build("limited_addresses.c")
+    assert programs.compare(pair, kind).memory["blocks"] == 2
+
+
+def test_static_program_is_plain(programs: Programs) -> None:
+    for source in "realloc_loops.c", "odd_requests.c":
+        pair = programs.build(source, options=["-static"])
+        assert programs.compare(pair).memory == {}
+    pair = programs.build("containers.cc", options=["-static"], files=CONTAINERS)
+    assert programs.compare(pair).memory == {}
+
+
+def test_programs_own_allocator_wins(programs: Programs) -> None:
+    pair = programs.build("realloc_loops.c", "counting_allocator.c", options=["-fno-builtin"])
+    found = programs.compare(pair)
+    assert found.memory == {}
+    assert found.complaints == programs.run(pair.plain).complaints
+
+
+def test_preloaded_allocator_wins(programs: Programs, tmp_path: Path) -> None:
+    library = tmp_path / "allocator.so"
+    command = ["gcc-12", "-O2", "-fno-builtin", "-shared", "-fPIC", "-o", library]
+    subprocess.run([*command, PROGRAMS / "counting_allocator.c"], check=True)
+    for source in "realloc_loops.c", "allocating_threads.c":
+        pair = programs.build(source)
+        found = programs.compare(pair, LD_PRELOAD=str(library))
+        assert found.memory == {}
+        assert found.complaints == programs.run(pair.plain, LD_PRELOAD=str(library)).complaints
+
+
+def test_linked_allocator_wins(programs: Programs) -> None:
+    try:
+        pair = programs.build("realloc_loops.c", options=["-ljemalloc"])
+    except subprocess.CalledProcessError:
+        pytest.skip("libjemalloc-dev is not installed")
+    assert programs.compare(pair).memory == {}
+
+
+def test_programs_own_operators_win(programs: Programs) -> None:
+    """The units are compiled apart, so only the run can tell."""
+    pair = programs.build("containers.cc", "own_operators.cc", files=CONTAINERS)
+    assert programs.compare(pair).memory == {}
+
+
+def test_library_frees_what_the_program_allocated(programs: Programs, tmp_path: Path) -> None:
+    library = tmp_path / "loaded.so"
+    source = PROGRAMS / "loaded_library.c"
+    subprocess.run(["gcc-12", "-O2", "-shared", "-fPIC", "-o", library, source], check=True)
+    pair = programs.build("loading_program.c", options=["-ldl"])
+    assert programs.compare(pair, library).memory["blocks"]
+
+
+def test_adapted_library_in_a_plain_program_is_plain(programs: Programs, tmp_path: Path) -> None:
+    """Loaded late, its free() is not everybody's."""
+    shared = programs.build("loaded_library.c", options=["-shared", "-fPIC"])
+    program = programs.build("loading_program.c", options=["-ldl"]).plain
+    plain, adapted = (programs.run(program, library) for library in (shared.plain, shared.adapted))
+    assert (adapted.status, adapted.output) == (plain.status, plain.output)
+    assert adapted.status == 0
+    assert adapted.memory == {}
+
+
+@pytest.mark.parametrize("source", ["realloc_loops.c", "containers.cc"])
+def test_sanitizers_allocator_wins(programs: Programs, source: str) -> None:
+    pair = programs.build(source, options=["-fsanitize=address"])
+    found = programs.compare(pair, "moderate", ASAN_OPTIONS="detect_leaks=1")
+    assert found.memory == {}
+    assert "ERROR" not in found.complaints
+
+
+def test_valgrind_finds_nothing(programs: Programs) -> None:
+    if not shutil.which("valgrind"):
+        pytest.skip("valgrind is not installed")
+    pair = programs.build("odd_requests.c")
+    before = ("valgrind", "-q", "--error-exitcode=9", "--leak-check=full")
+    plain, adapted = (
+        programs.run(program, before=before) for program in (pair.plain, pair.adapted)
+    )
+    assert adapted.output == plain.output
+    assert adapted.status == plain.status
+    assert adapted.memory == {}
+
+
+@pytest.mark.parametrize("how", ["same", "grow", "shrink", "random", "realloc", "small", "mixed"])
+def test_resident_memory_is_bounded(programs: Programs, how: str) -> None:
+    """By construction each program touches all of its blocks."""
+    pair = programs.build("resident_bound.c")
+    plain, adapted = (programs.run(program, how) for program in (pair.plain, pair.adapted))
+    assert plain.status == adapted.status == 0
+    assert adapted.memory["blocks"]
+    most = int(plain.complaints) * 1024 * 1.05 + 32 * MIB
+    assert int(adapted.complaints) * 1024 <= most, (plain.complaints, adapted.complaints)
+
+
+def test_counters_count_blocks(programs: Programs) -> None:
+    """60 blocks of 20 MiB, three at a time: all but the first three were kept."""
+    pair = programs.build("resident_bound.c")
+    found = programs.run(pair.adapted, "same").memory
+    assert found == {
+        "blocks": 60,
+        "bytes": 60 * 20 * MIB,
+        "again_bytes": 57 * 20 * MIB,
+        "peak_bytes": 60 * MIB,
+        "refused": 0,
+    }
+
+
+def test_nothing_is_kept_without_leave(programs: Programs) -> None:
+    pair = programs.build("resident_bound.c", keep_bytes=0)
+    assert programs.run(pair.adapted, "same").memory["again_bytes"] == 0
+    pair = programs.build("resident_bound.c", keep_bytes=25 * MIB)
+    assert programs.run(pair.adapted, "same").memory["again_bytes"] == 57 * 20 * MIB
