@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The example programs, built without any help of ours: what tests and benches run natively.
-EXAMPLE_PROGRAMS := $(BUILD)/examples/heat/heat $(BUILD)/examples/lu/lu $(BUILD)/examples/ring/ring
+EXAMPLE_PROGRAMS := $(BUILD)/examples/heat/heat $(BUILD)/examples/lu/lu $(BUILD)/examples/ring/ring \
+	$(BUILD)/examples/fft/fft
 BUILD_TARGETS += $(EXAMPLE_PROGRAMS)
 
 define EXAMPLE_RULE
@@ -11,3 +12,4 @@ endef
 $(eval $(call EXAMPLE_RULE,heat,heat.c))
 $(eval $(call EXAMPLE_RULE,lu,lu.f90))
 $(eval $(call EXAMPLE_RULE,ring,ring.cpp))
+$(eval $(call EXAMPLE_RULE,fft,fft.c))

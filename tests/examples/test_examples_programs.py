@@ -12,7 +12,7 @@ import pytest
 from kadence import program
 
 Example = Callable[[str], Path]
-NAMES = ("heat", "lu", "ring", "minimap2")
+NAMES = ("heat", "lu", "ring", "fft", "minimap2")
 
 
 def run(command: Path, *arguments: object, cwd: Path | None = None) -> str:
@@ -120,7 +120,36 @@ def test_ring_of_one_node_talks_to_itself_not_at_all(example: Example) -> None:
     assert run(example("ring"), 1, 2, 3, 10) == f"node 0 sum {ring_sum(1, 2, 10):016x}\n"
 
 
-SMALL = {"heat": ["-s", 300, "-e", 100], "lu": [200, 2], "ring": [4, 4, 10, 1000]}
+@pytest.mark.parametrize(("power", "steps"), [(5, 1), (5, 400), (11, 7), (16, 2)])
+def test_fft_damps_every_mode_by_the_known_factor(power: int, steps: int, example: Example) -> None:
+    heading, _ = run(example("fft"), "-n", power, "-s", steps).splitlines()
+    modes = np.arange(1, 9)
+    at_origin = np.sum(np.exp(-(modes**2) * steps * 1e-3) / modes)
+    assert heading.startswith(f"points {2**power} steps {steps} first ")
+    assert float(heading.split()[-1]) == pytest.approx(at_origin, rel=1e-11)
+
+
+def test_fft_takes_its_arrays_from_malloc_and_frees_all(example: Example) -> None:
+    # Two transforms a step of two arrays each, and the first temperatures; the C library's own
+    # buffer for standard output is freed nowhere, so it does not appear among the frees.
+    done = subprocess.run(
+        ["valgrind", "--run-libc-freeres=no", example("fft"), "-n", "8", "-s", "5"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    heap = re.search(r"total heap usage: (\d+) allocs, (\d+) frees", done.stderr)
+    assert heap is not None
+    arrays = 1 + 5 * 2 * 2
+    assert [int(number) for number in heap.groups()] == [arrays + 1, arrays]
+
+
+SMALL = {
+    "heat": ["-s", 300, "-e", 100],
+    "lu": [200, 2],
+    "ring": [4, 4, 10, 1000],
+    "fft": ["-n", 10, "-s", 3],
+}
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -141,7 +170,7 @@ def test_every_example_is_described(name: str) -> None:
     assert described.name == name
 
 
-@pytest.mark.parametrize("name", ["heat", "lu", "ring"])
+@pytest.mark.parametrize("name", ["heat", "lu", "ring", "fft"])
 def test_the_check_passes_and_notices_a_broken_program(
     name: str, example: Example, root: Path, tmp_path: Path
 ) -> None:
@@ -166,6 +195,9 @@ def test_the_check_passes_and_notices_a_broken_program(
         ("lu", ["0"]),
         ("ring", ["-3"]),
         ("ring", ["4", "x"]),
+        ("fft", ["-n", "4"]),
+        ("fft", ["-n", "29"]),
+        ("fft", ["-s", "1e3"]),
     ],
 )
 def test_bad_arguments_are_refused(name: str, arguments: list[str], example: Example) -> None:
