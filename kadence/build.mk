@@ -5,10 +5,18 @@ LAB_INIT := $(BUILD)/kadence/lab-init
 LAB_GUEST_CFLAGS := $(CFLAGS_STRICT) -D_GNU_SOURCE -static
 BUILD_TARGETS += $(SETTLE) $(LAB_INIT)
 
+# What runs programs on this machine's own kernel and says what they took.
+USAGE := $(BUILD)/kadence/usage
+BUILD_TARGETS += $(USAGE)
+
 $(SETTLE): kadence/lab/settle.c kadence/lab/mount.c kadence/lab/mount.h
 	@mkdir -p $(@D)
 	$(CC12) $(LAB_GUEST_CFLAGS) -o $@ $(filter %.c,$^)
 
 $(LAB_INIT): kadence/lab/init.c
+	@mkdir -p $(@D)
+	$(CC12) $(LAB_GUEST_CFLAGS) -o $@ $<
+
+$(USAGE): kadence/usage.c
 	@mkdir -p $(@D)
 	$(CC12) $(LAB_GUEST_CFLAGS) -o $@ $<

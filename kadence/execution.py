@@ -2,16 +2,16 @@
 """Running one command, on a guest kernel or on the machine's own, and what it took."""
 
 import os
-import resource
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kadence import boot
+from kadence import boot, resources
 from kadence.errors import GuestError, KadenceError
 
 
@@ -37,6 +37,7 @@ class Sample:
     involuntary_switches: int
     minor_faults: int
     major_faults: int
+    max_resident_bytes: int  # the peak of what was in memory at once
 
 
 @dataclass(frozen=True)
@@ -108,55 +109,58 @@ def _in_guest(request: boot.Request) -> Ending:
         involuntary_switches=result.involuntary_switches,
         minor_faults=result.minor_faults,
         major_faults=result.major_faults,
+        max_resident_bytes=result.max_resident_bytes,
     )
     return Ending(sample, result.status, result.log)
 
 
 def _on_machine(request: boot.Request) -> Ending:
+    """By way of kadence/usage.c, which says why."""
     began = time.monotonic()
-    try:
-        # No context manager: it would wait for the process, which os.wait4 has to do. A session
-        # of its own, because a guest has one: on a busy machine the scheduler's autogroups
-        # divide the processors by session (sched(7)).
-        process = subprocess.Popen(
-            request.argv,
+    with tempfile.TemporaryFile() as report:
+        # A session of its own, because a guest has one: on a busy machine the scheduler's
+        # autogroups divide the processors by session (sched(7)).
+        with subprocess.Popen(
+            [str(resources.built("kadence/usage")), str(report.fileno()), *request.argv],
             cwd=request.directory,
             env=request.environment,
             stdin=request.stdin,
             stdout=request.stdout,
             stderr=request.stderr,
+            pass_fds=[report.fileno()],
             start_new_session=True,
-        )
-    except OSError as error:
-        raise ExecutionError(f"cannot run {request.argv[0]}: {error.strerror}") from error
-    killer = threading.Timer(request.timeout_seconds or threading.TIMEOUT_MAX, process.kill)
+        ) as process:
+            _wait(process, request.timeout_seconds)
+        seconds = time.monotonic() - began
+        report.seek(0)
+        return _told(request.argv[0], report.read().decode("ascii"), seconds)
+
+
+def _wait(process: "subprocess.Popen[bytes]", timeout_seconds: float | None) -> None:
+    killer = threading.Timer(timeout_seconds or threading.TIMEOUT_MAX, process.terminate)
     killer.start()
     try:
-        _, status, usage = os.wait4(process.pid, 0)
+        process.wait()
     except BaseException:
         # An interrupt from the terminal does not reach another session.
         os.killpg(process.pid, signal.SIGKILL)
         raise
     finally:
         killer.cancel()
-    seconds = time.monotonic() - began
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return Ending(_machine_sample(seconds, usage), _shell_status(process.returncode))
+
+
+def _told(name: str, report: str, seconds: float) -> Ending:
+    """The ending that usage's line tells of."""
+    how, *numbers = report.split() or [""]
+    if how == "failed":
+        raise ExecutionError(f"cannot run {name}: {os.strerror(int(numbers[0]))}")
+    if how != "ended":
+        raise ExecutionError(f"what was to run {name} ended before it")
+    status, wall, user, system, *counts, resident = map(int, numbers)
+    code = os.waitstatus_to_exitcode(status)
+    sample = Sample(seconds, wall / 1e9, 0.0, user / 1e6, system / 1e6, *counts, resident << 10)
+    return Ending(sample, _shell_status(code))
 
 
 def _shell_status(code: int) -> int:
     return code if code >= 0 else 128 - code
-
-
-def _machine_sample(seconds: float, usage: resource.struct_rusage) -> Sample:
-    return Sample(
-        seconds=seconds,
-        program_seconds=seconds,
-        boot_seconds=0.0,
-        user_seconds=usage.ru_utime,
-        system_seconds=usage.ru_stime,
-        voluntary_switches=usage.ru_nvcsw,
-        involuntary_switches=usage.ru_nivcsw,
-        minor_faults=usage.ru_minflt,
-        major_faults=usage.ru_majflt,
-    )

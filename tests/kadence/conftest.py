@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kadence import boot, execution
+from kadence import boot, execution, resources
 from kadence.kconfig import source
 from kadence.kconfig.build import BuildRequest, build
 from kadence.measure import ADAPTED, PLAIN
@@ -129,7 +129,10 @@ def workshop(
 ) -> Workshop:
     """With KADENCE_HOME and KADENCE_CACHE of its own."""
     merge = kernel_source / "scripts/kconfig/merge_config.sh"
+    usage = resources.built("kadence/usage")
     toy = toy_tree.make_toy(tmp_path, conf, merge)
+    (toy.home / "build").mkdir()
+    (toy.home / "build/kadence").symlink_to(usage.parent)
     monkeypatch.setenv("KADENCE_HOME", str(toy.home))
     monkeypatch.setenv("KADENCE_CACHE", str(tmp_path / "cache"))
     guests = ToyGuests(tmp_path)

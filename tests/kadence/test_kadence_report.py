@@ -40,6 +40,7 @@ SAMPLE = Sample(
     involuntary_switches=40,
     minor_faults=500,
     major_faults=0,
+    max_resident_bytes=7 << 20,
 )
 
 

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * usage: runs a command and says what it took.
+ *
+ *	usage DESCRIPTOR COMMAND [ARGUMENT...]
+ *
+ * The peak of a process's resident memory begins as that of the memory it was executed from, and an
+ * interpreter with its libraries has more than many a program ever needs. So the interpreter
+ * executes this, which is small and starts the command as a child.
+ *
+ * DESCRIPTOR gets one line: "failed ERRNO" where the command could not be executed, else "ended"
+ * and, of the command with all its descendants that were waited for, its wait status, nanoseconds
+ * of wall time, microseconds in user and in system mode, voluntary and involuntary switches, minor
+ * and major page faults, and the peak of the resident memory in KiB. SIGTERM kills the command.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { STATUS_USAGE = 2, FIRST_WORD = 2 };
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static int64_t microseconds(struct timeval time)
+{
+	return time.tv_sec * INT64_C(1000000) + time.tv_usec;
+}
+
+/* Returns an errno, 0 for none. The command gets the signal mask that this program was given. */
+static int start(char **words, const sigset_t *mask, pid_t *command)
+{
+	posix_spawnattr_t attributes;
+	int error = posix_spawnattr_init(&attributes);
+
+	if (error)
+		return error;
+	posix_spawnattr_setsigmask(&attributes, mask);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	error = posix_spawnp(command, words[0], NULL, &attributes, words, environ);
+	posix_spawnattr_destroy(&attributes);
+	return error;
+}
+
+static int wait_for(pid_t command, const sigset_t *awaited)
+{
+	int status;
+
+	while (waitpid(command, &status, WNOHANG) != command)
+		if (sigwaitinfo(awaited, NULL) == SIGTERM)
+			kill(command, SIGKILL);
+	return status;
+}
+
+/* What began at `began`. */
+static void tell(int report, int status, int64_t began)
+{
+	int64_t wall_ns = now_ns() - began;
+	struct rusage used;
+
+	getrusage(RUSAGE_CHILDREN, &used);
+	dprintf(report, "ended %d %jd %jd %jd %ld %ld %ld %ld %ld\n", status, (intmax_t)wall_ns,
+		(intmax_t)microseconds(used.ru_utime), (intmax_t)microseconds(used.ru_stime),
+		used.ru_nvcsw, used.ru_nivcsw, used.ru_minflt, used.ru_majflt, used.ru_maxrss);
+}
+
+int main(int argc, char **argv)
+{
+	int report = argc > FIRST_WORD ? atoi(argv[1]) : -1;
+	sigset_t awaited, mask;
+	pid_t command;
+	int64_t began;
+	int error;
+
+	if (report <= STDERR_FILENO || fcntl(report, F_SETFD, FD_CLOEXEC)) {
+		fputs("usage: usage DESCRIPTOR COMMAND [ARGUMENT...]\n", stderr);
+		return STATUS_USAGE;
+	}
+	sigemptyset(&awaited);
+	sigaddset(&awaited, SIGCHLD);
+	sigaddset(&awaited, SIGTERM);
+	sigprocmask(SIG_BLOCK, &awaited, &mask);
+	began = now_ns();
+	error = start(argv + FIRST_WORD, &mask, &command);
+	if (error)
+		dprintf(report, "failed %d\n", error);
+	else
+		tell(report, wait_for(command, &awaited), began);
+	return EXIT_SUCCESS;
+}
