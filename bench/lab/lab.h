@@ -56,6 +56,7 @@ extern const struct operation reading_operations[];
 extern const struct operation latency_operations[];
 extern const struct operation process_operations[];
 extern const struct operation memory_operations[];
+extern const struct operation page_operations[];
 extern const struct operation timer_operations[];
 
 /* What the command line says. */
