@@ -205,6 +205,17 @@ def test_much_memory_gets_huge_pages() -> None:
     assert symbols(request, Needs(memory_bytes=1 << 23))["TRANSPARENT_HUGEPAGE_ALWAYS"] == "y"
 
 
+@pytest.mark.parametrize("memory_bytes", [0, 1 << 23])
+def test_planned_huge_pages_are_for_who_asks(memory_bytes: int) -> None:
+    request = BuildRequest(kind="tailored", plan=Path("p"), target="x86_64")
+    found = symbols(request, Needs(memory=True, memory_bytes=memory_bytes))
+    assert found["TRANSPARENT_HUGEPAGE"] == found["TRANSPARENT_HUGEPAGE_MADVISE"] == "y"
+    assert "TRANSPARENT_HUGEPAGE_ALWAYS" not in found
+    assert found["INIT_ON_ALLOC_DEFAULT_ON"] == "n"
+    # The sizes that the kernel's own default names must be named as well.
+    assert found["CMDLINE"] == "thp_anon=16K-1M:inherit;2M:inherit"
+
+
 @pytest.mark.parametrize(("hz", "symbol"), [(None, "HZ_100"), (250, "HZ_250"), (1000, "HZ_1000")])
 def test_the_tick_rate_of_x86_64_is_a_choice(hz: int | None, symbol: str) -> None:
     request = BuildRequest(kind="tailored", plan=Path("p"), target="x86_64", hz=hz)

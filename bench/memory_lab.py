@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a page costs that is touched for the first time, in instructions of an x86_64 kernel."""
+
+from collections.abc import Iterator, Mapping
+
+import operations
+import rows
+import tailored
+from rows import NO_GOAL, Goal, Row
+
+from kadence.kconfig.store import Kernel
+from kadence.lab import Guest, Sheet, stock, take
+from kadence.lab.guest import X86_64
+
+MOST = Goal(most=1000)
+GOALS: Mapping[str, Goal] = {"page_huge": MOST, "page_64k": MOST}
+OPERATIONS = ("page", "page_small", "page_populated", "page_64k", "page_huge", "page_clear")
+NEEDS = {
+    "system_calls": ["clock_gettime", "mmap", "munmap", "madvise", "getrusage", "personality"],
+    "memory": True,
+}
+
+
+def made_for_it() -> Kernel:
+    """The kernel for a program whose memory is planned."""
+    return tailored.kernel("memory", NEEDS, X86_64)
+
+
+def lines() -> Iterator[str]:
+    """The table, Debian's kernel beside the tailored one."""
+    kernel = made_for_it()
+    reference, measured = (
+        take(guest, OPERATIONS) for guest in (stock(), Guest(f"tailored {kernel.id}", kernel.image))
+    )
+    found = list(_rows(reference, measured))
+    yield "instructions of a 4 KiB page's first touch"
+    yield from rows.table(("Debian", "tailored"), found)
+    yield ""
+    yield "Debian's kernel clears what it allocates (init_on_alloc), and huge pages once more when"
+    yield "they are touched; sizes below 2 MiB are on in no kernel that is not told."
+    yield f"Debian: {reference.guest.name}, {reference.setting()}."
+    yield f"tailored: {measured.guest.name}, {measured.setting()}."
+    yield rows.summary(found)
+
+
+def _rows(reference: Sheet, measured: Sheet) -> Iterator[Row]:
+    for name in OPERATIONS:
+        yield Row(
+            operations.label(name),
+            reference.value(name),
+            measured.value(name),
+            GOALS.get(name, NO_GOAL),
+            why_none=str(measured.figures[name]),
+        )
