@@ -8,7 +8,7 @@ several afterwards would find winners in noise.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -140,17 +140,32 @@ def measured(found: Measurements) -> list[dict[str, Any]]:
 
 
 COUNTED = ("entries", "time_ns", "voluntary_switches", "involuntary_switches")
+# A libkadapt of before says nothing of these.
+COUNTED_MEMORY = ("minor_faults", "major_faults", "populated_bytes")
 
 
-def counted(lines: str) -> list[dict[str, int]]:
-    """What libkadapt had from the kernel, a line per process, summed by phase."""
-    sums: dict[int, dict[str, int]] = {}
+def counted(lines: str) -> list[dict[str, int | None]]:
+    """What libkadapt had from the kernel, a line per process, summed by phase.
+
+    What not every process told is None.
+    """
+    entries: dict[int, list[dict[str, int]]] = {}
     for line in lines.splitlines():
         for entry in json.loads(line)["phases"]:
-            phase = sums.setdefault(entry["phase"], dict.fromkeys(COUNTED, 0))
-            for name in COUNTED:
-                phase[name] += entry[name]
-    return [{"phase": number, **sums[number]} for number in sorted(sums)]
+            entries.setdefault(entry["phase"], []).append(entry)
+    return [
+        {
+            "phase": number,
+            **{name: sum(entry[name] for entry in entries[number]) for name in COUNTED},
+            **{name: _sum_if_known(entries[number], name) for name in COUNTED_MEMORY},
+        }
+        for number in sorted(entries)
+    ]
+
+
+def _sum_if_known(entries: Sequence[Mapping[str, int]], name: str) -> int | None:
+    known = [entry[name] for entry in entries if name in entry]
+    return sum(known) if len(known) == len(entries) else None
 
 
 def _values(samples: Sequence[Sample], metric: str) -> list[float]:
@@ -201,16 +216,12 @@ def body(
 
 def table(document: Mapping[str, Any]) -> str:
     """The short table that ends `kadence specialize`."""
-    lines = [f"{'seconds (95 % interval)':26}{'plain program':>26}{'adapted program':>26}"]
-    for kernel in (MACHINE, GENERIC, TAILORED):
-        row = {
-            cell["program"]: cell["estimates"]["seconds"]
-            for cell in document["cells"]
-            if cell["kernel"] == kernel
-        }
-        shown = [interval_text(row[program]) if program in row else "-" for program in COLUMNS]
-        lines.append(f"{KERNEL_NAMES[kernel]:26}" + "".join(f"{text:>26}" for text in shown))
-    lines.append("")
+    lines = [
+        *_block("seconds (95 % interval)", document["cells"], _seconds_text),
+        "",
+        *_block("page faults, peak resident", document["cells"], _memory_text),
+        "",
+    ]
     for comparison in document["comparisons"]:
         lines.append(f"{comparison['effect']:50}{comparison['seconds']['says']}")
     return "\n".join([*document["failures"], *lines, "", *document["notes"]]).rstrip() + (
@@ -218,6 +229,30 @@ def table(document: Mapping[str, Any]) -> str:
     )
 
 
+def _block(
+    title: str,
+    cells: Sequence[Mapping[str, Any]],
+    told: Callable[[Mapping[str, Mapping[str, float]]], str],
+) -> Iterator[str]:
+    """A line for each kernel, a column for each program; the machine's own kernel is the first."""
+    yield f"{title:26}{'plain program':>26}{'adapted program':>26}"
+    estimates = {(cell["kernel"], cell["program"]): cell["estimates"] for cell in cells}
+    for kernel in (MACHINE, GENERIC, TAILORED):
+        keys = [(kernel, program) for program in COLUMNS]
+        shown = [told(estimates[key]) if key in estimates else "-" for key in keys]
+        yield f"{KERNEL_NAMES[kernel]:26}" + "".join(f"{text:>26}" for text in shown)
+
+
+def _seconds_text(estimates: Mapping[str, Mapping[str, float]]) -> str:
+    return interval_text(estimates["seconds"])
+
+
+def _memory_text(estimates: Mapping[str, Mapping[str, float]]) -> str:
+    resident = estimates["max_resident_bytes"]["value"] / MEBIBYTE
+    return f"{estimates['minor_faults']['value']:,.0f}, {resident:,.1f} MiB"
+
+
+MEBIBYTE = 1 << 20
 COLUMNS = (PLAIN, ADAPTED)
 
 

@@ -241,18 +241,47 @@ def test_every_figure_carries_count_median_and_interval() -> None:
     json.dumps(cells, allow_nan=False)
 
 
+LINE = (
+    '{"pid": 7, "phases": [{"phase": 1, "entries": 2, "time_ns": 30, '
+    '"voluntary_switches": 4, "involuntary_switches": 5}]}\n'
+)
+SUMMED = {"entries": 4, "time_ns": 60, "voluntary_switches": 8, "involuntary_switches": 10}
+UNKNOWN = dict.fromkeys(("minor_faults", "major_faults", "populated_bytes"))
+
+
 def test_the_kernels_counters_are_summed_over_processes() -> None:
-    line = (
-        '{"pid": 7, "phases": [{"phase": 1, "entries": 2, "time_ns": 30, '
-        '"voluntary_switches": 4, "involuntary_switches": 5}]}\n'
-    )
-    summed = {"entries": 4, "time_ns": 60, "voluntary_switches": 8, "involuntary_switches": 10}
-    assert report.counted(line + line) == [{"phase": 1, **summed}]
+    assert report.counted(LINE + LINE) == [{"phase": 1, **SUMMED, **UNKNOWN}]
     assert report.counted('{"pid": 7, "phases": []}\n') == report.counted("") == []
     found = measurements({})
-    found.counters[WINNER] = line
+    found.counters[WINNER] = LINE
     text = visible_text(page.render(document(found), b""))
     assert "What the tailored kernel counted in one run of the adapted program" in text
+    assert "1 2 × 0.0 ms 4 5 – – –" in text
+
+
+def test_the_kernels_counters_of_memory_are_summed_where_all_have_them() -> None:
+    memory = '"minor_faults": 1500, "major_faults": 1, "populated_bytes": 3145728}]}'
+    full = LINE.replace("}]}", f", {memory}")
+    known = {"minor_faults": 3000, "major_faults": 2, "populated_bytes": 6 << 20}
+    assert report.counted(full + full) == [{"phase": 1, **SUMMED, **known}]
+    assert report.counted(full + LINE) == [{"phase": 1, **SUMMED, **UNKNOWN}]
+    found = measurements({})
+    found.counters[WINNER] = full
+    assert "4 5 1,500 1 3.0 MiB" in visible_text(page.render(document(found), b""))
+
+
+def test_faults_and_resident_memory_stand_beside_this_machines_own() -> None:
+    found = measurements({})
+    found.samples[WINNER] = [replace(SAMPLE, minor_faults=25, max_resident_bytes=9 << 20)] * ROUNDS
+    shown = document(found)
+    lines = [re.sub(" +", " ", line) for line in report.table(shown).splitlines()]
+    assert lines[5:9] == [
+        "page faults, peak resident plain program adapted program",
+        "this machine's own kernel 500, 7.0 MiB 500, 7.0 MiB",
+        "the generic kernel 500, 7.0 MiB 500, 7.0 MiB",
+        "the tailored kernel 500, 7.0 MiB 25, 9.0 MiB",
+    ]
+    assert "9.0 MiB" in visible_text(page.render(shown, b""))
 
 
 def test_zero_switches_are_a_figure_too() -> None:
