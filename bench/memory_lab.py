@@ -3,32 +3,22 @@
 
 from collections.abc import Iterator, Mapping
 
+import memory_kernel
 import operations
 import rows
-import tailored
 from rows import NO_GOAL, Goal, Row
 
-from kadence.kconfig.store import Kernel
 from kadence.lab import Guest, Sheet, stock, take
 from kadence.lab.guest import X86_64
 
 MOST = Goal(most=1000)
 GOALS: Mapping[str, Goal] = {"page_huge": MOST, "page_64k": MOST}
 OPERATIONS = ("page", "page_small", "page_populated", "page_64k", "page_huge", "page_clear")
-NEEDS = {
-    "system_calls": ["clock_gettime", "mmap", "munmap", "madvise", "getrusage", "personality"],
-    "memory": True,
-}
-
-
-def made_for_it() -> Kernel:
-    """The kernel for a program whose memory is planned."""
-    return tailored.kernel("memory", NEEDS, X86_64)
 
 
 def lines() -> Iterator[str]:
     """The table, Debian's kernel beside the tailored one."""
-    kernel = made_for_it()
+    kernel = memory_kernel.made_for_it(X86_64)
     reference, measured = (
         take(guest, OPERATIONS) for guest in (stock(), Guest(f"tailored {kernel.id}", kernel.image))
     )

@@ -71,14 +71,20 @@ class Row:
 def table(names: tuple[str, str], rows: Sequence[Row]) -> list[str]:
     """Lines of text, columns aligned."""
     cells = [["", *names, "ratio", "goal", ""], *(row.cells() for row in rows)]
+    lines = aligned([line[:-1] for line in cells])
+    return [f"{line}  {verdict}".rstrip() for line, (*_, verdict) in zip(lines, cells, strict=True)]
+
+
+def aligned(cells: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of text: the first column to the left, the others to the right."""
     widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
     return [_line(line, widths) for line in cells]
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     first = f"{cells[0]:<{widths[0]}}"
-    rest = [f"{cell:>{width}}" for cell, width in zip(cells[1:-1], widths[1:-1], strict=True)]
-    return "  ".join([first, *rest, cells[-1]]).rstrip()
+    rest = [f"{cell:>{width}}" for cell, width in zip(cells[1:], widths[1:], strict=True)]
+    return "  ".join([first, *rest])
 
 
 def summary(rows: Sequence[Row]) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kadence.lab import Guest, take
+from kadence.lab.guest import X86_64
 
 pytestmark = pytest.mark.kernel
 
@@ -20,7 +21,7 @@ def test_a_kernel_for_planned_memory_has_huge_pages_of_two_sizes(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(str(root / "bench"))
-    kernel = importlib.import_module("memory_lab").made_for_it()
+    kernel = importlib.import_module("memory_kernel").made_for_it(X86_64)
     figures = take(Guest(kernel.id, kernel.image), OPERATIONS, rounds=3).figures
     # That there is a figure at all says that the faults were those of huge pages.
     values = {name: figure.median or 0.0 for name, figure in figures.items()}

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+TOUCH := $(BUILD)/bench/memory/touch
+BUILD_TARGETS += $(TOUCH)
+
+$(TOUCH): bench/memory/touch.c kadapt/uapi/kadapt.h
+	@mkdir -p $(@D)
+	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -Ikadapt/uapi -o $@ $<
+
+# ONLY=EXPRESSION chooses parts: touch, lab, or a program's name.
+.PHONY: bench-memory
+bench-memory: build $(STAMPS)/minimap2-packages ## page faults, peak memory and time where memory is planned, beside unadapted
+	$(PYTHON) bench/memory.py $(if $(ONLY),--only '$(ONLY)')

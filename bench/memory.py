@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What planning a program's memory makes of it: page faults, peak memory, time.
+
+First what a page costs that is touched for the first time, on User-Mode Linux; then whole programs
+there; then an x86_64 kernel in the lab, in instructions. This machine's own kernel stands beside
+all that is measured in time: what User-Mode Linux gains over itself is no gain over the machine.
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Iterator
+
+import memory_lab
+import memory_programs
+import memory_touch
+from memory_rows import summary, table
+
+from kadence import resources
+from kadence.errors import KadenceError
+
+
+def programs(pattern: str) -> Iterator[str]:
+    """The programs whose name the expression matches, in a table each, and what was missed."""
+    found = []
+    for subject in memory_programs.SUBJECTS:
+        if re.search(pattern, subject.name):
+            lines = list(memory_programs.lines(subject))
+            found += lines
+            yield from table(list(memory_programs.COLUMNS), lines)
+            yield ""
+    if found:
+        yield f"median of {memory_programs.ROUNDS} rounds, interleaved (lowest to highest)"
+        yield summary(found)
+
+
+PARTS: dict[str, Callable[[], Iterator[str]]] = {
+    "touch": memory_touch.lines,
+    "lab": memory_lab.lines,
+}
+
+
+def told(pattern: str) -> Iterator[str]:
+    """All lines."""
+    for name, lines in PARTS.items():
+        if re.search(pattern, name):
+            yield from lines()
+            yield ""
+    yield from programs(pattern)
+
+
+def main() -> int:
+    """Measure, print as it comes, and keep what was printed."""
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--only", default="", help="touch, lab and programs that this expression matches"
+    )
+    options = parser.parse_args()
+    printed = []
+    for line in told(options.only):
+        print(line, flush=True)
+        printed.append(line)
+    kept = resources.home() / "build" / "bench" / "memory.txt"
+    kept.write_text("\n".join(printed) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KadenceError as error:
+        sys.exit(f"bench-memory: {error}")

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * touch: what fresh memory costs, by the way that it is got.
+ *
+ *	touch WAY MEBIBYTES ROUNDS
+ *
+ * Each round maps so much memory, makes it present as WAY says, writes to every page of it, one
+ * after the other, and unmaps it. A JSON line a round, for each page:
+ *
+ *	{"round": 0, "populate_ns": 812.1, "touch_ns": 1530.9, "faults": 0.002}
+ *
+ * In a guest that was just booted the first round meets memory that the guest has not used before,
+ * and that its host has not given it yet; later rounds meet what was used and freed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "kadapt.h"
+
+#define DEVICE "/dev/kadapt"
+#define PAGE_BYTES 4096UL
+#define ALIGNMENT (2UL << 20)
+#define ARGUMENTS 4
+
+struct way {
+	const char *name;
+	int (*prepare)(char *memory, size_t bytes, uint32_t flags);
+	uint32_t flags;
+};
+
+static double now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static long faults(void)
+{
+	struct rusage used;
+
+	getrusage(RUSAGE_SELF, &used);
+	return used.ru_minflt + used.ru_majflt;
+}
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "touch: %s: %s\n", what, strerror(errno));
+	exit(EXIT_FAILURE);
+}
+
+static int nothing(char *memory, size_t bytes, uint32_t flags)
+{
+	(void)memory;
+	(void)bytes;
+	(void)flags;
+	return 0;
+}
+
+static int populate(char *memory, size_t bytes, uint32_t flags)
+{
+	(void)flags;
+	return madvise(memory, bytes, MADV_POPULATE_WRITE);
+}
+
+static int advise_huge(char *memory, size_t bytes, uint32_t flags)
+{
+	(void)flags;
+	return madvise(memory, bytes, MADV_HUGEPAGE);
+}
+
+/* The device is opened once: a program does so when it starts. */
+static int bind(char *memory, size_t bytes, uint32_t flags)
+{
+	static int device = -1;
+	struct kadapt_memory range = {
+	    .address = (uintptr_t)memory,
+	    .bytes = bytes,
+	    .flags = flags,
+	};
+
+	if (device < 0)
+		device = open(DEVICE, O_RDWR | O_CLOEXEC);
+	return device < 0 ? -1 : ioctl(device, KADAPT_MEMORY, &range);
+}
+
+static const struct way ways[] = {
+    {"plain", nothing, 0},
+    {"populate", populate, 0},
+    {"huge", advise_huge, 0},
+    {"ahead", bind, KADAPT_MEMORY_AHEAD},
+    {"dense", bind, KADAPT_MEMORY_DENSE},
+    {"now", bind, KADAPT_MEMORY_DENSE | KADAPT_MEMORY_NOW},
+};
+
+static const struct way *find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
+		if (strcmp(ways[i].name, name) == 0)
+			return &ways[i];
+	return NULL;
+}
+
+static void touch(volatile char *memory, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += PAGE_BYTES)
+		memory[at] = 1;
+}
+
+static void one_round(const struct way *way, size_t bytes, int round)
+{
+	char *mapping = mmap(NULL, bytes + ALIGNMENT, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory = (char *)(((uintptr_t)mapping + ALIGNMENT - 1) & ~(ALIGNMENT - 1));
+	double pages = (double)(bytes / PAGE_BYTES), began, prepared, ended;
+	long before = faults();
+
+	if (mapping == MAP_FAILED)
+		fail("mmap");
+	began = now_ns();
+	if (way->prepare(memory, bytes, way->flags))
+		fail(way->name);
+	prepared = now_ns();
+	touch(memory, bytes);
+	ended = now_ns();
+	printf("{\"round\": %d, \"populate_ns\": %.1f, \"touch_ns\": %.1f, \"faults\": %.5f}\n",
+	       round, (prepared - began) / pages, (ended - prepared) / pages,
+	       (double)(faults() - before) / pages);
+	munmap(mapping, bytes + ALIGNMENT);
+}
+
+int main(int argc, char **argv)
+{
+	const struct way *way = argc == ARGUMENTS ? find(argv[1]) : NULL;
+	int mebibytes = way ? atoi(argv[2]) : 0;
+	int rounds = way ? atoi(argv[3]) : 0;
+
+	if (mebibytes <= 0 || rounds <= 0) {
+		fputs("usage: touch WAY MEBIBYTES ROUNDS\n", stderr);
+		return 2;
+	}
+	for (int round = 0; round < rounds; round++)
+		one_round(way, (size_t)mebibytes << 20, round);
+	return EXIT_SUCCESS;
+}

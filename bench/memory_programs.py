@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whole programs, profiled, planned, adapted and run on their tailored kernel, for their memory.
+
+On User-Mode Linux plain and adapted, and plain on this machine's own kernel beside them, runs
+interleaved. Faults that a program has before it does anything are its loader's: how many is seen by
+a run that ends at once.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import programs
+from memory_rows import Cell, Line
+
+from kadence import execution, measure, pipeline, program, report, resources
+from kadence.execution import Sample
+from kadence.measure import ADAPTED, MACHINE, PLAIN, TAILORED, Bench, Measurements
+from kadence.pipeline import Places, Prepared, Wish
+from kadence.stages import Stages, alone_in
+
+ROUNDS = 5
+MEBIBYTE = 1 << 20
+# What is to be reached, of the plain program's figure; of its time on this machine's own kernel.
+FAULTS_SHARE, SECONDS_SHARE = 0.05, 1.10
+RESIDENT_SHARE, RESIDENT_MORE = 1.05, 32 << 20
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A program, with what ends it at once and larger work for it."""
+
+    name: str
+    ends_at_once: tuple[str, ...]
+    larger: tuple[str, ...] = ()
+
+
+SUBJECTS = (
+    Subject("heat", ("./heat", "-n", "0"), ("./heat", "-n", "2048", "-s", "150", "-e", "1000")),
+    Subject("lu", ("./lu", "0"), ("./lu", "2000", "1")),
+    Subject("fft", ("./fft", "-n", "0"), ("./fft", "-n", "22", "-s", "2")),
+    Subject("minimap2", ("source/minimap2", "--version")),
+)
+# Column -> kernel and program.
+COLUMNS: Mapping[str, measure.Cell] = {
+    measure.KERNEL_NAMES[MACHINE]: measure.Cell(MACHINE, PLAIN),
+    "User-Mode Linux": measure.Cell(TAILORED, PLAIN),
+    "adapted": measure.Cell(TAILORED, ADAPTED),
+}
+
+
+def prepared(name: str) -> Prepared:
+    """Profile, plan, both builds and a proven User-Mode Linux kernel."""
+    output = resources.home() / "build" / "bench" / "memory" / name
+    described = program.read(resources.home() / "examples" / name)
+    with alone_in(output):
+        return pipeline.prepare(described, Places(output, name), Stages(output), Wish())
+
+
+def lines(subject: Subject) -> Iterator[Line]:
+    """A title, then the figures, of the usual work and of the larger one."""
+    found = prepared(subject.name)
+    if TAILORED not in found.kernels:
+        raise programs.UnservedError(f"no kernel serves {subject.name}: {found.proof.reason}")
+    floor = {cell: _faults_at_once(found, cell, subject) for cell in COLUMNS.values()}
+    for argv in (found.program.run, subject.larger):
+        if argv:
+            samples = _measured(found, argv)
+            yield from (Line(" ".join(argv), ()), *_figures(samples, floor))
+
+
+def _bench(found: Prepared, argv: tuple[str, ...]) -> Bench:
+    scratch = found.places.output / "scratch"
+    scratch.mkdir(exist_ok=True)
+    return Bench(
+        program=replace(found.program, run=argv),
+        folders={mode: found.places.build(mode) for mode in (PLAIN, ADAPTED)},
+        images={TAILORED: found.kernels[TAILORED].image},
+        scratch=scratch,
+    )
+
+
+def _measured(found: Prepared, argv: tuple[str, ...]) -> Measurements:
+    return measure.measure(_bench(found, argv), ROUNDS)
+
+
+def _faults_at_once(found: Prepared, cell: measure.Cell, subject: Subject) -> int:
+    bench = _bench(found, subject.ends_at_once)
+    ending = execution.run(
+        subject.ends_at_once,
+        bench.folders[cell.program],
+        image=bench.images.get(cell.kernel),
+        scratch=bench.scratch,
+        environment=execution.environment(),
+    )
+    return ending.sample.minor_faults
+
+
+def _figures(found: Measurements, floor: Mapping[measure.Cell, int]) -> Iterator[Line]:
+    machine, plain, adapted = COLUMNS.values()
+    yield Line("  outputs", ("differ",) if found.differences else ("the same, byte for byte",))
+    faults = _column(found, plain, "minor_faults")
+    yield Line(
+        "  page faults",
+        _cells(found, "minor_faults", {adapted: FAULTS_SHARE * faults.value}),
+    )
+    yield Line("    of them before its work", [f"{floor[cell]:,}" for cell in COLUMNS.values()])
+    seconds = _column(found, machine, "program_seconds", digits=3)
+    goal = {adapted: SECONDS_SHARE * seconds.value}
+    yield Line("  seconds", _cells(found, "program_seconds", goal, digits=3))
+    yield Line(
+        "    in those of the machine's kernel",
+        [
+            f"{_column(found, cell, 'program_seconds').value / seconds.value:.2f}"
+            for cell in COLUMNS.values()
+        ],
+    )
+    resident = _column(found, plain, "max_resident_bytes")
+    most = RESIDENT_SHARE * resident.value + RESIDENT_MORE
+    yield Line(
+        "  peak resident, MiB",
+        _cells(found, "max_resident_bytes", {adapted: most}, digits=1, unit=MEBIBYTE),
+    )
+    yield Line("  populated ahead, MiB", ("", "", _populated(found.counters.get(adapted, ""))))
+
+
+def _cells(
+    found: Measurements,
+    metric: str,
+    goals: Mapping[measure.Cell, float],
+    digits: int = 0,
+    unit: int = 1,
+) -> list[Cell]:
+    return [
+        _column(found, cell, metric, goals.get(cell), digits, unit) for cell in COLUMNS.values()
+    ]
+
+
+def _column(
+    found: Measurements,
+    cell: measure.Cell,
+    metric: str,
+    goal: float | None = None,
+    digits: int = 0,
+    unit: int = 1,
+) -> Cell:
+    values = _values(found.samples[cell], metric, unit)
+    return Cell.of(values, None if goal is None else goal / unit, digits)
+
+
+def _values(samples: Sequence[Sample], metric: str, unit: int) -> list[float]:
+    return [getattr(sample, metric) / unit for sample in samples]
+
+
+def _populated(counters: str) -> str:
+    """In one run, of all phases, as far as the kernel counted it."""
+    known = [phase["populated_bytes"] for phase in report.counted(counters)]
+    if not known or None in known:
+        return "not counted"
+    return f"{sum(value or 0 for value in known) / MEBIBYTE:,.1f}"
+
+
+def plan(name: str) -> Path:
+    """What was planned for it, once it is prepared."""
+    return prepared(name).places.artefact("plan.json")

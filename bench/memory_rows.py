@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tables with several kernels side by side, in which single figures have a goal."""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rows import MISSED, aligned
+
+MET = "met"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A figure with its spread, and what it should be at most."""
+
+    value: float
+    low: float
+    high: float
+    goal: float | None = None
+    digits: int = 0
+
+    @classmethod
+    def of(cls, samples: Sequence[float], goal: float | None = None, digits: int = 0) -> "Cell":
+        return cls(statistics.median(samples), min(samples), max(samples), goal, digits)
+
+    @property
+    def verdict(self) -> str:
+        if self.goal is None:
+            return ""
+        return MET if self.value <= self.goal else MISSED
+
+    def __str__(self) -> str:
+        value, low, high = (
+            f"{number:,.{self.digits}f}" for number in (self.value, self.low, self.high)
+        )
+        text = value if low == high else f"{value} ({low}-{high})"
+        if self.goal is None:
+            return text
+        return f"{text} <= {self.goal:,.{self.digits}f} {self.verdict}"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A label, and a cell or a text for each column."""
+
+    label: str
+    cells: Sequence[Cell | str]
+
+
+def table(names: Sequence[str], lines: Sequence[Line]) -> list[str]:
+    """Lines of text, columns aligned."""
+    columns = len(names)
+    texts = [
+        [line.label, *map(str, line.cells), *[""] * (columns - len(line.cells))] for line in lines
+    ]
+    return aligned([["", *names], *texts])
+
+
+def summary(lines: Sequence[Line]) -> str:
+    """How many goals there were, and which lines missed theirs."""
+    judged = [
+        (line.label, cell.verdict)
+        for line in lines
+        for cell in line.cells
+        if isinstance(cell, Cell) and cell.verdict
+    ]
+    missed = [label for label, verdict in judged if verdict == MISSED]
+    if not missed:
+        return f"{len(judged)} goals, all met."
+    return f"{len(judged)} goals, {len(missed)} {MISSED}: {'; '.join(missed)}."

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a page of fresh memory costs on User-Mode Linux, beside this machine's own kernel."""
+
+import json
+import statistics
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import memory_kernel
+from memory_rows import Cell, Line, table
+
+from kadence import execution, resources
+from kadence.execution import ExecutionError
+from kadence.kconfig.store import Kernel
+
+MEBIBYTES = 64
+BOOTS, ROUNDS_A_BOOT = 5, 3
+GOAL_NS = 3000.0
+MACHINE, GUEST = "this machine's own kernel", "User-Mode Linux"
+PLAIN = "plain"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One way to get memory, on one kernel."""
+
+    kernel: str
+    way: str  # as bench/memory/touch.c calls it
+    told: str
+    judged: bool = False
+
+    @property
+    def label(self) -> str:
+        return f"{self.kernel}, {self.told}"
+
+
+CASES = (
+    Case(MACHINE, PLAIN, "page by page"),
+    Case(MACHINE, "populate", "MADV_POPULATE_WRITE"),
+    Case(MACHINE, "huge", "MADV_HUGEPAGE"),
+    Case(GUEST, PLAIN, "page by page"),
+    Case(GUEST, "populate", "MADV_POPULATE_WRITE"),
+    Case(GUEST, "ahead", "KADAPT_MEMORY_AHEAD", judged=True),
+    Case(GUEST, "dense", "KADAPT_MEMORY_DENSE", judged=True),
+    Case(GUEST, "now", "KADAPT_MEMORY_DENSE, NOW", judged=True),
+)
+
+
+@dataclass
+class Samples:
+    """Of one case, nanoseconds and faults a page."""
+
+    never_used: list[float]
+    used: list[float]
+    faults: list[float]
+
+
+def lines() -> Iterator[str]:
+    """The table."""
+    kernel = memory_kernel.made_for_it("um")
+    found = _measured(kernel)
+    yield f"first touch of {MEBIBYTES} MiB, nanoseconds a page, populating and touching together:"
+    yield f"median of {BOOTS} runs, interleaved (lowest to highest)"
+    rows = [_line(case, found[case]) for case in CASES]
+    yield from table(("never used before", "used before", "faults a page"), rows)
+    yield ""
+    yield "Memory of the guest that it never used before is memory that its host has not given it"
+    yield f"yet. On {MACHINE} there is no such difference. {GUEST}: {kernel.id}."
+
+
+def _line(case: Case, samples: Samples | str) -> Line:
+    if isinstance(samples, str):
+        return Line(case.label, (samples,))
+    goal = GOAL_NS if case.judged else None
+    return Line(
+        case.label,
+        (
+            Cell.of(samples.never_used, goal),
+            Cell.of(samples.used, goal),
+            f"{statistics.median(samples.faults):.4f}",
+        ),
+    )
+
+
+def _measured(kernel: Kernel) -> Mapping[Case, Samples | str]:
+    """The samples of each case, or why there are none."""
+    found: dict[Case, Samples | str] = {}
+    samples: dict[Case, Samples] = defaultdict(lambda: Samples([], [], []))
+    for _ in range(BOOTS):
+        for case in CASES:
+            image = kernel.image if case.kernel == GUEST else None
+            try:
+                _add(samples[case], _run(case.way, image))
+                found[case] = samples[case]
+            except ExecutionError as error:
+                found[case] = f"n/a ({error})"
+    return found
+
+
+def _run(way: str, image: Path | None) -> list[dict[str, float]]:
+    scratch = resources.home() / "build" / "bench" / "memory"
+    ending = execution.run(
+        [str(resources.built("bench/memory/touch")), way, str(MEBIBYTES), str(ROUNDS_A_BOOT)],
+        scratch,
+        image=image,
+        scratch=scratch,
+        environment=execution.environment(),
+    )
+    if ending.status:
+        raise ExecutionError((scratch / "stderr").read_text(encoding="utf-8").strip())
+    return [json.loads(line) for line in (scratch / "stdout").read_text().splitlines()]
+
+
+def _add(samples: Samples, rounds: list[dict[str, float]]) -> None:
+    costs = [each["populate_ns"] + each["touch_ns"] for each in rounds]
+    samples.never_used.append(costs[0])
+    samples.used += costs[1:]
+    samples.faults += [each["faults"] for each in rounds]
