@@ -19,6 +19,7 @@ from kadence import resources
 from kadence.errors import KadenceError
 from kadence.lab import Guest, Sheet, stock, take
 from kadence.lab.guest import X86_64, find
+from kadence.lab.report import ON_MACHINE
 
 # What bench/lab's program asks of its kernel. It is no program to be profiled: it makes each call
 # to see what it costs.
@@ -70,6 +71,7 @@ def report(reference: Sheet, measured: Sheet, chosen: list[str]) -> list[str]:
         "Instructions of one operation, median of the rounds, unless the line says otherwise.",
         f"Debian: {reference.guest.name}, {reference.setting()}.",
         f"measured: {measured.guest.name}, {measured.setting()}.",
+        f"{ON_MACHINE}.",
         rows.summary(found),
     ]
 

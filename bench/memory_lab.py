@@ -10,6 +10,7 @@ from rows import NO_GOAL, Goal, Row
 
 from kadence.lab import Guest, Sheet, stock, take
 from kadence.lab.guest import X86_64
+from kadence.lab.report import ON_MACHINE
 
 MOST = Goal(most=1000)
 GOALS: Mapping[str, Goal] = {"page_huge": MOST, "page_64k": MOST}
@@ -30,6 +31,7 @@ def lines() -> Iterator[str]:
     yield "they are touched; sizes below 2 MiB are on in no kernel that is not told."
     yield f"Debian: {reference.guest.name}, {reference.setting()}."
     yield f"tailored: {measured.guest.name}, {measured.setting()}."
+    yield f"{ON_MACHINE}."
     yield rows.summary(found)
 
 

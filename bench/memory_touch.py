@@ -95,7 +95,7 @@ def _measured(kernel: Kernel) -> Mapping[Case, Samples | str]:
                 _add(samples[case], _run(case.way, image))
                 found[case] = samples[case]
             except ExecutionError as error:
-                found[case] = f"n/a ({error})"
+                found[case] = f"n/a ({str(error).rpartition(': ')[2]})"
     return found
 
 

@@ -156,9 +156,20 @@ def _told(name: str, report: str, seconds: float) -> Ending:
         raise ExecutionError(f"cannot run {name}: {os.strerror(int(numbers[0]))}")
     if how != "ended":
         raise ExecutionError(f"what was to run {name} ended before it")
-    status, wall, user, system, *counts, resident = map(int, numbers)
+    status, wall, user, system, voluntary, involuntary, minor, major, resident = map(int, numbers)
+    sample = Sample(
+        seconds=seconds,
+        program_seconds=wall / 1e9,
+        boot_seconds=0.0,
+        user_seconds=user / 1e6,
+        system_seconds=system / 1e6,
+        voluntary_switches=voluntary,
+        involuntary_switches=involuntary,
+        minor_faults=minor,
+        major_faults=major,
+        max_resident_bytes=resident << 10,
+    )
     code = os.waitstatus_to_exitcode(status)
-    sample = Sample(seconds, wall / 1e9, 0.0, user / 1e6, system / 1e6, *counts, resident << 10)
     return Ending(sample, _shell_status(code))
 
 

@@ -7,12 +7,19 @@ from pathlib import PurePath
 from typing import Any
 
 from kadence import statistics
+from kadence.measure import KERNEL_NAMES, MACHINE
 from kadence.slurm.records import PLAIN, Job, Task, printable
 from kadence.statistics import Estimate
 
-HEAD = ("node", "step", "command", "program", "kernel", "ended", "seconds", "switches", "faults")
+HEAD = (
+    *("node", "step", "command", "program", "kernel", "ended"),
+    *("seconds", "switches", "faults", "MiB"),
+)
 NUMBERS = 6  # columns from this one on hold numbers
 MILLION = 1_000_000
+MEBIBYTE = 1 << 20
+# Where no task ran there: what the others took says nothing of it.
+NOT_RUN = ("-", "-", "-", "plain", KERNEL_NAMES[MACHINE], "not run", "-", "-", "-", "-")
 
 
 @dataclass(frozen=True)
@@ -95,6 +102,8 @@ def _table(tasks: Sequence[Task]) -> Iterator[str]:
         yield "No step of the job left anything."
         return
     rows = [HEAD, *map(_row, tasks)]
+    if not any(task.target == PLAIN for task in tasks):
+        rows.append(NOT_RUN)
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
     for row in rows:
         cells = (
@@ -115,7 +124,12 @@ def _row(task: Task) -> tuple[str, ...]:
         _number(task.seconds, ".3f"),
         _number(task.sum("voluntary_switches", "involuntary_switches"), ".0f"),
         _number(task.sum("minor_faults", "major_faults"), ".0f"),
+        _number(_mebibytes(task.number("max_resident_bytes")), ".1f"),
     )
+
+
+def _mebibytes(size: float | None) -> float | None:
+    return None if size is None else size / MEBIBYTE
 
 
 def _number(value: float | None, form: str) -> str:
@@ -130,6 +144,7 @@ def _details(task: Task) -> Iterator[str]:
         yield (
             f"{task.name}: phase {number} was entered {counted['entries']} times and took "
             f"{counted['time_ns'] / (1000 * MILLION):.3f} s, with {switches} switches"
+            f"{_memory(counted)}"
         )
     io = task.io()
     if io:
@@ -139,6 +154,14 @@ def _details(task: Task) -> Iterator[str]:
         )
     for complaint in task.complaints():
         yield f"{task.name}: the guest's kernel complained: {complaint}"
+
+
+def _memory(counted: Mapping[str, int]) -> str:
+    """Nothing where nothing was counted, as by a kernel of before."""
+    faults = counted["minor_faults"] + counted["major_faults"]
+    populated = counted["populated_bytes"]
+    text = f" and {faults} page faults" if faults else ""
+    return f"{text}, {populated / MEBIBYTE:.1f} MiB populated ahead" if populated else text
 
 
 def _measured(bundles: Sequence[Mapping[str, Any]]) -> Iterator[str]:

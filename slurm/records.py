@@ -15,9 +15,13 @@ from typing import Any
 
 from kadence import artefact
 from kadence.errors import UsageError
+from kadence.measure import KERNEL_NAMES, MACHINE
 
 PLAIN = "none"  # target of what ran on the node's own kernel, unadapted
-PHASE_COUNTS = ("entries", "time_ns", "voluntary_switches", "involuntary_switches")
+PHASE_COUNTS = (
+    *("entries", "time_ns", "voluntary_switches", "involuntary_switches"),
+    *("minor_faults", "major_faults", "populated_bytes"),
+)
 IO_COUNTS = ("appends", "bytes", "reads")
 
 
@@ -59,7 +63,9 @@ class Task:
     def kernel(self) -> str:
         """What it ran on."""
         identifier = self._text("kernel", "")
-        return f"{self.target} {identifier}".rstrip() if self.target != PLAIN else "the node's"
+        if self.target == PLAIN:
+            return KERNEL_NAMES[MACHINE]
+        return f"{self.target} {identifier}".rstrip()
 
     @property
     def ending(self) -> str:

@@ -66,3 +66,8 @@ def test_a_command_is_counted(kadence: Callable[..., Any], loop: Path, tmp_path:
     assert LOOP_INSTRUCTIONS <= document["instructions"] <= 1.05 * LOOP_INSTRUCTIONS
     assert f"{document['instructions']:,} instructions" in done.stderr
     assert "-icount shift=0,sleep=off" in done.stderr
+    # A static program of some dozen pages.
+    assert 10 <= document["minor_faults"] + document["major_faults"] <= 500
+    assert 0 < document["max_resident_bytes"] <= 8 << 20
+    assert f"{document['minor_faults']:,} minor" in done.stderr
+    assert "kadence: lab: this machine's own kernel: not measured" in done.stderr

@@ -80,6 +80,7 @@ def adapted(task: int = 0, step: str = "0", **more: Any) -> dict[str, Any]:
         "involuntary_switches": 12,
         "minor_faults": 700,
         "major_faults": 7,
+        "max_resident_bytes": 9_961_472,
         "complaints": [],
     }
     return entry | more
@@ -97,13 +98,35 @@ def test_a_row_for_each_task(records: Records) -> None:
     records.write(adapted(task=10), adapted(task=9, status=128, signal=11), plain())
     lines = records.report().splitlines()
     assert lines[0].split() == [
-        "node", "step", "command", "program", "kernel", "ended", "seconds", "switches", "faults",
+        "node", "step", "command", "program", "kernel", "ended",
+        "seconds", "switches", "faults", "MiB",
     ]  # fmt: skip
     own = ["node1", "0.9", "heat", "adapted", "um", "0123456789abcdef", "signal", "11"]
-    assert lines[1].split() == [*own, "2.000", "42", "707"]
+    assert lines[1].split() == [*own, "2.000", "42", "707", "9.5"]
     assert lines[2].split()[1] == "0.10" and lines[2].split()[6] == "0"
-    other = ["node1", "1.0", "heat", "plain", "the", "node's", "0", "2.500", "-", "-"]
+    other = ["node1", "1.0", "heat", "plain", *MACHINE, "0", "2.500", "-", "-", "-"]
     assert lines[3].split() == other
+    assert "not run" not in "".join(lines)
+
+
+MACHINE = ["this", "machine's", "own", "kernel"]
+
+
+def test_a_row_says_that_nothing_ran_on_the_machines_own_kernel(records: Records) -> None:
+    records.write(adapted())
+    rest = ["-", "-", "-", "-"]
+    last = records.report().splitlines()[2].split()
+    assert last == ["-", "-", "-", "plain", *MACHINE, "not", "run", *rest]
+
+
+def test_what_a_phase_did_with_memory_is_told_where_it_was_counted(records: Records) -> None:
+    phase = {"phase": 1, "entries": 1, "time_ns": 0, "minor_faults": 12, "major_faults": 1}
+    populated = phase | {"populated_bytes": 3 << 20}
+    for number, counted in enumerate((phase, populated)):
+        records.write(adapted(number, counters=[{"pid": 5, "phases": [counted]}]))
+        said = records.report()
+        more = ", 3.0 MiB populated ahead" if number else ""
+        assert f"with 0 switches and 13 page faults{more}\n" in said
 
 
 def test_without_the_plugins_note_boot_and_command_are_added(records: Records) -> None:
