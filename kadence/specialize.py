@@ -35,6 +35,8 @@ from kadence.stages import Stages, alone_in, fingerprint
 
 FEWEST_ROUNDS = 7
 STRIP_WIDTH = 600  # pieces of time that the page shows
+# What the page shows of a plan; one of before may have no `memory`.
+PLANNED = ("stability", "announcement", "policies", "markers", "io", "memory", "refused")
 
 
 def specialize(folder: Path, output: Path, rounds: int, again: bool, wish: Wish) -> dict[str, Any]:
@@ -145,10 +147,7 @@ def _known(
             "timeline": timeline(phases),
         },
         "phases": phases["phases"],
-        "plan": {
-            key: plan[key]
-            for key in ("stability", "announcement", "policies", "markers", "io", "refused")
-        },
+        "plan": {key: plan[key] for key in PLANNED if key in plan},
         "system_calls": phases["system_calls"],
     }
 

@@ -365,6 +365,22 @@ def test_the_page_tells_where_small_writes_go() -> None:
     assert "Nowhere: nothing is written." in text
 
 
+def test_the_page_tells_where_memory_is_made_for_the_program() -> None:
+    shown = document(measurements({WINNER: 0.8}))
+    assert "memory is made" not in visible_text(page.render(shown, b""))
+    site = {"phase": 1, "function": "make<&>", "file": "src/a.c", "line": 7, "calls": []}
+    site |= {"treatments": ["populate", "keep"], "evidence": "All of it is touched."}
+    memory = {"mode": "default", "reason": None, "ahead": ["heap", "stack"], "sites": [site]}
+    memory |= {"keep_bytes": 3 << 20, "fresh_least_bytes": 1 << 17}
+    text = visible_text(page.render(shown | {"plan": shown["plan"] | {"memory": memory}}, b""))
+    assert "page after page: heap, stack." in text
+    assert "1 make<&> a.c:7 populate, keep All of it is touched." in text
+    assert "at most 3.0 MiB stay with it" in text
+    memory |= {"reason": "little is touched", "sites": []}
+    text = visible_text(page.render(shown | {"plan": shown["plan"] | {"memory": memory}}, b""))
+    assert "Nowhere: little is touched." in text
+
+
 def test_the_page_tells_how_the_kernel_was_proven() -> None:
     shown = document(measurements({WINNER: 0.8}))
     text = visible_text(page.render(shown, b""))
