@@ -31,6 +31,7 @@ MEGABYTE, MEBIBYTE = 1e6, 1 << 20
 PAGE_BYTES, PAGE_RECORD_BYTES = 4096, 64  # struct page
 OPERATIONS = (
     *("getppid", "write_16", "tcp_send_256", "tcp_burst_256", "page", "page_small"),
+    *("page_huge", "page_64k"),
     *("context_switch", "fork_exit", "timer_interrupts", "memory_used", "memory_not_free"),
 )
 
@@ -103,6 +104,7 @@ def notes(stock: Stock, reference: Sheet) -> Iterator[str]:
         f"not free are the kernel's records of the guest's pages, on every kernel."
     )
     yield "n/a: the program does not need it, and its kernel has it not."
+    yield "Where memory is planned, huge pages are for who asks: a fresh page is then a small one."
     yield (
         f"Symbols: the smallest x86_64 configuration of the series that Kbuild makes has "
         f"{smallest()} on (with a prompt); Debian's has {stock.symbols}."

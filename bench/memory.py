@@ -9,9 +9,10 @@ all that is measured in time: what User-Mode Linux gains over itself is no gain 
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import memory_lab
+import memory_lab_programs
 import memory_programs
 import memory_touch
 from memory_rows import summary, table
@@ -32,21 +33,27 @@ def programs(pattern: str) -> Iterator[str]:
     if found:
         yield f"median of {memory_programs.ROUNDS} rounds, interleaved (lowest to highest)"
         yield summary(found)
+        yield ""
 
 
-PARTS: dict[str, Callable[[], Iterator[str]]] = {
-    "touch": memory_touch.lines,
-    "lab": memory_lab.lines,
-}
+def lab(pattern: str) -> Iterator[str]:
+    """A page's cost, and programs whose name the expression matches as well."""
+    yield from memory_lab.lines()
+    yield ""
+    for subject in memory_programs.SUBJECTS:
+        if subject.in_lab and re.search(pattern, subject.name):
+            yield from memory_lab_programs.lines(subject)
+            yield ""
 
 
 def told(pattern: str) -> Iterator[str]:
     """All lines."""
-    for name, lines in PARTS.items():
-        if re.search(pattern, name):
-            yield from lines()
-            yield ""
+    if re.search(pattern, "touch"):
+        yield from memory_touch.lines()
+        yield ""
     yield from programs(pattern)
+    if re.search(pattern, "lab"):
+        yield from lab(pattern)
 
 
 def main() -> int:

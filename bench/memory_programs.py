@@ -33,13 +33,41 @@ class Subject:
     name: str
     ends_at_once: tuple[str, ...]
     larger: tuple[str, ...] = ()
+    in_lab: tuple[str, ...] = ()  # where every instruction is emulated
+    place: str = "examples"
+
+    @property
+    def folder(self) -> Path:
+        return resources.home() / self.place / self.name
 
 
 SUBJECTS = (
-    Subject("heat", ("./heat", "-n", "0"), ("./heat", "-n", "2048", "-s", "150", "-e", "1000")),
-    Subject("lu", ("./lu", "0"), ("./lu", "2000", "1")),
-    Subject("fft", ("./fft", "-n", "0"), ("./fft", "-n", "22", "-s", "2")),
-    Subject("minimap2", ("source/minimap2", "--version")),
+    Subject(
+        "heat",
+        ends_at_once=("./heat", "-n", "0"),
+        larger=("./heat", "-n", "2048", "-s", "150", "-e", "1000"),
+        in_lab=("./heat", "-n", "1024", "-s", "4", "-e", "1000", "-o", "/dev/null"),
+    ),
+    Subject(
+        "lu",
+        ends_at_once=("./lu", "0"),
+        larger=("./lu", "2000", "1"),
+        in_lab=("./lu", "700", "1"),
+    ),
+    Subject(
+        "fft",
+        ends_at_once=("./fft", "-n", "0"),
+        larger=("./fft", "-n", "21", "-s", "3"),
+        in_lab=("./fft", "-n", "18", "-s", "2"),
+    ),
+    Subject("minimap2", ends_at_once=("source/minimap2", "--version")),
+    Subject(
+        "fields",
+        ends_at_once=("./fields", "0"),
+        larger=("./fields", "2500", "4"),
+        in_lab=("./fields", "1000", "3"),
+        place="bench/memory",
+    ),
 )
 # Column -> kernel and program.
 COLUMNS: Mapping[str, measure.Cell] = {
@@ -49,19 +77,21 @@ COLUMNS: Mapping[str, measure.Cell] = {
 }
 
 
-def prepared(name: str) -> Prepared:
+def prepared(subject: Subject) -> Prepared:
     """Profile, plan, both builds and a proven User-Mode Linux kernel."""
-    output = resources.home() / "build" / "bench" / "memory" / name
-    described = program.read(resources.home() / "examples" / name)
+    output = resources.home() / "build" / "bench" / "memory" / subject.name
+    described = program.read(subject.folder)
     with alone_in(output):
-        return pipeline.prepare(described, Places(output, name), Stages(output), Wish())
+        places = Places(output, subject.name)
+        found = pipeline.prepare(described, places, Stages(output), Wish())
+    if TAILORED not in found.kernels:
+        raise programs.UnservedError(f"no kernel serves {subject.name}: {found.proof.reason}")
+    return found
 
 
 def lines(subject: Subject) -> Iterator[Line]:
     """A title, then the figures, of the usual work and of the larger one."""
-    found = prepared(subject.name)
-    if TAILORED not in found.kernels:
-        raise programs.UnservedError(f"no kernel serves {subject.name}: {found.proof.reason}")
+    found = prepared(subject)
     floor = {cell: _faults_at_once(found, cell, subject) for cell in COLUMNS.values()}
     for argv in (found.program.run, subject.larger):
         if argv:
@@ -158,8 +188,3 @@ def _populated(counters: str) -> str:
     if not known or None in known:
         return "not counted"
     return f"{sum(value or 0 for value in known) / MEBIBYTE:,.1f}"
-
-
-def plan(name: str) -> Path:
-    """What was planned for it, once it is prepared."""
-    return prepared(name).places.artefact("plan.json")
