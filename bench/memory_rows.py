@@ -58,14 +58,13 @@ def table(names: Sequence[str], lines: Sequence[Line]) -> list[str]:
 
 
 def summary(lines: Sequence[Line]) -> str:
-    """How many goals there were, and which lines missed theirs."""
-    judged = [
-        (line.label, cell.verdict)
-        for line in lines
-        for cell in line.cells
-        if isinstance(cell, Cell) and cell.verdict
-    ]
-    missed = [label for label, verdict in judged if verdict == MISSED]
+    """How many goals there were, and which lines missed theirs, with the title above them."""
+    judged, missed, title = 0, [], ""
+    for line in lines:
+        title = title if line.cells else f"{line.label}: "
+        verdicts = [cell.verdict for cell in line.cells if isinstance(cell, Cell) and cell.verdict]
+        judged += len(verdicts)
+        missed += [f"{title}{line.label.strip()}"] * verdicts.count(MISSED)
     if not missed:
-        return f"{len(judged)} goals, all met."
-    return f"{len(judged)} goals, {len(missed)} {MISSED}: {'; '.join(missed)}."
+        return f"{judged} goals, all met."
+    return f"{judged} goals, {len(missed)} {MISSED}: {'; '.join(missed)}."

@@ -33,6 +33,7 @@ def test_figures_have_their_spread_and_their_verdict(memory_rows: ModuleType) ->
         Line("quick", (Cell.of([2.5], digits=1), Cell.of([2.0], goal=2.0))),
         Line("absent", ("n/a (No such file or directory)",)),
         Line("a title", ()),
+        Line("  below it", (Cell.of([2.0]), Cell.of([3.0], goal=2.0))),
     ]
     shown = [" ".join(line.split()) for line in memory_rows.table(("plain", "adapted"), lines)]
     assert shown == [
@@ -41,9 +42,10 @@ def test_figures_have_their_spread_and_their_verdict(memory_rows: ModuleType) ->
         "quick 2.5 2 <= 2 met",
         "absent n/a (No such file or directory)",
         "a title",
+        "below it 2 3 <= 2 MISSED",
     ]
-    assert memory_rows.summary(lines) == "2 goals, 1 MISSED: slow."
-    assert memory_rows.summary(lines[1:]) == "1 goals, all met."
+    assert memory_rows.summary(lines) == "3 goals, 2 MISSED: slow; a title: below it."
+    assert memory_rows.summary(lines[1:3]) == "1 goals, all met."
 
 
 def touched(root: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
