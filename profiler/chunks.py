@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The chunks of a profile and their columns, read in strips; kprof.py has the format."""
+"""The chunks of a profile and their columns; kprof.py has the format. They are read in strips."""
 
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -15,6 +15,7 @@ COLUMN_START = struct.Struct("<2sQ")
 COLUMN_TYPES = ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f8")
 STRIP = 1 << 20  # entries that are worked on at a time
 PIECE = 1 << 20  # bytes that are read at a time
+EXACT = 2.0**53  # below this, a double holds every integer
 
 Array = npt.NDArray[Any]
 
@@ -114,3 +115,54 @@ def columns_of(chunk: Chunk) -> Iterator[Column]:
 
 def whole_columns(chunk: Chunk) -> list[Array]:
     return [column.values() for column in columns_of(chunk)]
+
+
+def _narrowest(values: Array) -> str:
+    if values.size == 0:
+        return "u1"
+    low, high = int(values.min()), int(values.max())
+    for name in COLUMN_TYPES[:-1]:
+        limits = np.iinfo(name)
+        if limits.min <= low and high <= limits.max:
+            return name
+    raise OverflowError("a number is too large for a profile")
+
+
+def is_integral(values: Array) -> bool:
+    """Whether all values are whole numbers that a double holds exactly."""
+    if values.dtype.kind != "f":
+        return True
+    whole = np.isfinite(values).all() and (np.abs(values) < EXACT).all()
+    return bool(whole and (values == np.trunc(values)).all() and not np.signbit(values).any())
+
+
+def packed(values: Iterable[Any]) -> bytes:
+    """A column as it is stored, as narrow as its values allow."""
+    array = np.asarray(values if isinstance(values, np.ndarray) else list(values))
+    name = _narrowest(array) if is_integral(array) else "f8"
+    stored = array.astype(f"<{name}")
+    return COLUMN_START.pack(name.encode("ascii"), stored.size) + stored.tobytes()
+
+
+def differences_of(values: Iterable[Any]) -> Array:
+    """Each value minus the one before."""
+    array = np.asarray(values if isinstance(values, np.ndarray) else list(values), dtype=np.uint64)
+    return np.diff(array, prepend=np.uint64(0)).astype(np.int64)
+
+
+def sums_of(differences: Array) -> Array:
+    """What the differences were taken of."""
+    return np.asarray(np.cumsum(differences, dtype=np.int64))
+
+
+class Texts:
+    """Gives every text a number."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def number(self, text: str) -> int:
+        return self._numbers.setdefault(text, len(self._numbers))
+
+    def all(self) -> list[str]:
+        return list(self._numbers)

@@ -19,13 +19,18 @@ The bytes, all numbers little-endian:
              entries are those of CNTS: what the instructions are more than count times the
              block's length
     CALL     columns: interval (each minus the one before), name, descriptor, count, bytes
+    SITE     columns of the allocation sites: call, function, file, line, object
+    MAPS     columns of the mappings: kind, unreserved, site (from 1; 0: none), bytes, request,
+             born, gone (from 1; 0: never), forked
+    TOUC     columns: interval (each minus the one before), mapping, pages, runs, upward,
+             downward, released
     DONE     empty: the file is whole
 """
 
 import json
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple
 from itertools import chain
 from pathlib import Path
@@ -36,15 +41,19 @@ from scipy import sparse
 
 from kadence.artefact import atomic_output
 from kadence.errors import ArtefactError
+from kadence.profiler import memorychunks
 from kadence.profiler.chunks import (
     CHECKSUM,
     CHUNK_START,
-    COLUMN_START,
-    COLUMN_TYPES,
     Array,
     Chunk,
     Column,
+    Texts,
     columns_of,
+    differences_of,
+    is_integral,
+    packed,
+    sums_of,
     whole_columns,
 )
 from kadence.profiler.profile import (
@@ -58,65 +67,18 @@ from kadence.profiler.profile import (
 )
 
 MAGIC = b"\x93KPROF\r\n"
-VERSION = 1
-CHUNKS = ("META", "STRG", "BLKS", "FUNC", "ROWS", "CNTS", "VECS", "CALL", "DONE")
+VERSION = 2
+CHUNKS = (
+    *("META", "STRG", "BLKS", "FUNC", "ROWS", "CNTS", "VECS", "CALL"),
+    *memorychunks.CHUNKS,
+    "DONE",
+)
 
 VERSION_FIELD = struct.Struct("<I")
-EXACT = 2.0**53  # below this, a double holds every integer
 LARGEST_SHORT = 2**31 - 1
 
 
-# ---- columns ---------------------------------------------------------------------------------
-
-
-def _narrowest(values: Array) -> str:
-    if values.size == 0:
-        return "u1"
-    low, high = int(values.min()), int(values.max())
-    for name in COLUMN_TYPES[:-1]:
-        limits = np.iinfo(name)
-        if limits.min <= low and high <= limits.max:
-            return name
-    raise OverflowError("a number is too large for a profile")
-
-
-def _is_integral(values: Array) -> bool:
-    if values.dtype.kind != "f":
-        return True
-    whole = np.isfinite(values).all() and (np.abs(values) < EXACT).all()
-    return bool(whole and (values == np.trunc(values)).all() and not np.signbit(values).any())
-
-
-def _column(values: Iterable[Any]) -> bytes:
-    array = np.asarray(values if isinstance(values, np.ndarray) else list(values))
-    name = _narrowest(array) if _is_integral(array) else "f8"
-    stored = array.astype(f"<{name}")
-    return COLUMN_START.pack(name.encode("ascii"), stored.size) + stored.tobytes()
-
-
-def _differences(values: Iterable[Any]) -> Array:
-    array = np.asarray(values if isinstance(values, np.ndarray) else list(values), dtype=np.uint64)
-    return np.diff(array, prepend=np.uint64(0)).astype(np.int64)
-
-
-def _sums(differences: Array) -> Array:
-    return np.asarray(np.cumsum(differences, dtype=np.int64))
-
-
 # ---- writing ---------------------------------------------------------------------------------
-
-
-class _Texts:
-    """Gives every text a number."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-
-    def number(self, text: str) -> int:
-        return self._numbers.setdefault(text, len(self._numbers))
-
-    def all(self) -> list[str]:
-        return list(self._numbers)
 
 
 def _json(value: Any) -> bytes:
@@ -136,33 +98,33 @@ def _meta(profile: Profile) -> bytes:
     )
 
 
-def _blocks(blocks: Sequence[Block], texts: _Texts) -> bytes:
+def _blocks(blocks: Sequence[Block], texts: Texts) -> bytes:
     return b"".join(
         (
-            _column(_differences(block.address for block in blocks)),
-            _column(block.instructions for block in blocks),
-            _column(texts.number(block.function) for block in blocks),
-            _column(texts.number(block.file) for block in blocks),
-            _column(block.line for block in blocks),
-            _column(texts.number(block.object) for block in blocks),
-            _column(int(block.entry) for block in blocks),
+            packed(differences_of(block.address for block in blocks)),
+            packed(block.instructions for block in blocks),
+            packed(texts.number(block.function) for block in blocks),
+            packed(texts.number(block.file) for block in blocks),
+            packed(block.line for block in blocks),
+            packed(texts.number(block.object) for block in blocks),
+            packed(int(block.entry) for block in blocks),
         )
     )
 
 
 def _rows(profile: Profile) -> bytes:
     return (
-        _column(profile.instructions)
-        + _column(profile.thread)
-        + _column(_differences(profile.start))
+        packed(profile.instructions)
+        + packed(profile.thread)
+        + packed(differences_of(profile.start))
     )
 
 
 def _matrix(matrix: sparse.csr_array) -> bytes:
     return (
-        _column(np.diff(matrix.indptr))
-        + _column(_differences(matrix.indices))
-        + _column(matrix.data)
+        packed(np.diff(matrix.indptr))
+        + packed(differences_of(matrix.indices))
+        + packed(matrix.data)
     )
 
 
@@ -171,9 +133,9 @@ def _vectors(profile: Profile) -> bytes:
     alike = np.array_equal(vectors.indptr, counts.indptr) and np.array_equal(
         vectors.indices, counts.indices
     )
-    if not (alike and _is_integral(vectors.data) and _is_integral(counts.data)):
+    if not (alike and is_integral(vectors.data) and is_integral(counts.data)):
         return _matrix(vectors)
-    return _column((vectors.data - _whole(counts, profile.blocks)).astype(np.int64))
+    return packed((vectors.data - _whole(counts, profile.blocks)).astype(np.int64))
 
 
 def _whole(counts: sparse.csr_array, blocks: Sequence[Block]) -> Array:
@@ -182,22 +144,23 @@ def _whole(counts: sparse.csr_array, blocks: Sequence[Block]) -> Array:
     return np.asarray(counts.data * lengths[counts.indices])
 
 
-def _calls(calls: Sequence[SystemCalls], texts: _Texts) -> bytes:
+def _calls(calls: Sequence[SystemCalls], texts: Texts) -> bytes:
     return b"".join(
         (
-            _column(_differences(call.interval for call in calls)),
-            _column(texts.number(call.name) for call in calls),
-            _column(texts.number(call.descriptor) for call in calls),
-            _column(call.count for call in calls),
-            _column(call.bytes for call in calls),
+            packed(differences_of(call.interval for call in calls)),
+            packed(texts.number(call.name) for call in calls),
+            packed(texts.number(call.descriptor) for call in calls),
+            packed(call.count for call in calls),
+            packed(call.bytes for call in calls),
         )
     )
 
 
 def _bodies(profile: Profile) -> dict[str, bytes]:
-    texts = _Texts()
+    texts = Texts()
     blocks = _blocks(profile.blocks, texts)
     calls = _calls(profile.system_calls, texts)
+    memory = memorychunks.bodies(profile.memory, texts)
     return {
         "META": _meta(profile),
         "STRG": _json(texts.all()),
@@ -207,6 +170,7 @@ def _bodies(profile: Profile) -> dict[str, bytes]:
         "CNTS": _matrix(profile.counts),
         "VECS": _vectors(profile),
         "CALL": calls,
+        **memory,
         "DONE": b"",
     }
 
@@ -230,7 +194,7 @@ def _read_blocks(chunk: Chunk, texts: Sequence[str]) -> tuple[Block, ...]:
     return tuple(
         Block(address, length, texts[function], texts[file], line, texts[elf], bool(entry))
         for address, length, function, file, line, elf, entry in zip(
-            _sums(addresses).view(np.uint64).tolist(),
+            sums_of(addresses).view(np.uint64).tolist(),
             lengths.tolist(),
             functions.tolist(),
             files.tolist(),
@@ -254,7 +218,7 @@ def _read_calls(chunk: Chunk, texts: Sequence[str]) -> tuple[SystemCalls, ...]:
     return tuple(
         SystemCalls(interval, texts[name], texts[descriptor], count, octets)
         for interval, name, descriptor, count, octets in zip(
-            _sums(intervals).tolist(),
+            sums_of(intervals).tolist(),
             names.tolist(),
             descriptors.tolist(),
             counts.tolist(),
@@ -322,6 +286,7 @@ def _build(file: BinaryIO) -> Profile:
     counts = _read_counts(Chunk(file, "CNTS"), len(blocks))
     vectors = _read_vectors(Chunk(file, "VECS"), counts, blocks)
     calls = _read_calls(Chunk(file, "CALL"), texts)
+    memory = memorychunks.read(file, texts, instructions.size)
     if Chunk(file, "DONE").rest() or file.read(1):
         raise ValueError("something follows its end")
     if not instructions.size == thread.size == start.size == counts.shape[0] == vectors.shape[0]:
@@ -332,7 +297,7 @@ def _build(file: BinaryIO) -> Profile:
         counts=counts,
         instructions=instructions.astype(np.int64),
         thread=thread.astype(np.int32),
-        start=_sums(start),
+        start=sums_of(start),
         blocks=blocks,
         system_calls=calls,
         functions=functions,
@@ -341,6 +306,7 @@ def _build(file: BinaryIO) -> Profile:
         command=tuple(meta["command"]),
         exit_status=meta["exit_status"],
         facts=meta["facts"],
+        memory=memory,
     )
 
 

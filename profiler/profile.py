@@ -53,6 +53,66 @@ class SystemCalls:
     bytes: int  # transferred; 0 for calls outside the read, write, send, recv families
 
 
+@dataclass(frozen=True)
+class AllocationSite:
+    """A place in the program that memory was asked for."""
+
+    call: str  # the library's function that it called; "" for a system call of its own
+    function: str  # assembler name, "" where unknown
+    file: str
+    line: int
+    object: str  # path of the ELF object
+
+
+# What kbbv tells apart, by its number less one.
+MEMORY_KINDS = (
+    "anonymous",
+    "heap",  # grown by brk, or made accessible out of what was reserved
+    "stack",
+    "thread-stack",
+    "private-file",
+    "shared-file",
+    "shared",
+    "data",  # of the program file
+)
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """Memory that a system call gave the program."""
+
+    kind: str  # one of MEMORY_KINDS
+    unreserved: bool  # MAP_NORESERVE
+    site: int | None  # position in the memory's sites
+    bytes: int  # at its largest
+    request: int  # bytes that the last allocating function was asked for
+    born: int  # row index
+    gone: int | None  # row index; None: it was there to the end
+    forked: bool  # the process forked while it was there
+
+
+@dataclass(frozen=True)
+class Touches:
+    """Pages of one mapping that were seen for the first time in one interval."""
+
+    interval: int  # row index
+    mapping: int
+    pages: int
+    runs: int  # in which these pages lie next to one another
+    upward: int  # pages of runs that go on where touched pages end
+    downward: int  # likewise, where touched pages begin
+    released: int  # pages that were given back, whenever they had been touched
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Where a program's memory came from, and when it first touched which of it."""
+
+    sites: tuple[AllocationSite, ...] = ()
+    mappings: tuple[Mapping, ...] = ()
+    touches: tuple[Touches, ...] = ()  # in the order of the intervals
+
+
 class Vectors(Protocol):
     """Intervals x blocks: a sparse matrix, of which `vectors[rows]` gives some rows as one."""
 
@@ -127,5 +187,7 @@ class Profile:
     command: tuple[str, ...] = ()
     exit_status: int = 0
     # What concerns the run as a whole: "socket_families" (list of int), "threads" and
-    # "processes" (how many there were), "shared_memory" (bool), "memory_bytes" (peak mapped).
+    # "processes" (how many there were), "shared_memory" (bool), "memory_bytes" (peak mapped),
+    # "memory_rows_unseen" (rows whose touches are told with a later row's).
     facts: dict[str, Any] = field(default_factory=dict)
+    memory: Memory = Memory()

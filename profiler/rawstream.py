@@ -14,7 +14,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from kadence.errors import ArtefactError
-from kadence.profiler import leb128
+from kadence.profiler import leb128, memorystream
+from kadence.profiler.memorystream import MemoryStream
 from kadence.profiler.profile import Block, SystemCalls
 
 MAGIC = b"KBBVRAW1"
@@ -45,6 +46,7 @@ class Recording:
     facts: dict[str, Any] = field(default_factory=dict)
     complete: bool = False  # the run came to its end
     replaced: bool = False  # the last that was seen is an exec
+    memory: MemoryStream = field(default_factory=MemoryStream)
 
 
 def _block(recording: Recording, body: bytes) -> None:
@@ -75,6 +77,7 @@ def _row(recording: Recording, body: bytes) -> None:
     blocks = np.cumsum(table[:, 0])
     if entries and blocks[-1] >= len(recording.blocks):
         raise ValueError("a row names an unknown block")
+    recording.memory.row_ends(thread, len(recording.rows))
     recording.rows.append(Row(thread, start, blocks, table[:, 1], table[:, 2], calls))
 
 
@@ -85,12 +88,13 @@ def _call_name(recording: Recording, body: bytes) -> None:
 
 
 def _facts(recording: Recording, body: bytes) -> None:
-    threads, processes, shared, mapped, _count, *families = leb128.decode(body).tolist()
+    threads, processes, shared, mapped, unseen, _count, *families = leb128.decode(body).tolist()
     recording.facts = {
         "threads": threads,
         "processes": processes,
         "shared_memory": bool(shared),
         "memory_bytes": mapped,
+        "memory_rows_unseen": unseen,
         "socket_families": families,
     }
 
@@ -103,6 +107,12 @@ def _end(recording: Recording, _body: bytes) -> None:
     recording.complete = True
 
 
+def _of_memory(
+    handle: Callable[[MemoryStream, bytes], None],
+) -> Callable[[Recording, bytes], None]:
+    return lambda recording, body: handle(recording.memory, body)
+
+
 FRAMES: dict[int, Callable[[Recording, bytes], None]] = {
     ord("B"): _block,
     ord("R"): _row,
@@ -110,6 +120,7 @@ FRAMES: dict[int, Callable[[Recording, bytes], None]] = {
     ord("F"): _facts,
     ord("X"): _exec,
     ord("E"): _end,
+    **{kind: _of_memory(handle) for kind, handle in memorystream.FRAMES.items()},
 }
 
 

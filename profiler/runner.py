@@ -124,7 +124,9 @@ def _recording(scratch: _Scratch, name: str, status: int) -> Recording:
 
 
 def _profile(recording: Recording, argv: Sequence[str], status: int) -> Profile:
-    recording.rows.sort(key=lambda row: row.thread)  # stable: time order within a thread
+    # Stable: time order within a thread.
+    order = sorted(range(len(recording.rows)), key=lambda row: recording.rows[row].thread)
+    recording.rows[:] = [recording.rows[row] for row in order]
     vectors, counts = rawstream.matrices(recording)
     rows = recording.rows
     return Profile(
@@ -139,6 +141,7 @@ def _profile(recording: Recording, argv: Sequence[str], status: int) -> Profile:
         argv=tuple(argv),
         exit_status=status,
         facts=recording.facts,
+        memory=recording.memory.in_order(order),
     )
 
 

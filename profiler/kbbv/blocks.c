@@ -135,6 +135,7 @@ static struct block *add_block(const struct block *wanted, const UInt *weights)
 	*block = *wanted;
 	block->id = blocks_used;
 	block->first_counter = counters_used;
+	block->request = sites_request_at(block->address);
 	for (UInt i = 0; i < block->counters; i++)
 		add_counter(weights[i]);
 	if (blocks_used == blocks_capacity) {

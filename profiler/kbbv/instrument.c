@@ -18,6 +18,7 @@
 
 #include "pub_tool_libcbase.h"
 #include "pub_tool_libcassert.h"
+#include "libvex_guest_amd64.h"
 #include "pub_tool_machine.h"
 #include "kbbv.h"
 
@@ -193,6 +194,37 @@ static void add_interval_check(IRSB *out, IRExpr *budget)
 	addStmtToIRSB(out, IRStmt_Dirty(call));
 }
 
+static IRExpr *add_argument(IRSB *out, Int offset)
+{
+	IRTemp value = newIRTemp(out->tyenv, Ity_I64);
+
+	addStmtToIRSB(out, IRStmt_WrTmp(value, IRExpr_Get(offset, Ity_I64)));
+	return IRExpr_RdTmp(value);
+}
+
+/* At the entry of an allocating function: remembers what it is asked for. */
+static void add_request(IRSB *out, enum request request)
+{
+	const Int first = offsetof(VexGuestAMD64State, guest_RDI);
+	const Int second = offsetof(VexGuestAMD64State, guest_RSI);
+	const Int third = offsetof(VexGuestAMD64State, guest_RDX);
+	IRTemp product;
+	IRExpr *bytes;
+
+	if (request == NO_REQUEST)
+		return;
+	bytes = add_argument(out, request == SECOND_ARGUMENT  ? second
+				  : request == THIRD_ARGUMENT ? third
+							      : first);
+	if (request == PRODUCT_OF_TWO) {
+		product = newIRTemp(out->tyenv, Ity_I64);
+		addStmtToIRSB(out, IRStmt_WrTmp(product, IRExpr_Binop(Iop_Mul64, bytes,
+								      add_argument(out, second))));
+		bytes = IRExpr_RdTmp(product);
+	}
+	addStmtToIRSB(out, IRStmt_Store(Iend_LE, constant((ULong)(Addr)&kbbv_request), bytes));
+}
+
 static void add_probe(IRSB *out, UInt weight, UInt counter, Bool first)
 {
 	IRExpr *budget = add_update(out, &kbbv_budget, Iop_Sub64, constant(weight));
@@ -233,9 +265,12 @@ static void copy_with_probes(const IRSB *in, IRSB *out, const struct shape *shap
 		if (completes_repeated(statement, shape, inside_repeated))
 			add_completion(out, statement->Ist.Exit.guard, repeated_counter);
 		addStmtToIRSB(out, statement);
-		for (; next < shape->used && shape->probes[next].after == i; next++)
+		for (; next < shape->used && shape->probes[next].after == i; next++) {
+			if (next == 0)
+				add_request(out, block->request);
 			add_probe(out, shape->probes[next].weight, block->first_counter + next,
 				  next == 0);
+		}
 	}
 	if (shape->repeated && !falls_back_to(in, shape->repeated))
 		add_probe(out, 1, repeated_counter, False);

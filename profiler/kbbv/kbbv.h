@@ -15,6 +15,12 @@ enum frame {
 	FRAME_ROW = 'R',
 	FRAME_CALL_NAME = 'N',
 	FRAME_FACTS = 'F',
+	FRAME_SITE = 'S',
+	FRAME_MAPPING = 'M',
+	FRAME_GROWN = 'G',
+	FRAME_TOUCHES = 'T',
+	FRAME_UNMAPPED = 'D',
+	FRAME_FORK = 'C',
 	FRAME_EXEC = 'X',
 	FRAME_END = 'E',
 };
@@ -27,6 +33,72 @@ void stream_number(ULong value);
 void stream_text(const HChar *text);
 void stream_finish(void);
 void stream_flush(void);
+
+/* ---- sites.c: who asks for memory --------------------------------------------------------- */
+
+/* Which of its arguments say how many bytes a function is to allocate. */
+enum request { NO_REQUEST, FIRST_ARGUMENT, SECOND_ARGUMENT, THIRD_ARGUMENT, PRODUCT_OF_TWO };
+
+enum { NO_SITE = 0 };
+
+/* Bytes that the last allocating function to be entered was asked for; set by translated code. */
+extern ULong kbbv_request;
+
+enum request sites_request_at(Addr address);
+/* The place in the program that the thread's system call comes from, told to the stream. */
+UInt sites_of_call(ThreadId id);
+
+/* ---- residency.c: which pages are there ---------------------------------------------------- */
+
+void residency_initialise(void);
+void residency_leave_to_successor(void);
+/* One byte for each page, 1 where it is present; False where the kernel does not tell. */
+Bool residency_read(Addr start, SizeT pages, Bool of_file, UChar *present);
+
+/* ---- mappings.c: the program's memory, and which pages of it were touched ------------------ */
+
+enum memory {
+	ANONYMOUS_MEMORY = 1,
+	GROWN_MEMORY, /* a heap's: by brk, or made accessible out of what was reserved */
+	MAIN_STACK,
+	THREAD_STACK,
+	PRIVATE_FILE,
+	SHARED_FILE,
+	SHARED_MEMORY,
+	PROGRAM_DATA,
+};
+
+struct birth {
+	enum memory kind;
+	Bool unreserved; /* MAP_NORESERVE */
+	UInt site;
+	ULong request;
+};
+
+struct mapping;
+
+struct mapping *mappings_add(UInt thread, Addr start, Addr end, const struct birth *birth);
+void mappings_extend(UInt thread, struct mapping *mapping, Addr start, Addr end);
+/* Address space that nothing can be in yet. */
+void mappings_reserve(Addr start, Addr end, Bool for_stack);
+/* What of the range was only reserved is memory from here on. */
+void mappings_open(UInt thread, Addr start, Addr end, const struct birth *birth);
+void mappings_move(UInt thread, Addr from, SizeT old_bytes, Addr to, SizeT new_bytes);
+void mappings_remove(UInt thread, Addr start, Addr end);
+void mappings_discard(Addr start, Addr end); /* the pages, not the mapping */
+void mappings_look(Addr start, Addr end);
+ULong mappings_cost_of_look(void);
+void mappings_tell_touches(UInt thread);
+
+/* ---- memory.c: what system calls do to it --------------------------------------------------- */
+
+void memory_initialise(ULong interval);
+void memory_before(ThreadId id, UInt number, const UWord *arguments);
+void memory_after(ThreadId id, UInt number, const UWord *arguments, UWord result);
+void memory_look(UInt thread);	   /* however long it takes */
+void memory_row_ends(UInt thread); /* if it can be afforded */
+void memory_forked(ThreadId id);
+ULong memory_rows_unseen(void);
 
 /* ---- blocks.c: superblocks and their counters -------------------------------------------- */
 
@@ -43,6 +115,7 @@ struct block {
 	UInt instructions;
 	UInt first_counter;
 	UInt counters;
+	enum request request;
 };
 
 void blocks_initialise(void);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * kbbv: a Valgrind tool that records, for every interval of a thread's instructions, how often
- * each basic block ran (the basic-block vector) and which system calls were made.
+ * each basic block ran (the basic-block vector), which system calls were made, where memory
+ * came from and which pages of it were touched for the first time.
  *
  * Use
  *
@@ -25,12 +26,22 @@
  *
  *   A row ends before the block that would carry it past a multiple of the interval.
  *
+ * How it watches memory
+ *
+ *   The client's mappings are followed by their system calls (memory.c, mappings.c), each with
+ *   the place in the program that asked for it (sites.c). At the end of a row, and before pages
+ *   go, the kernel is asked which pages are present (residency.c): what is new was touched in
+ *   that row. Nothing is added to the client's loads and stores. Where much memory is mapped and
+ *   untouched, not every row can afford to ask; what it misses is told with a later row.
+ *
  * Points of extension
  *
  *   - what is counted at a block:            add_probe() in instrument.c
  *   - which calls move bytes or have a descriptor: rules[] in systemcalls.c
  *   - what is told about the whole run:      note_facts() in systemcalls.c
  *   - what is told about a block:            describe() in blocks.c
+ *   - which functions allocate:              allocators[] in sites.c
+ *   - which calls change the memory:         memory_after() in memory.c
  *
  * Known inaccuracies
  *
@@ -45,6 +56,11 @@
  *     of the address when it was first translated.
  *   - Valgrind reads no symbols of an object without a writable segment (a program in assembler
  *     without data): its blocks have no names.
+ *   - Valgrind lets the heap of brk grow to 8 MiB; beyond, malloc maps 1 MiB at a time.
+ *   - What threads touch is told with the row that ends first, whosever it is.
+ *   - A page that is touched and swapped out before anybody looks is not seen. Of file mappings
+ *     a page counts that the kernel maps beside the one that was touched.
+ *   - Transparent huge pages are off in the profiled process, and prctl(2) says so.
  *   - Threads run one at a time, so how their calls interleave is Valgrind's doing; and a
  *     processor without AVX-512 is seen by the program, as under every Valgrind tool.
  */
@@ -87,6 +103,7 @@ static void print_debug_usage(void)
 static void in_child(ThreadId id __attribute__((unused)))
 {
 	stream_abandon();
+	residency_leave_to_successor();
 }
 
 static void after_options(void)
@@ -101,6 +118,7 @@ static void after_options(void)
 	}
 	blocks_initialise();
 	threads_initialise((ULong)interval);
+	memory_initialise((ULong)interval);
 	VG_(atfork)(NULL, systemcalls_forked, in_child);
 }
 
@@ -119,7 +137,7 @@ static void before_options(void)
 {
 	VG_(details_name)("kbbv");
 	VG_(details_version)(NULL);
-	VG_(details_description)("basic-block vectors and system calls by interval");
+	VG_(details_description)("basic-block vectors, system calls and memory by interval");
 	VG_(details_copyright_author)("Part of Kadence; GPL-2.0-or-later");
 	VG_(details_bug_reports_to)("the makers of Kadence");
 	VG_(details_avg_translation_sizeB)(350);

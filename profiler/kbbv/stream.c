@@ -16,8 +16,19 @@
  *   R row        thread, start, number of entries, per entry: block id minus the previous one,
  *                times entered, instructions; then number of calls, per entry: number, kind of
  *                descriptor, count, bytes
- *   F facts      threads, processes, shared memory (0 or 1), peak of mapped bytes, number of
- *                socket families, the families; a later one replaces an earlier one
+ *   F facts      threads, processes, shared memory (0 or 1), peak of mapped bytes, rows
+ *                at whose end nobody looked at the memory, number of socket families, the
+ *                families; a later one replaces an earlier one
+ *   S site       id (from 1), line, then as texts: directory, file, the library's function that
+ *                was called, function, object
+ *   M mapping    thread, id (from 0), kind, NORESERVE (0 or 1), site or 0, bytes, bytes that the
+ *                last allocating function was asked for
+ *   G grown      thread, mapping, bytes
+ *   T touches    thread, number of entries, per entry: mapping, pages, runs, pages of runs that
+ *                go on upwards and downwards from touched pages, pages given back
+ *   D unmapped   thread, mapping
+ *   C fork       thread
+ *                M, G, T, D and C belong to the next row of their thread
  *   X exec       empty: the process is about to try to become another program
  *   E end        empty: the run came to its end
  */

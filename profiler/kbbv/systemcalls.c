@@ -163,6 +163,7 @@ static void prepare_for_exec(void)
 	stream_begin(FRAME_EXEC);
 	stream_finish();
 	stream_flush();
+	residency_leave_to_successor();
 }
 
 void systemcalls_before(ThreadId id, UInt number, UWord *arguments,
@@ -174,6 +175,7 @@ void systemcalls_before(ThreadId id, UInt number, UWord *arguments,
 	/* The descriptor may be gone when the call returns. */
 	thread->pending =
 	    rule.descriptor ? kind_of((Int)arguments[rule.descriptor - 1]) : NO_DESCRIPTOR;
+	memory_before(id, number, arguments);
 	if (!never_returns(number))
 		return;
 	calls_of(thread, number, NO_DESCRIPTOR)->count++;
@@ -284,8 +286,10 @@ void systemcalls_after(ThreadId id, UInt number, UWord *arguments,
 	calls = calls_of(thread, number, thread->pending);
 	calls->count++;
 	calls->bytes += transferred(number, arguments, result);
-	if (!sr_isError(result))
-		note_facts(number, arguments);
+	if (sr_isError(result))
+		return;
+	note_facts(number, arguments);
+	memory_after(id, number, arguments, sr_Res(result));
 }
 
 void systemcalls_name(UInt number)
@@ -299,9 +303,10 @@ void systemcalls_name(UInt number)
 	stream_finish();
 }
 
-void systemcalls_forked(ThreadId id __attribute__((unused)))
+void systemcalls_forked(ThreadId id)
 {
 	processes++;
+	memory_forked(id);
 }
 
 void systemcalls_write_facts(void)
@@ -316,6 +321,7 @@ void systemcalls_write_facts(void)
 	stream_number(processes);
 	stream_number(shared_memory);
 	stream_number(peak_mapped);
+	stream_number(memory_rows_unseen());
 	stream_number(count);
 	for (UInt family = 0; family < FAMILIES; family++) {
 		if ((families >> family) & 1)

@@ -129,8 +129,10 @@ static void write_row(const struct thread *thread)
 
 static void finish_row(struct thread *thread)
 {
-	if (stream_is_open() && (thread->row_instructions || thread->calls_used))
+	if (stream_is_open() && (thread->row_instructions || thread->calls_used)) {
+		memory_row_ends(thread->serial);
 		write_row(thread);
+	}
 	VG_(memset)(thread->hits, 0, thread->hits_capacity * sizeof(ULong));
 	thread->row_instructions = 0;
 	thread->calls_used = 0;
@@ -170,6 +172,7 @@ void threads_exit(ThreadId id)
 {
 	struct thread *thread = threads_of(id);
 
+	memory_look(thread->serial);
 	if (thread == current) {
 		harvest(thread);
 		current = NULL;
@@ -183,8 +186,10 @@ void threads_exit(ThreadId id)
 
 void threads_finish_rows(void)
 {
-	if (current)
+	if (current) {
 		harvest(current);
+		memory_look(current->serial);
+	}
 	for (ThreadId id = 0; id < VG_N_THREADS; id++) {
 		if (threads[id])
 			finish_row(threads[id]);

@@ -15,6 +15,7 @@ from kadence.profiler.profile import Profile
 PROGRAMS = Path(__file__).parent / "programs"
 
 Compile = Callable[..., Path]
+COMPILERS = {".cc": "g++-12", ".f90": "gfortran-12"}  # of the others: gcc-12
 
 
 @pytest.fixture(scope="session")
@@ -27,8 +28,9 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Compile:
         key = (source, *flags)
         if key not in made:
             output = directory / f"{Path(source).stem}{len(made)}"
+            compiler = COMPILERS.get(Path(source).suffix, "gcc-12")
             subprocess.run(
-                ["gcc-12", "-g", "-O1", *flags, "-o", output, PROGRAMS / source], check=True
+                [compiler, "-g", "-O1", *flags, "-o", output, PROGRAMS / source], check=True
             )
             made[key] = output
         return made[key]

@@ -4,6 +4,7 @@
 import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,17 @@ from scipy import sparse
 
 from kadence.errors import ArtefactError
 from kadence.profiler import kprof
-from kadence.profiler.profile import Block, Function, Loop, Profile, SystemCalls
+from kadence.profiler.profile import (
+    AllocationSite,
+    Block,
+    Function,
+    Loop,
+    Mapping,
+    Memory,
+    Profile,
+    SystemCalls,
+    Touches,
+)
 
 SCALARS = ("interval", "blocks", "system_calls", "functions", "build_id", "argv", "command")
 COLUMNS = ("instructions", "thread", "start")
@@ -48,6 +59,14 @@ def example() -> Profile:
         command=("kadence", "profile"),
         exit_status=3,
         facts={"threads": 3, "socket_families": [1, 2], "shared_memory": True},
+        memory=Memory(
+            sites=(AllocationSite("malloc", "main", "/src/a.c", 12, "/bin/a"),),
+            mappings=(
+                Mapping("stack", False, None, 8192, 0, 0, None, True),
+                Mapping("anonymous", True, 0, 1 << 40, 1 << 39, 1, 3, False),
+            ),
+            touches=(Touches(0, 0, 2, 1, 2, 0, 0), Touches(3, 1, 9, 3, 0, 4, 1 << 33)),
+        ),
     )
 
 
@@ -71,7 +90,7 @@ def differently_shaped() -> Profile:
 
 
 def assert_same(one: Profile, other: Profile) -> None:
-    for name in (*SCALARS, "exit_status", "facts"):
+    for name in (*SCALARS, "exit_status", "facts", "memory"):
         assert getattr(one, name) == getattr(other, name), name
     for name in COLUMNS:
         mine, theirs = getattr(one, name), getattr(other, name)
@@ -148,10 +167,28 @@ def test_random_bytes_are_refused(path: Path) -> None:
     generator = random.Random(20)
     for _ in range(200):
         noise = generator.randbytes(generator.randrange(400))
-        for content in (noise, kprof.MAGIC + noise, kprof.MAGIC + b"\1\0\0\0" + noise):
+        for content in (noise, kprof.MAGIC + noise, kprof.MAGIC + b"\2\0\0\0" + noise):
             path.write_bytes(content)
             with pytest.raises(ArtefactError):
                 kprof.read(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"sites": ()}, "unknown allocation site"),
+        ({"mappings": ()}, "unknown mapping or row"),
+        ({"mappings": (Mapping("heap", False, None, 1, 1, 4, None, False),) * 2}, "unknown row"),
+        ({"touches": (Touches(4, 0, 1, 1, 0, 0, 0),)}, "unknown mapping or row"),
+        ({"touches": (Touches(0, 0, 1, 2, 0, 0, 0),)}, "more runs than pages"),
+        ({"touches": (Touches(0, 0, 3, 1, 2, 2, 0),)}, "more runs than pages"),
+    ],
+)
+def test_memory_that_cannot_be_is_refused(path: Path, changes: dict[str, Any], reason: str) -> None:
+    profile = example()
+    kprof.write(path, replace(profile, memory=replace(profile.memory, **changes)))
+    with pytest.raises(ArtefactError, match=reason):
+        kprof.read(path)
 
 
 @pytest.mark.parametrize("tag", kprof.CHUNKS)
@@ -178,7 +215,7 @@ def test_another_version_is_named(path: Path) -> None:
     whole = bytearray(path.read_bytes())
     whole[len(kprof.MAGIC)] = 9
     path.write_bytes(whole)
-    with pytest.raises(ArtefactError, match="version 9, this Kadence knows 1"):
+    with pytest.raises(ArtefactError, match="version 9, this Kadence knows 2"):
         kprof.read(path)
 
 

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Allocation sites: the place in the program that memory comes from.
+ *
+ * The stack of a system call is followed out of the language's libraries; the first frame
+ * outside is the site, and the library's function that it called is how it asked. In a static
+ * program the libraries' frames are in the program itself, so that there the outermost function
+ * with an allocator's name is taken for it.
+ */
+
+#include "pub_tool_libcbase.h"
+#include "pub_tool_debuginfo.h"
+#include "pub_tool_hashtable.h"
+#include "pub_tool_mallocfree.h"
+#include "pub_tool_stacktrace.h"
+#include "kbbv.h"
+
+extern Bool VG_(get_fnname_raw)(DiEpoch epoch, Addr address, const HChar **name);
+
+enum { DEEPEST = 24 };
+
+ULong kbbv_request;
+
+static const struct {
+	const HChar *name;
+	enum request request;
+} allocators[] = {
+    {"malloc", FIRST_ARGUMENT},
+    {"calloc", PRODUCT_OF_TWO},
+    {"realloc", SECOND_ARGUMENT},
+    {"aligned_alloc", SECOND_ARGUMENT},
+    {"memalign", SECOND_ARGUMENT},
+    {"posix_memalign", THIRD_ARGUMENT},
+    {"reallocarray", NO_REQUEST}, /* these come to one of the above */
+    {"_Znwm", NO_REQUEST},
+    {"_Znam", NO_REQUEST},
+    {"_ZnwmRKSt9nothrow_t", NO_REQUEST},
+    {"_ZnamRKSt9nothrow_t", NO_REQUEST},
+    {"_ZnwmSt11align_val_t", NO_REQUEST},
+    {"_ZnamSt11align_val_t", NO_REQUEST},
+    {"_ZnwmSt11align_val_tRKSt9nothrow_t", NO_REQUEST},
+    {"_ZnamSt11align_val_tRKSt9nothrow_t", NO_REQUEST},
+    {"mmap", NO_REQUEST},
+    {"mmap64", NO_REQUEST},
+    {"mremap", NO_REQUEST},
+    {"sbrk", NO_REQUEST},
+    {"brk", NO_REQUEST},
+};
+
+static const HChar *const libraries[] = {
+    "libc.",   "libc-",	 "ld-linux", "ld-2",  "libstdc++",  "libgfortran", "libm.",	  "libm-",
+    "libmvec", "libgcc", "libgomp",  "librt", "libpthread", "libdl",	   "libquadmath",
+};
+
+struct site {
+	struct site *next; /* these two are the head of a VgHashNode */
+	UWord address;
+	UInt id;
+};
+
+struct trace {
+	Addr frames[DEEPEST];
+	UInt depth;
+};
+
+static VgHashTable *known; /* by address */
+static UInt sites_used;
+
+static Bool starts_with(const HChar *text, const HChar *prefix)
+{
+	return VG_(strncmp)(text, prefix, VG_(strlen)(prefix)) == 0;
+}
+
+/* The C library has several names for a function, some with a version. */
+static Bool is_named(const HChar *symbol, const HChar *name)
+{
+	SizeT length = VG_(strlen)(name);
+
+	if (starts_with(symbol, "__libc_"))
+		symbol += 7;
+	else if (starts_with(symbol, "__"))
+		symbol += 2;
+	return starts_with(symbol, name) && (symbol[length] == '\0' || symbol[length] == '@');
+}
+
+static Int allocator_of(const HChar *symbol)
+{
+	for (UInt i = 0; i < sizeof(allocators) / sizeof(allocators[0]); i++) {
+		if (is_named(symbol, allocators[i].name))
+			return (Int)i;
+	}
+	return -1;
+}
+
+enum request sites_request_at(Addr address)
+{
+	const HChar *symbol;
+	Int allocator;
+
+	if (!VG_(get_fnname_if_entry)(VG_(current_DiEpoch)(), address, &symbol))
+		return NO_REQUEST;
+	allocator = allocator_of(symbol);
+	return allocator < 0 ? NO_REQUEST : allocators[allocator].request;
+}
+
+static Bool in_library(Addr address)
+{
+	const HChar *object, *name;
+
+	if (!VG_(get_objname)(VG_(current_DiEpoch)(), address, &object))
+		return False;
+	name = VG_(strrchr)(object, '/');
+	name = name ? name + 1 : object;
+	for (UInt i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
+		if (starts_with(name, libraries[i]))
+			return True;
+	}
+	return False;
+}
+
+static Bool is_allocator(Addr address)
+{
+	const HChar *symbol;
+
+	return VG_(get_fnname_raw)(VG_(current_DiEpoch)(), address, &symbol) &&
+	       allocator_of(symbol) >= 0;
+}
+
+/* The first frame that is the program's own; the depth where there is none. */
+static UInt own_frame(const struct trace *trace)
+{
+	UInt own = 0;
+
+	while (own < trace->depth && in_library(trace->frames[own]))
+		own++;
+	if (own > 0)
+		return own;
+	for (UInt i = 0; i < trace->depth; i++) {
+		if (is_allocator(trace->frames[i]))
+			own = i + 1;
+	}
+	return own;
+}
+
+static void tell_symbol(Addr address)
+{
+	const HChar *symbol;
+
+	if (!VG_(get_fnname_raw)(VG_(current_DiEpoch)(), address, &symbol))
+		symbol = "";
+	stream_text(symbol);
+}
+
+/* Every text is copied at once: the next question may invalidate the last answer. */
+static void describe(UInt id, const struct trace *trace, UInt own)
+{
+	DiEpoch epoch = VG_(current_DiEpoch)();
+	const HChar *directory = "", *file = "", *object = "";
+	Addr address = trace->frames[own];
+	UInt line = 0;
+
+	stream_begin(FRAME_SITE);
+	stream_number(id);
+	if (!VG_(get_filename_linenum)(epoch, address, &file, &directory, &line))
+		line = 0;
+	stream_number(line);
+	stream_text(line ? directory : "");
+	stream_text(line ? file : "");
+	if (own > 0)
+		tell_symbol(trace->frames[own - 1]);
+	else
+		stream_text("");
+	tell_symbol(address);
+	if (!VG_(get_objname)(epoch, address, &object))
+		object = "";
+	stream_text(object);
+	stream_finish();
+}
+
+UInt sites_of_call(ThreadId id)
+{
+	struct trace trace;
+	struct site *site;
+	UInt own;
+
+	if (!known)
+		known = VG_(HT_construct)("kbbv.sites");
+	trace.depth = VG_(get_StackTrace)(id, trace.frames, DEEPEST, NULL, NULL, 0);
+	own = own_frame(&trace);
+	if (own >= trace.depth)
+		return NO_SITE;
+	site = VG_(HT_lookup)(known, trace.frames[own]);
+	if (!site) {
+		site = VG_(malloc)("kbbv.site", sizeof(*site));
+		site->address = trace.frames[own];
+		site->id = ++sites_used;
+		VG_(HT_add_node)(known, site);
+		describe(site->id, &trace, own);
+	}
+	return site->id;
+}

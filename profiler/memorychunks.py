@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The chunks of a profile that are about memory; kprof.py has the format."""
+
+from collections.abc import Sequence
+from typing import BinaryIO
+
+from kadence.profiler.chunks import (
+    Array,
+    Chunk,
+    Texts,
+    differences_of,
+    packed,
+    sums_of,
+    whole_columns,
+)
+from kadence.profiler.profile import MEMORY_KINDS, AllocationSite, Mapping, Memory, Touches
+
+SITES, MAPPINGS, TOUCHES = CHUNKS = ("SITE", "MAPS", "TOUC")
+
+
+def bodies(memory: Memory, texts: Texts) -> dict[str, bytes]:
+    """What the chunks hold."""
+    return {
+        SITES: _sites(memory.sites, texts),
+        MAPPINGS: _mappings(memory.mappings),
+        TOUCHES: _touches(memory.touches),
+    }
+
+
+def _sites(sites: Sequence[AllocationSite], texts: Texts) -> bytes:
+    return b"".join(
+        (
+            packed(texts.number(site.call) for site in sites),
+            packed(texts.number(site.function) for site in sites),
+            packed(texts.number(site.file) for site in sites),
+            packed(site.line for site in sites),
+            packed(texts.number(site.object) for site in sites),
+        )
+    )
+
+
+def _from_one(number: int | None) -> int:
+    return 0 if number is None else number + 1
+
+
+def _mappings(mappings: Sequence[Mapping]) -> bytes:
+    return b"".join(
+        (
+            packed(MEMORY_KINDS.index(mapping.kind) for mapping in mappings),
+            packed(int(mapping.unreserved) for mapping in mappings),
+            packed(_from_one(mapping.site) for mapping in mappings),
+            packed(mapping.bytes for mapping in mappings),
+            packed(mapping.request for mapping in mappings),
+            packed(mapping.born for mapping in mappings),
+            packed(_from_one(mapping.gone) for mapping in mappings),
+            packed(int(mapping.forked) for mapping in mappings),
+        )
+    )
+
+
+def _touches(touches: Sequence[Touches]) -> bytes:
+    return b"".join(
+        (
+            packed(differences_of(touch.interval for touch in touches)),
+            packed(touch.mapping for touch in touches),
+            packed(touch.pages for touch in touches),
+            packed(touch.runs for touch in touches),
+            packed(touch.upward for touch in touches),
+            packed(touch.downward for touch in touches),
+            packed(touch.released for touch in touches),
+        )
+    )
+
+
+def read(file: BinaryIO, texts: Sequence[str], rows: int) -> Memory:
+    """Read the chunks; refuses what no program can have done."""
+    sites = _read_sites(whole_columns(Chunk(file, SITES)), texts)
+    mappings = _read_mappings(whole_columns(Chunk(file, MAPPINGS)))
+    touches = _read_touches(whole_columns(Chunk(file, TOUCHES)))
+    _check_mappings(mappings, len(sites), rows)
+    _check_touches(touches, len(mappings), rows)
+    return Memory(sites, mappings, touches)
+
+
+def _read_sites(columns: Sequence[Array], texts: Sequence[str]) -> tuple[AllocationSite, ...]:
+    calls, functions, files, lines, objects = (column.tolist() for column in columns)
+    return tuple(
+        AllocationSite(texts[call], texts[function], texts[file], line, texts[elf])
+        for call, function, file, line, elf in zip(
+            calls, functions, files, lines, objects, strict=True
+        )
+    )
+
+
+def _or_none(number: int) -> int | None:
+    return None if number == 0 else number - 1
+
+
+def _read_mappings(columns: Sequence[Array]) -> tuple[Mapping, ...]:
+    kinds, unreserved, sites, sizes, requests, born, gone, forked = (
+        column.tolist() for column in columns
+    )
+    return tuple(
+        Mapping(
+            MEMORY_KINDS[kind],
+            bool(overcommitted),
+            _or_none(site),
+            size,
+            request,
+            first,
+            _or_none(last),
+            bool(copied),
+        )
+        for kind, overcommitted, site, size, request, first, last, copied in zip(
+            kinds, unreserved, sites, sizes, requests, born, gone, forked, strict=True
+        )
+    )
+
+
+def _read_touches(columns: Sequence[Array]) -> tuple[Touches, ...]:
+    intervals, *others = columns
+    lists = [sums_of(intervals).tolist(), *(column.tolist() for column in others)]
+    return tuple(Touches(*values) for values in zip(*lists, strict=True))
+
+
+def _check_mappings(mappings: Sequence[Mapping], sites: int, rows: int) -> None:
+    for mapping in mappings:
+        if mapping.site is not None and mapping.site >= sites:
+            raise ValueError("a mapping names an unknown allocation site")
+        if mapping.born >= rows or (mapping.gone is not None and mapping.gone >= rows):
+            raise ValueError("a mapping comes or goes in an unknown row")
+
+
+def _check_touches(touches: Sequence[Touches], mappings: int, rows: int) -> None:
+    for touch in touches:
+        if touch.mapping >= mappings or not 0 <= touch.interval < rows:
+            raise ValueError("pages of an unknown mapping or row were touched")
+        if touch.runs > touch.pages or touch.upward + touch.downward > touch.pages:
+            raise ValueError("more runs than pages were touched")

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What kbbv's stream tells of memory; the frames are at the head of kbbv/stream.c.
+
+A frame belongs to the next row of its thread, or to its last one where none follows.
+"""
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from kadence.profiler import leb128
+from kadence.profiler.profile import MEMORY_KINDS, AllocationSite, Mapping, Memory, Touches
+
+
+@dataclass
+class MemoryStream:
+    """The frames so far. Rows are numbered as they ended."""
+
+    sites: list[AllocationSite] = field(default_factory=list)
+    _mappings: list[Mapping] = field(default_factory=list)
+    _alive: set[int] = field(default_factory=set)
+    _touches: list[Touches] = field(default_factory=list)
+    _waiting: defaultdict[int, list[Callable[[int], None]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    _last_row: dict[int, int] = field(default_factory=dict)
+
+    def row_ends(self, thread: int, row: int) -> None:
+        """What the thread did since its last row was in this one."""
+        self._last_row[thread] = row
+        for settle in self._waiting.pop(thread, []):
+            settle(row)
+
+    def add_site(self, body: bytes) -> None:
+        """Frame S."""
+        cursor = leb128.Cursor(body)
+        number, line = cursor.number(), cursor.number()
+        directory, file, call, function, elf = (cursor.text() for _ in range(5))
+        if number != len(self.sites) + 1:
+            raise ValueError("allocation sites are not in order")
+        path = os.path.join(directory, file) if file else ""  # noqa: PTH118
+        self.sites.append(AllocationSite(call, function, path, line, elf))
+
+    def add_mapping(self, body: bytes) -> None:
+        """Frame M."""
+        thread, number, kind, unreserved, site, size, request = leb128.decode(body).tolist()
+        if number != len(self._mappings) or not 1 <= kind <= len(MEMORY_KINDS):
+            raise ValueError("mappings are not in order")
+        known = site - 1 if site else None
+        mapping = Mapping(
+            MEMORY_KINDS[kind - 1], bool(unreserved), known, size, request, 0, None, False
+        )
+        self._mappings.append(mapping)
+        self._alive.add(number)
+        self._waiting[thread].append(lambda row: self._change(number, born=row))
+
+    def grow(self, body: bytes) -> None:
+        """Frame G."""
+        _thread, number, size = leb128.decode(body).tolist()
+        self._change(number, bytes=max(size, self._mappings[number].bytes))
+
+    def unmap(self, body: bytes) -> None:
+        """Frame D."""
+        thread, number = leb128.decode(body).tolist()
+        self._alive.discard(number)
+        self._waiting[thread].append(lambda row: self._change(number, gone=row))
+
+    def fork(self, _body: bytes) -> None:
+        """Frame C."""
+        for number in self._alive:
+            self._change(number, forked=True)
+
+    def touch(self, body: bytes) -> None:
+        """Frame T."""
+        thread, count, *numbers = leb128.decode(body).tolist()
+        for entry in np.array(numbers, dtype=np.int64).reshape(count, 6).tolist():
+            self._waiting[thread].append(partial(self._add_touches, entry))
+
+    def in_order(self, order: Sequence[int]) -> Memory:
+        """All of it, where row number `order[i]` is interval i of the profile."""
+        for thread, waiting in self._waiting.items():
+            for settle in waiting:
+                settle(self._last_row.get(thread, 0))
+        self._waiting.clear()
+        place = {row: interval for interval, row in enumerate(order)}
+        mappings = [
+            replace(
+                mapping,
+                born=place[mapping.born],
+                gone=None if mapping.gone is None else place[mapping.gone],
+            )
+            for mapping in self._mappings
+        ]
+        touches = [replace(touch, interval=place[touch.interval]) for touch in self._touches]
+        touches.sort(key=lambda touch: touch.interval)
+        return Memory(tuple(self.sites), tuple(mappings), tuple(touches))
+
+    def _change(self, number: int, **changes: int | bool) -> None:
+        changed: Any = changes
+        self._mappings[number] = replace(self._mappings[number], **changed)
+
+    def _add_touches(self, entry: Sequence[int], row: int) -> None:
+        self._touches.append(Touches(row, *entry))
+
+
+FRAMES: dict[int, Callable[[MemoryStream, bytes], None]] = {
+    ord("S"): MemoryStream.add_site,
+    ord("M"): MemoryStream.add_mapping,
+    ord("G"): MemoryStream.grow,
+    ord("T"): MemoryStream.touch,
+    ord("D"): MemoryStream.unmap,
+    ord("C"): MemoryStream.fork,
+}
