@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from kadence.phases import io_calls
 from kadence.phases.segmentation import Segmentation
-from kadence.phases.source import base_name, main_object, own_blocks, same_file
-from kadence.profiler.profile import Block, Function, Profile
+from kadence.phases.source import base_name, functions_at, main_object, own_blocks
+from kadence.profiler.profile import Block, Profile
 
 # A block that runs in less than this share of the calls is no place to look at.
 SMALLEST_SHARE = 0.05
@@ -136,11 +136,7 @@ class _Finder:
 
     def _function_of(self, block: Block) -> Place | None:
         """By the line, because what was inlined has another function's symbol."""
-        before: Function | None = None
-        for function in self._profile.functions:
-            if function.line <= block.line and same_file(function.file, block.file):
-                before = max(before or function, function, key=lambda known: known.line)
-        if before is not None:
-            return Place(before.name, before.file, before.cfg_checksum)
+        for known in functions_at(self._profile.functions, block.file, block.line):
+            return Place(known.name, known.file, known.cfg_checksum)
         # The file of the line need not be that of the function: it may be a header's.
         return Place(base_name(block.function)) if block.function else None

@@ -20,7 +20,16 @@ from kadence.errors import ArtefactError
 from kadence.phases import correspondence
 from kadence.phases.correspondence import Columns, relocated
 from kadence.profiler import kprof
-from kadence.profiler.profile import Block, Profile, SystemCalls, Vectors
+from kadence.profiler.profile import (
+    AllocationSite,
+    Block,
+    Mapping,
+    Memory,
+    Profile,
+    SystemCalls,
+    Touches,
+    Vectors,
+)
 
 
 @dataclass(frozen=True)
@@ -89,6 +98,7 @@ def merged(profiles: Sequence[Profile]) -> Profile:
         start=np.concatenate([profile.start for profile in profiles]),
         blocks=blocks,
         system_calls=_system_calls(profiles),
+        memory=_memory(profiles),
         functions=tuple(dict.fromkeys(one for profile in profiles for one in profile.functions)),
         facts=_facts(profiles),
     )
@@ -146,6 +156,33 @@ def _system_calls(profiles: Sequence[Profile]) -> tuple[SystemCalls, ...]:
     return tuple(calls)
 
 
+def _memory(profiles: Sequence[Profile]) -> Memory:
+    sites: list[AllocationSite] = []
+    mappings: list[Mapping] = []
+    touches: list[Touches] = []
+    rows = 0
+    for profile in profiles:
+        memory = profile.memory
+        number = len(mappings)
+        mappings += [_shifted(mapping, rows, len(sites)) for mapping in memory.mappings]
+        sites += memory.sites
+        touches += [
+            replace(touch, interval=touch.interval + rows, mapping=touch.mapping + number)
+            for touch in memory.touches
+        ]
+        rows += len(profile.instructions)
+    return Memory(tuple(sites), tuple(mappings), tuple(touches))
+
+
+def _shifted(mapping: Mapping, rows: int, sites: int) -> Mapping:
+    return replace(
+        mapping,
+        site=None if mapping.site is None else mapping.site + sites,
+        born=mapping.born + rows,
+        gone=None if mapping.gone is None else mapping.gone + rows,
+    )
+
+
 def _facts(profiles: Sequence[Profile]) -> dict[str, Any]:
     """What concerns all ranks; as of one process, its first thread is counted as the process."""
     facts = [profile.facts for profile in profiles]
@@ -156,4 +193,6 @@ def _facts(profiles: Sequence[Profile]) -> dict[str, Any]:
         "processes": sum(int(fact.get("processes", 1)) for fact in facts),
         "shared_memory": any(fact.get("shared_memory", False) for fact in facts),
         "memory_bytes": sum(int(fact.get("memory_bytes", 0)) for fact in facts),
+        "memory_rows_unseen": sum(int(fact.get("memory_rows_unseen", 0)) for fact in facts),
+        "memory_limit_bytes": min(int(fact.get("memory_limit_bytes", 0)) for fact in facts),
     }

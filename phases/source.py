@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from kadence.profiler.profile import Block, Profile
+from kadence.profiler.profile import Block, Function, Profile
 
 # What GCC appends to the clones of a function.
 CLONE_SUFFIX = re.compile(r"\.(?:constprop|isra|part|cold|lto_priv)(?:\.\d+)?")
@@ -38,6 +38,13 @@ def same_file(left: str, right: str) -> bool:
 def is_entry(block: Block) -> bool:
     """Whether a function begins with this block (and not only a piece of one)."""
     return block.entry and not PIECE_SUFFIX.search(block.function)
+
+
+def functions_at(functions: Iterable[Function], file: str, line: int) -> list[Function]:
+    """Those that this line of the source is in; instances of one template are on the same line."""
+    before = [known for known in functions if known.line <= line and same_file(known.file, file)]
+    last = max((known.line for known in before), default=0)
+    return [known for known in before if known.line == last]
 
 
 def main_object(blocks: Iterable[Block]) -> str | None:

@@ -21,7 +21,7 @@ The bytes, all numbers little-endian:
     CALL     columns: interval (each minus the one before), name, descriptor, count, bytes
     SITE     columns of the allocation sites: call, function, file, line, object
     MAPS     columns of the mappings: kind, unreserved, site (from 1; 0: none), bytes, request,
-             born, gone (from 1; 0: never), forked
+             born, gone (from 1; 0: never), forked, again, beside
     TOUC     columns: interval (each minus the one before), mapping, pages, runs, upward,
              downward, released
     DONE     empty: the file is whole

@@ -54,6 +54,8 @@ def _mappings(mappings: Sequence[Mapping]) -> bytes:
             packed(mapping.born for mapping in mappings),
             packed(_from_one(mapping.gone) for mapping in mappings),
             packed(int(mapping.forked) for mapping in mappings),
+            packed(int(mapping.again) for mapping in mappings),
+            packed(mapping.beside for mapping in mappings),
         )
     )
 
@@ -97,7 +99,7 @@ def _or_none(number: int) -> int | None:
 
 
 def _read_mappings(columns: Sequence[Array]) -> tuple[Mapping, ...]:
-    kinds, unreserved, sites, sizes, requests, born, gone, forked = (
+    kinds, unreserved, sites, sizes, requests, born, gone, forked, again, beside = (
         column.tolist() for column in columns
     )
     return tuple(
@@ -110,9 +112,13 @@ def _read_mappings(columns: Sequence[Array]) -> tuple[Mapping, ...]:
             first,
             _or_none(last),
             bool(copied),
+            bool(repeated),
+            others,
         )
-        for kind, overcommitted, site, size, request, first, last, copied in zip(
-            kinds, unreserved, sites, sizes, requests, born, gone, forked, strict=True
+        for kind, overcommitted, site, size, request, first, last, copied, repeated, others in zip(
+            *(kinds, unreserved, sites, sizes, requests),
+            *(born, gone, forked, again, beside),
+            strict=True,
         )
     )
 

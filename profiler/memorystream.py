@@ -18,12 +18,29 @@ from kadence.profiler.profile import MEMORY_KINDS, AllocationSite, Mapping, Memo
 
 
 @dataclass
+class _Usage:
+    """What one site has."""
+
+    held: int = 0  # bytes
+    given_back: int = 0  # mappings that no later one stands for
+
+    def take(self, size: int) -> None:
+        self.held += size
+        self.given_back = max(self.given_back - 1, 0)
+
+    def give_back(self, size: int) -> None:
+        self.held -= size
+        self.given_back += 1
+
+
+@dataclass
 class MemoryStream:
     """The frames so far. Rows are numbered as they ended."""
 
     sites: list[AllocationSite] = field(default_factory=list)
     _mappings: list[Mapping] = field(default_factory=list)
     _alive: set[int] = field(default_factory=set)
+    _usage: defaultdict[int, _Usage] = field(default_factory=lambda: defaultdict(_Usage))
     _touches: list[Touches] = field(default_factory=list)
     _waiting: defaultdict[int, list[Callable[[int], None]]] = field(
         default_factory=lambda: defaultdict(list)
@@ -51,10 +68,20 @@ class MemoryStream:
         thread, number, kind, unreserved, site, size, request = leb128.decode(body).tolist()
         if number != len(self._mappings) or not 1 <= kind <= len(MEMORY_KINDS):
             raise ValueError("mappings are not in order")
-        known = site - 1 if site else None
+        of = self._usage[site] if site else _Usage()
         mapping = Mapping(
-            MEMORY_KINDS[kind - 1], bool(unreserved), known, size, request, 0, None, False
+            kind=MEMORY_KINDS[kind - 1],
+            unreserved=bool(unreserved),
+            site=site - 1 if site else None,
+            bytes=size,
+            request=request,
+            born=0,
+            gone=None,
+            forked=False,
+            again=of.given_back > 0,
+            beside=of.held,
         )
+        of.take(size)
         self._mappings.append(mapping)
         self._alive.add(number)
         self._waiting[thread].append(lambda row: self._change(number, born=row))
@@ -62,12 +89,19 @@ class MemoryStream:
     def grow(self, body: bytes) -> None:
         """Frame G."""
         _thread, number, size = leb128.decode(body).tolist()
-        self._change(number, bytes=max(size, self._mappings[number].bytes))
+        before = self._mappings[number]
+        if size > before.bytes:
+            self._change(number, bytes=size)
+            if before.site is not None:
+                self._usage[before.site + 1].held += size - before.bytes
 
     def unmap(self, body: bytes) -> None:
         """Frame D."""
         thread, number = leb128.decode(body).tolist()
         self._alive.discard(number)
+        mapping = self._mappings[number]
+        if mapping.site is not None:
+            self._usage[mapping.site + 1].give_back(mapping.bytes)
         self._waiting[thread].append(lambda row: self._change(number, gone=row))
 
     def fork(self, _body: bytes) -> None:

@@ -89,6 +89,8 @@ class Mapping:
     born: int  # row index
     gone: int | None  # row index; None: it was there to the end
     forked: bool  # the process forked while it was there
+    again: bool  # its site had given memory back before
+    beside: int  # bytes of its site that were there when it came
 
 
 @dataclass(frozen=True)
@@ -188,6 +190,7 @@ class Profile:
     exit_status: int = 0
     # What concerns the run as a whole: "socket_families" (list of int), "threads" and
     # "processes" (how many there were), "shared_memory" (bool), "memory_bytes" (peak mapped),
-    # "memory_rows_unseen" (rows whose touches are told with a later row's).
+    # "memory_rows_unseen" (rows whose touches are told with a later row's),
+    # "memory_limit_bytes" (what the machine, its control group or a limit left the program).
     facts: dict[str, Any] = field(default_factory=dict)
     memory: Memory = Memory()

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from kadence.errors import ArtefactError, ToolError, UsageError
-from kadence.profiler import cfgsection, kprof, launch, program, rawstream
+from kadence.profiler import cfgsection, kprof, launch, limits, program, rawstream
 from kadence.profiler.profile import Profile
 from kadence.profiler.program import Program
 from kadence.profiler.rawstream import Recording
@@ -140,7 +140,7 @@ def _profile(recording: Recording, argv: Sequence[str], status: int) -> Profile:
         system_calls=rawstream.system_calls(recording),
         argv=tuple(argv),
         exit_status=status,
-        facts=recording.facts,
+        facts=recording.facts | {"memory_limit_bytes": limits.memory()},
         memory=recording.memory.in_order(order),
     )
 

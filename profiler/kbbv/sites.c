@@ -118,6 +118,14 @@ static Bool in_library(Addr address)
 	return False;
 }
 
+/* Below the first function of a process the stack holds other things. */
+static Bool is_code(Addr address)
+{
+	const HChar *object;
+
+	return VG_(get_objname)(VG_(current_DiEpoch)(), address, &object);
+}
+
 static Bool is_allocator(Addr address)
 {
 	const HChar *symbol;
@@ -187,7 +195,7 @@ UInt sites_of_call(ThreadId id)
 		known = VG_(HT_construct)("kbbv.sites");
 	trace.depth = VG_(get_StackTrace)(id, trace.frames, DEEPEST, NULL, NULL, 0);
 	own = own_frame(&trace);
-	if (own >= trace.depth)
+	if (own >= trace.depth || !is_code(trace.frames[own]))
 		return NO_SITE;
 	site = VG_(HT_lookup)(known, trace.frames[own]);
 	if (!site) {

@@ -25,6 +25,7 @@ from kadence.profiler.profile import (
 )
 
 SCALARS = ("interval", "blocks", "system_calls", "functions", "build_id", "argv", "command")
+LATE = Mapping("heap", False, None, 1, 1, 4, None, False, False, 0)
 COLUMNS = ("instructions", "thread", "start")
 MATRICES = ("vectors", "counts")
 
@@ -62,8 +63,8 @@ def example() -> Profile:
         memory=Memory(
             sites=(AllocationSite("malloc", "main", "/src/a.c", 12, "/bin/a"),),
             mappings=(
-                Mapping("stack", False, None, 8192, 0, 0, None, True),
-                Mapping("anonymous", True, 0, 1 << 40, 1 << 39, 1, 3, False),
+                Mapping("stack", False, None, 8192, 0, 0, None, True, False, 0),
+                Mapping("anonymous", True, 0, 1 << 40, 1 << 39, 1, 3, False, True, 1 << 38),
             ),
             touches=(Touches(0, 0, 2, 1, 2, 0, 0), Touches(3, 1, 9, 3, 0, 4, 1 << 33)),
         ),
@@ -178,7 +179,7 @@ def test_random_bytes_are_refused(path: Path) -> None:
     [
         ({"sites": ()}, "unknown allocation site"),
         ({"mappings": ()}, "unknown mapping or row"),
-        ({"mappings": (Mapping("heap", False, None, 1, 1, 4, None, False),) * 2}, "unknown row"),
+        ({"mappings": (LATE, LATE)}, "unknown row"),
         ({"touches": (Touches(4, 0, 1, 1, 0, 0, 0),)}, "unknown mapping or row"),
         ({"touches": (Touches(0, 0, 1, 2, 0, 0, 0),)}, "more runs than pages"),
         ({"touches": (Touches(0, 0, 3, 1, 2, 2, 0),)}, "more runs than pages"),

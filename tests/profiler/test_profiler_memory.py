@@ -92,6 +92,8 @@ def test_memory_that_is_given_back_and_taken_again(memory: Profile) -> None:
         assert (mapping.bytes, mapping.request) == (DENSE * PAGE, DENSE * PAGE - HEADER)
         touched = [touch for touch in memory.memory.touches if touch.mapping == number]
         assert pages(touched) == sum(touch.released for touch in touched) == DENSE
+    assert [mapping.again for _, mapping in found] == [False] + [True] * (TIMES - 1)
+    assert {mapping.beside for _, mapping in found} == {0}
 
 
 def test_discarded_pages_are_touched_anew(memory: Profile) -> None:
