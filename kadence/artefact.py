@@ -33,7 +33,7 @@ STEP = "kadence.step"
 RECORD = "kadence.record"
 
 VERSIONS = {
-    PHASES: 3,
+    PHASES: 4,
     PLAN: 3,
     REPORT: 1,
     KERNEL: 1,

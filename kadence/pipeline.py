@@ -223,13 +223,13 @@ class Line:
             other = planning.Comparison(of("compare.json"), force)
         return self.stages.run(
             "plan",
-            [*keys, force, self.program.io],
+            [*keys, force, self.program.io, self.program.memory],
             [of("plan.json")],
             partial(
                 planning.run,
                 of("phases.json"),
                 of("plan.json"),
-                planning.Options(io=self.program.io),
+                planning.Options(io=self.program.io, memory=self.program.memory),
                 other,
             ),
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kadence.errors import KadenceError
-from kadence.phases import io_planning
+from kadence.phases import io_planning, memory_planning
 
 FILE_NAME = "kadence.toml"
 DEFAULT_TIMEOUT_SECONDS = 600.0
@@ -36,6 +36,7 @@ class Program:
     interval: int | None = None  # of the profile, in instructions; None for the profiler's own
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
     io: str = io_planning.DEFAULT  # which I/O paths are planned
+    memory: str = memory_planning.DEFAULT  # whether treatments of memory are planned
 
 
 # table -> key -> (kind, required); what is not here is refused.
@@ -52,7 +53,7 @@ KEYS: dict[str, dict[str, tuple[str, bool]]] = {
         "outputs": ("paths", False),
         "timeout": ("seconds", False),
     },
-    "plan": {"io": ("mode", False)},
+    "plan": {"io": ("mode", False), "memory": ("memory mode", False)},
     "check": {"command": ("words", True)},
 }
 
@@ -87,6 +88,7 @@ def read(folder: Path) -> Program:
         interval=values.get("run.interval"),
         timeout_seconds=values.get("run.timeout", DEFAULT_TIMEOUT_SECONDS),
         io=values.get("plan.io", io_planning.DEFAULT),
+        memory=values.get("plan.memory", memory_planning.DEFAULT),
     )
 
 
@@ -152,5 +154,9 @@ SHAPES = {
     "paths": ("a list of names of files below the folder", _is_paths),
     "count": ("a positive whole number", _is_count),
     "mode": (f"one of {', '.join(io_planning.MODES)}", io_planning.MODES.__contains__),
+    "memory mode": (
+        f"one of {', '.join(memory_planning.MODES)}",
+        memory_planning.MODES.__contains__,
+    ),
     "seconds": ("a positive number of seconds", _is_seconds),
 }

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from kadence import artefact
 from kadence.errors import UsageError
-from kadence.phases import callers, concurrency, kinds, markers, matrix, ranks, vectors
+from kadence.phases import callers, concurrency, kinds, markers, matrix, memory, ranks, vectors
 from kadence.phases.callers import Callers
 from kadence.phases.kinds import Verdict
 from kadence.phases.markers import Marker
@@ -81,6 +81,7 @@ def describe(profile: Profile, segmentation: Segmentation) -> Body:
     )
     writers = callers.of_phases(profile, segmentation, callers.WRITING)
     readers = callers.of_phases(profile, segmentation, callers.READING)
+    faults = memory.of_phases(profile, segmentation)
     return {
         "program": list(profile.argv),
         "files": sorted({function.file for function in profile.functions}),
@@ -95,6 +96,7 @@ def describe(profile: Profile, segmentation: Segmentation) -> Body:
         "phases": [
             _phase(profile, segmentation, number, distances, in_blocks[number])
             | _callers(writers[number], readers[number])
+            | {"memory": faults[number]}
             for number in range(len(segmentation.representatives))
         ],
         "boundaries": [
@@ -106,6 +108,7 @@ def describe(profile: Profile, segmentation: Segmentation) -> Body:
         "system_calls": _summed(profile.system_calls),
         "socket_families": sorted(profile.facts.get("socket_families", [])),
         "memory_bytes": int(profile.facts.get("memory_bytes", 0)),
+        "memory": memory.describe(profile, segmentation),
     }
 
 

@@ -52,6 +52,14 @@ class Place:
     file: str = ""
     cfg_checksum: str = ""
 
+    def described(self) -> dict[str, object]:
+        """As the phases artefact has it."""
+        return {
+            "function": self.function,
+            "file": self.file or None,
+            "cfg_checksum": self.cfg_checksum or None,
+        }
+
 
 @dataclass(frozen=True)
 class Callers:
@@ -66,12 +74,7 @@ class Callers:
         return {
             "calls": [{"name": name, "count": count} for name, count in sorted(self.calls.items())],
             "functions": [
-                {
-                    "function": place.function,
-                    "file": place.file or None,
-                    "cfg_checksum": place.cfg_checksum or None,
-                    "count": count,
-                }
+                place.described() | {"count": count}
                 for place, count in sorted(self.functions.items())
             ],
             "streams": self.streams,

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from kadence.errors import ArtefactError
-from kadence.phases import kinds
+from kadence.phases import kinds, memory_document
 from kadence.phases.marking import FUNCTION_ENTRY, LOOP_PREHEADER
+from kadence.phases.memory_document import Faults, MemoryUse
 
 KINDS = (kinds.COMPUTE, kinds.FILE_IO, kinds.SOCKET_IO)
 
@@ -51,6 +52,7 @@ class Phase:
     transfers: tuple[Transfers, ...]
     writers: Callers
     readers: Callers
+    faults: Faults
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,8 @@ class Document:
     concurrency: Concurrency
     system_calls: tuple[str, ...]
     socket_families: tuple[int, ...]
-    memory_bytes: int
+    memory_bytes: int  # mapped at most
+    memory: MemoryUse
 
 
 def parse(raw: dict[str, Any], path: Path) -> Document:
@@ -140,6 +143,7 @@ def _document(raw: dict[str, Any]) -> Document:
         system_calls=tuple(str(entry["name"]) for entry in raw["system_calls"]),
         socket_families=tuple(int(family) for family in raw["socket_families"]),
         memory_bytes=int(raw["memory_bytes"]),
+        memory=memory_document.parse(raw["memory"]),
     )
 
 
@@ -155,6 +159,7 @@ def _phase(entry: dict[str, Any]) -> Phase:
         transfers=tuple(_transfers(calls) for calls in entry["system_calls"]),
         writers=_callers(entry["writers"]),
         readers=_callers(entry["readers"]),
+        faults=memory_document.parse_faults(entry["memory"]),
     )
 
 

@@ -5,7 +5,7 @@ A compute phase gets a long quantum if three things hold: the program's tasks ca
 one another on too few processors, the beginning of the phase is announced by a good marker,
 and so is every way out of it into a phase with I/O. Everything else keeps the kernel's default.
 Which writes go through rings and batches, and which reads through windows, is decided in
-io_planning.py.
+io_planning.py; which memory is made present before it is touched, in memory_planning.py.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,11 +15,12 @@ from typing import Any
 
 from kadence import artefact
 from kadence.errors import UsageError
-from kadence.phases import announcement, choice, inputs, io_planning, kinds
+from kadence.phases import announcement, choice, inputs, io_planning, kinds, memory_planning
 from kadence.phases.document import Boundary, Concurrency, Document, Marker, Phase, parse
 from kadence.phases.inputs import Inputs, OtherInput
 from kadence.phases.io_planning import Paths
 from kadence.phases.marking import FIRINGS_PER_SECOND
+from kadence.phases.memory_planning import Memory
 
 DEFAULT_PROCESSORS = 1  # User-Mode Linux in 6.12 has one
 DEFAULT_QUANTUM = 5.0  # seconds
@@ -61,12 +62,14 @@ class Options:
     processors: int = DEFAULT_PROCESSORS
     quantum: float = DEFAULT_QUANTUM  # seconds
     io: str = io_planning.DEFAULT  # one of io_planning.MODES
+    memory: str = memory_planning.DEFAULT  # one of memory_planning.MODES
 
     def words(self) -> tuple[str, ...]:
         """As on the command line."""
         return (
             *("--processors", str(self.processors), "--quantum", f"{self.quantum:g}"),
             f"--io={self.io}",
+            f"--memory={self.memory}",
         )
 
     def check(self) -> None:
@@ -121,6 +124,9 @@ def plan(document: Document, options: Options, compared: Inputs | None = None) -
     for phase in document.phases:
         _decide_quantum(document, phase, contention, decisions)
     paths = io_planning.plan_io(document, options.io)
+    memory = memory_planning.plan_memory(document, options.memory)
+    for policy in decisions.policies:
+        policy["memory_plain"] = policy["phase"] in memory.plain
     return {
         "program": list(document.program),
         "processors": options.processors,
@@ -132,8 +138,9 @@ def plan(document: Document, options: Options, compared: Inputs | None = None) -
             for number, (_, marker) in enumerate(sorted(decisions.chosen.items()))
         ],
         "io": paths.described(),
-        "refused": decisions.refused + paths.refused,
-        "needs": _needs(document, paths),
+        "memory": memory.described(),
+        "refused": decisions.refused + paths.refused + memory.refused,
+        "needs": _needs(document, paths, memory),
     }
 
 
@@ -293,7 +300,7 @@ def _planned_marker(number: int, document: Document, marker: Marker) -> Body:
     }
 
 
-def _needs(document: Document, paths: Paths) -> Body:
+def _needs(document: Document, paths: Paths, memory: Memory) -> Body:
     concurrency = document.concurrency
     return {
         "system_calls": sorted(set(document.system_calls)),
@@ -303,6 +310,7 @@ def _needs(document: Document, paths: Paths) -> Body:
         "shared_memory": concurrency.shared_memory,
         "memory_bytes": document.memory_bytes,
         "io_paths": paths.mode != io_planning.OFF,
+        "memory": memory.mode != memory_planning.OFF,
     }
 
 

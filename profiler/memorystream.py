@@ -88,10 +88,10 @@ class MemoryStream:
 
     def grow(self, body: bytes) -> None:
         """Frame G."""
-        _thread, number, size = leb128.decode(body).tolist()
+        _thread, number, size, request = leb128.decode(body).tolist()
         before = self._mappings[number]
         if size > before.bytes:
-            self._change(number, bytes=size)
+            self._change(number, bytes=size, request=request)
             if before.site is not None:
                 self._usage[before.site + 1].held += size - before.bytes
 

@@ -85,7 +85,7 @@ class Mapping:
     unreserved: bool  # MAP_NORESERVE
     site: int | None  # position in the memory's sites
     bytes: int  # at its largest
-    request: int  # bytes that the last allocating function was asked for
+    request: int  # bytes that the last allocating function was asked for, when it last grew
     born: int  # row index
     gone: int | None  # row index; None: it was there to the end
     forked: bool  # the process forked while it was there

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kadence.errors import UsageError
-from kadence.phases import io_planning, planning
+from kadence.phases import io_planning, memory_planning, planning
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +36,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "strict: only what nobody can tell from plain calls; off: none",
     )
     parser.add_argument(
+        "--memory",
+        choices=memory_planning.MODES,
+        default=memory_planning.DEFAULT,
+        help="memory that is sure to be touched is made present in bulk, and kept where it comes "
+        "and goes: default; off: as it is",
+    )
+    parser.add_argument(
         "--compare",
         type=Path,
         metavar="COMPARE.json",
@@ -50,10 +57,11 @@ def execute(options: argparse.Namespace) -> int:
     if options.force and not options.compare:
         raise UsageError("--force overrules a comparison; name one with --compare")
     comparison = planning.Comparison(options.compare, options.force) if options.compare else None
-    wanted = planning.Options(options.processors, options.quantum, options.io)
+    wanted = planning.Options(options.processors, options.quantum, options.io, options.memory)
     body = planning.run(options.phases, options.output, wanted, comparison)
     _tell_policies(body)
     _tell_io(body)
+    _tell_memory(body)
     _tell_announcement(body["announcement"])
     return 0
 
@@ -81,6 +89,20 @@ def _tell_io(body: dict[str, Any]) -> None:
     for refusal in body["refused"]:
         if refusal["what"] in io_planning.REFUSED:
             print(f"phase {refusal['phase']}: no {refusal['what']}: {refusal['reason']}")
+
+
+def _tell_memory(body: dict[str, Any]) -> None:
+    memory = body["memory"]
+    if memory["reason"]:
+        print(f"no memory treated: {memory['reason']}")
+    for site in memory["sites"]:
+        treatments = ", ".join(site["treatments"])
+        print(f"phase {site['phase']}: {treatments} in {site['function']}; {site['evidence']}")
+    if memory["ahead"]:
+        print(f"made present ahead: {', '.join(memory['ahead'])}")
+    for refusal in body["refused"]:
+        if refusal["what"] == memory_planning.REFUSED:
+            print(f"memory as it is: {refusal['reason']}")
 
 
 def _tell_announcement(found: dict[str, Any]) -> None:

@@ -194,6 +194,7 @@ static void tell_size(UInt thread, struct mapping *mapping, ULong bytes)
 	stream_number(thread);
 	stream_number(mapping->id);
 	stream_number(bytes);
+	stream_number(kbbv_request);
 	stream_finish();
 }
 

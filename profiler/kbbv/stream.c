@@ -23,7 +23,7 @@
  *                was called, function, object
  *   M mapping    thread, id (from 0), kind, NORESERVE (0 or 1), site or 0, bytes, bytes that the
  *                last allocating function was asked for
- *   G grown      thread, mapping, bytes
+ *   G grown      thread, mapping, bytes, bytes that the last allocating function was asked for
  *   T touches    thread, number of entries, per entry: mapping, pages, runs, pages of runs that
  *                go on upwards and downwards from touched pages, pages given back
  *   D unmapped   thread, mapping

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The functions that give a program memory, as the compiler plugin can redirect them.
+
+A program that is compiled again may reach another function of the same family than the profile
+saw (a malloc and a memset that became a calloc), so a site is planned for a family.
+"""
+
+import re
+
+BLOCKS = ("calloc", "malloc")
+CHANGED_BLOCKS = ("realloc", "reallocarray")
+ALIGNED_BLOCKS = ("aligned_alloc", "memalign", "posix_memalign")
+# C++'s operators new and new[]: plain, nothrow, aligned, both.
+OBJECTS = (
+    "_Znwm",
+    "_ZnwmRKSt9nothrow_t",
+    "_ZnwmSt11align_val_t",
+    "_ZnwmSt11align_val_tRKSt9nothrow_t",
+)
+ARRAYS = tuple(name.replace("_Znwm", "_Znam") for name in OBJECTS)
+MAPPINGS = ("mmap", "mmap64")
+
+OF_ALLOCATORS = (BLOCKS, CHANGED_BLOCKS, ALIGNED_BLOCKS, OBJECTS, ARRAYS)
+FAMILIES = (*OF_ALLOCATORS, MAPPINGS)
+
+# A function has several names in the C library, and a profile may show any of them.
+OTHER_NAME = re.compile(r"^(?:__GI_|__libc_|__)+|@.*$")
+
+
+def family(symbol: str) -> tuple[str, ...]:
+    """The functions that may stand for this one; none where it can't be redirected."""
+    plain = OTHER_NAME.sub("", symbol)
+    return next((names for names in FAMILIES if plain in names), ())
+
+
+def allocates(symbol: str) -> bool:
+    """Whether it gives blocks, which the C library keeps and gives back in its own way."""
+    return family(symbol) in OF_ALLOCATORS
+
+
+def maps(symbol: str) -> bool:
+    """Whether it gives what the program itself gives back to the kernel."""
+    return family(symbol) == MAPPINGS

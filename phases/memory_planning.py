@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which memory is made present before it is touched, which stays with the program, and where.
+
+An allocation site is planned if the profile shows that nearly all it gets is touched, and enough
+of it; what else grows in order, such as the heap, is bound as a range. What was considered and
+left is told with the reason.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kadence.errors import UsageError
+from kadence.phases import memory_calls
+from kadence.phases.callers import Place
+from kadence.phases.document import Document, Phase
+from kadence.phases.memory import SCATTERED
+from kadence.phases.memory_document import MemoryUse, SiteUse, Use
+from kadence.phases.memory_judgement import (
+    FEWEST_FAULTS,
+    KEEP,
+    LEAST_BLOCK,
+    Asked,
+    Verdict,
+    judge,
+)
+
+DEFAULT, OFF = MODES = ("default", "off")
+REFUSED = "memory"
+
+HEAP, STACK, MAPPINGS = "heap", "stack", "mappings"
+KIND_OF_RANGE = {
+    "heap": HEAP,
+    "stack": STACK,
+    "anonymous": MAPPINGS,
+    "thread-stack": MAPPINGS,
+    "block": MAPPINGS,
+}
+# What is bound as a range may be made present a chunk too far: not where most of it stays empty.
+MOSTLY_TOUCHED = 0.5
+# Of the memory there is: beyond it a program is near its limit, where any page too many may be
+# the one that kills it.
+NEAR_LIMIT = 0.8
+# What adaptation may add to resident memory: the bound that is promised.
+KEPT_SHARE = 0.05
+KEPT_BYTES = 32 << 20
+# Of a phase's faults: a phase with more single pages has nothing to be made present around them.
+MOSTLY_SCATTERED = 0.5
+
+# A process without threads makes others by them.
+FORKING = frozenset(["fork", "clone", "clone3"])
+
+Body = dict[str, Any]
+
+
+@dataclass
+class Memory:
+    """The memory part of a plan in the making."""
+
+    mode: str
+    reason: str | None = None  # why nothing is done
+    ahead: list[str] = field(default_factory=list)
+    keep_bytes: int = 0
+    sites: list[Body] = field(default_factory=list)
+    refused: list[Body] = field(default_factory=list)
+    plain: set[int] = field(default_factory=set)  # phases that fault as on any kernel
+
+    def refuse(self, phase: int | None, reason: str) -> None:
+        self.refused.append({"phase": phase, "what": REFUSED, "reason": reason})
+
+    def described(self) -> Body:
+        """As the plan has it."""
+        return {
+            "mode": self.mode,
+            "reason": self.reason,
+            "ahead": self.ahead,
+            "keep_bytes": self.keep_bytes,
+            "fresh_least_bytes": LEAST_BLOCK,
+            "sites": self.sites,
+        }
+
+
+def plan_memory(document: Document, mode: str) -> Memory:
+    """Decide for every site and range; the mode is off where nothing is left to do."""
+    if mode not in MODES:
+        raise UsageError(f"--memory takes {', '.join(MODES)}, not {mode!r}")
+    if mode == OFF:
+        return Memory(OFF, "not wanted (--memory=off)")
+    near = _near_limit(document)
+    if near is not None:
+        return Memory(OFF, near)
+    memory = Memory(mode)
+    left = _plan_sites(document.memory, memory)
+    _plan_ranges(document.memory, left, memory)
+    if not memory.sites and not memory.ahead:
+        memory.mode = OFF
+        memory.reason = (
+            f"nothing that the program touches in order or as a whole causes {FEWEST_FAULTS} page "
+            "faults"
+        )
+        return memory
+    memory.plain = {phase.number for phase in document.phases if _is_plain(document, phase)}
+    return memory
+
+
+def _near_limit(document: Document) -> str | None:
+    limit = document.memory.limit_bytes
+    if limit == 0 or document.memory_bytes <= NEAR_LIMIT * limit:
+        return None
+    return (
+        f"{document.memory_bytes} bytes were mapped at most, and the program may have {limit}: "
+        f"above {NEAR_LIMIT:.0%} of it memory stays as it is"
+    )
+
+
+# ---- sites ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Treated:
+    """What is planned for one place: for one line, or for all calls of the function."""
+
+    place: Place
+    line: int | None
+    sites: tuple[SiteUse, ...]
+    verdict: Verdict
+
+    def described(self) -> Body:
+        """As the plan has it."""
+        heaviest = max(self.sites, key=lambda site: (site.use.pages, -site.line))
+        calls = {name for site in self.sites for name in memory_calls.family(site.call)}
+        return {
+            "phase": heaviest.phase or 0,
+            **self.place.described(),
+            "line": self.line,
+            "calls": sorted(calls),
+            "treatments": list(self.verdict.treatments),
+            "evidence": self.verdict.evidence,
+        }
+
+
+def _plan_sites(use: MemoryUse, memory: Memory) -> list[SiteUse]:
+    """Plan what can be; returns the sites that are left as they are."""
+    treated: list[Treated] = []
+    for place, sites in _by_place(use.sites).items():
+        verdicts = {line: judge(Asked(found)) for line, found in _by_line(sites).items()}
+        treated += _treated(place, sites, verdicts)
+        for line, found in _by_line(sites).items():
+            if not verdicts[line].treatments:
+                _refuse(found, f"{place.function}: {verdicts[line].evidence}", memory)
+    for site in _nowhere(use.sites):
+        _refuse([site], judge(Asked([site])).evidence, memory)
+    memory.sites = [entry.described() for entry in treated]
+    memory.sites.sort(key=lambda site: (site["phase"], site["function"], site["line"] or 0))
+    memory.keep_bytes = _keep_bytes(use, treated)
+    taken = {site for entry in treated for site in entry.sites}
+    return [site for site in use.sites if site not in taken]
+
+
+def _refuse(sites: Sequence[SiteUse], reason: str, memory: Memory) -> None:
+    """Tell of what would have been worth it."""
+    if Asked(sites).pages >= FEWEST_FAULTS:
+        memory.refuse(sites[0].phase, reason)
+
+
+def _treated(
+    place: Place, sites: Sequence[SiteUse], verdicts: dict[int, Verdict]
+) -> Iterator[Treated]:
+    """One for the whole function where all its lines are alike, else one for each line."""
+    if len({verdict.treatments for verdict in verdicts.values()}) == 1:
+        whole = judge(Asked(sites))
+        if whole.treatments:
+            yield Treated(place, None, tuple(sites), whole)
+        return
+    for line, found in _by_line(sites).items():
+        if verdicts[line].treatments:
+            yield Treated(place, line, tuple(found), verdicts[line])
+
+
+def _nowhere(sites: Iterable[SiteUse]) -> Iterator[SiteUse]:
+    return (site for site in sites if not (site.own and site.places))
+
+
+def _by_place(sites: Iterable[SiteUse]) -> dict[Place, list[SiteUse]]:
+    found: defaultdict[Place, list[SiteUse]] = defaultdict(list)
+    for site in sites:
+        if site.own:
+            for place in site.places:
+                found[place].append(site)
+    return dict(sorted(found.items()))
+
+
+def _by_line(sites: Iterable[SiteUse]) -> dict[int, list[SiteUse]]:
+    found: defaultdict[int, list[SiteUse]] = defaultdict(list)
+    for site in sites:
+        found[site.line].append(site)
+    return dict(sorted(found.items()))
+
+
+def _keep_bytes(use: MemoryUse, treated: Iterable[Treated]) -> int:
+    """What sites that keep had at once, within the bound."""
+    keeping = {
+        site for entry in treated if KEEP in entry.verdict.treatments for site in entry.sites
+    }
+    bound = int(KEPT_SHARE * use.peak_resident_bytes) + KEPT_BYTES
+    return min(sum(site.held for site in keeping), bound)
+
+
+# ---- ranges --------------------------------------------------------------------------------------
+
+
+def _plan_ranges(use: MemoryUse, left: Iterable[SiteUse], memory: Memory) -> None:
+    """The heap, the stack, and the mappings that no site was planned for."""
+    found: defaultdict[str, list[Use]] = defaultdict(list)
+    for used in use.ranges:
+        if used.kind in KIND_OF_RANGE:
+            found[KIND_OF_RANGE[used.kind]].append(used)
+    reserved_only = False
+    for site in left:
+        if site.use.kind in KIND_OF_RANGE:
+            found[KIND_OF_RANGE[site.use.kind]].append(site.use)
+            reserved_only = reserved_only or site.unreserved
+    for name in (HEAP, STACK, MAPPINGS):
+        objection = _range_objection(found[name])
+        if name == MAPPINGS and reserved_only:
+            objection = objection or "some are mapped without a reservation"
+        if objection is None:
+            memory.ahead.append(name)
+        elif sum(used.pages for used in found[name]) >= FEWEST_FAULTS:
+            memory.refuse(None, f"the {name}: {objection}")
+
+
+def _range_objection(uses: Sequence[Use]) -> str | None:
+    """Judged by what is worth it: much that is in order."""
+    pages = sum(used.pages for used in uses)
+    ordered = sum(used.pages for used in uses if used.order not in (SCATTERED, None))
+    total = sum(used.bytes for used in uses)
+    touched = sum(used.touched * used.bytes for used in uses)
+    if pages < FEWEST_FAULTS:
+        return f"{pages} faults are fewer than {FEWEST_FAULTS}"
+    if any(used.forked for used in uses):
+        return f"{pages} faults, but the program forks while it is there"
+    if ordered < MOSTLY_TOUCHED * pages:
+        return f"{pages} faults, of which {ordered} are in an order"
+    if touched < MOSTLY_TOUCHED * total:
+        return f"{pages} faults, and only {touched / total:.1%} of it is touched"
+    return None
+
+
+# ---- phases --------------------------------------------------------------------------------------
+
+
+def _is_plain(document: Document, phase: Phase) -> bool:
+    if phase.faults.scattered >= max(MOSTLY_SCATTERED * phase.faults.pages, FEWEST_FAULTS):
+        return True
+    return (
+        document.concurrency.processes > 1
+        and document.concurrency.threads == 1
+        and any(call.name in FORKING for call in phase.transfers)
+    )
