@@ -9,8 +9,9 @@ from typing import Any
 import jinja2
 from bokeh.resources import Resources
 
+from kadence.phases import memory_planning
 from kadence.phases.planning import NANOSECONDS
-from kadence.phases.view import figures, functions, palette
+from kadence.phases.view import figures, functions, memory, palette
 from kadence.phases.view.content import Content
 from kadence.phases.view.subject import Body, Subject, kind_name
 
@@ -51,6 +52,7 @@ def render(subject: Subject, made: Content, served: bool = False) -> str:
         group=header["group"],
         landmarks=len(header["landmarks"]),
         phases=_rows(subject),
+        memory=memory.section(subject),
         transitions=len(subject.transitions),
         transition_weight=f"{subject.raw['transition_weight']:.2%}",
         header=made.header_text,
@@ -87,6 +89,7 @@ def _row(subject: Subject, phase: Body, hottest: functions.Shares) -> dict[str, 
         "weight": f"{phase['weight']:.2%}",
         "kind": kind_name(phase["kind"]),
         "intervals": phase["intervals"],
+        "faults": memory.faults_of(subject, phase),
         "functions": [(function, f"{share:.1%}") for function, share in hottest],
         "representative": phase["representative"],
         "adaptation": adaptation,
@@ -112,8 +115,17 @@ def _planned(plan: Body | None, phase: int) -> tuple[str, list[str]]:
         if site["phase"] == phase
     ]
     reasons += [
-        f"no {refusal['what']}: {refusal['reason']}"
+        f"{', '.join(site['treatments'])} in {site['function']}: {site['evidence']}"
+        for site in plan["memory"]["sites"]
+        if site["phase"] == phase
+    ]
+    reasons += [
+        f"{_what(refusal['what'])}: {refusal['reason']}"
         for refusal in plan["refused"]
         if refusal["phase"] == phase and refusal["reason"] not in policy["evidence"]
     ]
     return adaptation, reasons
+
+
+def _what(refused: str) -> str:
+    return "memory as it is" if refused == memory_planning.REFUSED else f"no {refused}"

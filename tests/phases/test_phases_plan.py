@@ -186,6 +186,7 @@ def test_needs_are_what_the_run_used(body):
         "shared_memory": False,
         "memory_bytes": 4096,
         "io_paths": True,
+        "memory": False,
     }
 
 

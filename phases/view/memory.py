@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page's section on memory: who asked for it, how it was touched, and how it grew."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+import numpy as np
+
+from kadence.phases.memory import PAGE_BYTES
+from kadence.phases.view import palette
+from kadence.phases.view.subject import Body, Subject
+
+FEWEST_PAGES = 16  # of a site or range that is worth a line
+MOST_LINES = 30
+
+WIDTH, HEIGHT, STRIP = 1000, 180, 14  # of the drawing, and of the phases' strip in it
+PIECES = 500  # of time that the strip tells apart
+
+UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+NAMES = {
+    "block": "block",
+    "anonymous": "anonymous mapping",
+    "heap": "heap",
+    "stack": "stack",
+    "thread-stack": "threads' stacks",
+    "private-file": "file, private",
+    "shared-file": "file, shared",
+    "shared": "shared memory",
+    "data": "the program's data",
+}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of the strip: a stay in one phase."""
+
+    x: float
+    width: float
+    colour: str
+
+
+def section(subject: Subject) -> dict[str, Any] | None:
+    """What the template needs; None where nothing was touched."""
+    memory = subject.raw["memory"]
+    if not memory["faults"]:
+        return None
+    return {
+        "faults": memory["faults"],
+        "peak": size(memory["peak_resident_bytes"]),
+        "rows_unseen": memory["rows_unseen"],
+        "lines": _lines(subject),
+        "width": WIDTH,
+        "height": HEIGHT,
+        "strip": STRIP,
+        "growth": _growth(subject),
+        "pieces": list(_pieces(subject)),
+    }
+
+
+def size(amount: float) -> str:
+    """Bytes with a unit."""
+    unit = 0
+    while amount >= 1024 and unit < len(UNITS) - 1:
+        amount /= 1024
+        unit += 1
+    return f"{amount:.3g} {UNITS[unit]}"
+
+
+def faults_of(subject: Subject, phase: Body) -> str:
+    """How many of the run's faults the phase caused."""
+    pages, total = phase["memory"]["faults"], subject.raw["memory"]["faults"]
+    return f"{pages:,} ({pages / total:.1%})" if pages else "0"
+
+
+def _lines(subject: Subject) -> list[dict[str, Any]]:
+    memory = subject.raw["memory"]
+    both = [*memory["sites"], *memory["ranges"]]
+    worth = [used for used in both if used["pages"] >= FEWEST_PAGES]
+    worth.sort(key=lambda used: -used["pages"])
+    return [_line(subject, used) for used in worth[:MOST_LINES]]
+
+
+def _line(subject: Subject, used: Body) -> dict[str, Any]:
+    return {
+        "place": _place(used),
+        "call": used.get("call", ""),
+        "kind": NAMES.get(used["kind"], used["kind"]),
+        "mappings": used["mappings"],
+        "again": used["again"],
+        "largest": size(used["largest"]),
+        "pages": used["pages"],
+        "touched": f"{used['touched']:.1%}",
+        "order": used["order"],
+        "treatment": _treatment(subject.plan, used),
+    }
+
+
+def _place(used: Body) -> tuple[str, str]:
+    """Function and line, of a site; of instances of a template the function that has them."""
+    if "places" not in used:
+        return "", ""
+    name = used["places"][0]["function"] if len(used["places"]) == 1 else used["function"]
+    line = f"{PurePosixPath(used['file']).name}:{used['line']}" if used["file"] else ""
+    return name or "unknown code", line
+
+
+def _treatment(plan: Body | None, used: Body) -> str:
+    if plan is None:
+        return "no plan given"
+    places = {place["function"] for place in used.get("places", [])}
+    for site in plan["memory"]["sites"]:
+        if site["function"] in places and site["line"] in (None, used["line"]):
+            return ", ".join(site["treatments"])
+    ahead = plan["memory"]["ahead"]
+    if used["kind"] in ahead or (used["kind"] in ("anonymous", "block") and "mappings" in ahead):
+        return "made present ahead"
+    return "as is"
+
+
+def _growth(subject: Subject) -> str:
+    """The outline of what was resident, as an SVG path: steps from left to right."""
+    memory = subject.raw["memory"]
+    peak = max(memory["peak_resident_bytes"], PAGE_BYTES)
+    total = int(subject.profile.instructions.sum())
+    path = [f"M0 {HEIGHT}"]
+    for point in memory["growth"]:
+        x = WIDTH * int(subject.profile.start[point["row"]]) / total
+        path.append(f"H{x:.1f}V{HEIGHT * (1 - point['bytes'] / peak):.1f}")
+    return "".join([*path, f"H{WIDTH}V{HEIGHT}Z"])
+
+
+def _pieces(subject: Subject) -> Iterator[Piece]:
+    """Which phase ran when, in the order of time; neighbours of one phase are one piece."""
+    order = np.argsort(subject.profile.start, kind="stable")
+    rows = order[np.linspace(0, len(order) - 1, min(PIECES, len(order))).astype(np.int64)]
+    shown = subject.shown[rows]
+    edges = [0, *(np.flatnonzero(np.diff(shown)) + 1).tolist(), len(shown)]
+    for first, end in zip(edges[:-1], edges[1:], strict=True):
+        part = subject.parts[int(shown[first])]
+        x = WIDTH * first / len(shown)
+        yield Piece(x, WIDTH * (end - first) / len(shown), palette.css_colour(part.colour))
