@@ -14,7 +14,7 @@ from kadence.errors import KadenceError, UsageError
 # verb -> what `kadence --help` says of it. Each verb is a module of kadence.verbs with
 # configure(parser) and execute(arguments) -> exit status, imported only when it is called.
 VERBS = {
-    "profile": "run a program and record its basic-block vectors and system calls",
+    "profile": "run a program and record its basic-block vectors, system calls and memory",
     "phases": "find the phases in a profile",
     "view": "show the phases: a page to walk through, a figure, a trace",
     "compare": "say whether a program does the same kinds of work on several inputs",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence profile`: run a program and record its basic-block vectors and system calls.
+"""`kadence profile`: run a program and record its basic-block vectors, system calls and memory.
 
 `kadence profile import FILE.bb` takes vectors that another tool wrote. A program that is called
 `import` is profiled as `./import`.
