@@ -24,7 +24,7 @@ $(KBBV_NAMES): profiler/build.mk
 	echo '#include <asm/unistd.h>' | $(CC12) -E -dM - | \
 		sed -nE 's/^#define __NR_([a-z0-9_]+) ([0-9]+)$$/[\2] = "\1",/p' | sort > $@
 
-$(BUILD)/profiler/kbbv/%.o: profiler/kbbv/%.c profiler/kbbv/kbbv.h $(KBBV_NAMES) profiler/build.mk
+$(BUILD)/profiler/kbbv/%.o: profiler/kbbv/%.c $(wildcard profiler/kbbv/*.h) $(KBBV_NAMES) profiler/build.mk
 	@mkdir -p $(@D)
 	$(CC12) $(KBBV_CFLAGS) -c -o $@ $<
 

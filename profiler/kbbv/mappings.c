@@ -13,28 +13,12 @@
 #include "pub_tool_libcbase.h"
 #include "pub_tool_mallocfree.h"
 #include "kbbv.h"
+#include "mapping.h"
 
 enum { STRIP = 4096, COST_OF_AREA = 64, GLANCE = 64 };
 
 /* Of larger ones no pages are watched: a byte for each would be too much. */
 static const SizeT most_watched_pages = 1 << 24;
-
-struct touches {
-	ULong pages;
-	ULong runs;
-	ULong upward; /* pages of runs that go on where touched pages end */
-	ULong downward;
-	ULong released;
-};
-
-struct mapping {
-	UInt id;
-	UInt areas;
-	Bool of_file;
-	ULong bytes;
-	struct touches touches; /* since they were last told */
-	Bool changed;
-};
 
 struct area {
 	Addr start;
@@ -48,9 +32,6 @@ struct area {
 
 static struct area *areas;
 static UInt areas_used, areas_capacity;
-static struct mapping **changed;
-static UInt changed_used, changed_capacity;
-static UInt mappings_ever;
 
 static SizeT pages_of(const struct area *area)
 {
@@ -147,88 +128,6 @@ static void split_at(Addr address)
 	look_everywhere(right);
 }
 
-/* ---- what the stream is told ---------------------------------------------------------------- */
-
-static void note_change(struct mapping *mapping)
-{
-	if (mapping->changed)
-		return;
-	mapping->changed = True;
-	if (changed_used == changed_capacity) {
-		changed_capacity = changed_capacity ? 2 * changed_capacity : 64;
-		changed =
-		    VG_(realloc)("kbbv.changed", changed, changed_capacity * sizeof(*changed));
-	}
-	changed[changed_used++] = mapping;
-}
-
-static void tell_change(struct mapping *mapping)
-{
-	stream_number(mapping->id);
-	stream_number(mapping->touches.pages);
-	stream_number(mapping->touches.runs);
-	stream_number(mapping->touches.upward);
-	stream_number(mapping->touches.downward);
-	stream_number(mapping->touches.released);
-	mapping->touches = (struct touches){0};
-	mapping->changed = False;
-}
-
-void mappings_tell_touches(UInt thread)
-{
-	if (changed_used == 0)
-		return;
-	stream_begin(FRAME_TOUCHES);
-	stream_number(thread);
-	stream_number(changed_used);
-	for (UInt i = 0; i < changed_used; i++)
-		tell_change(changed[i]);
-	stream_finish();
-	changed_used = 0;
-}
-
-static void tell_size(UInt thread, struct mapping *mapping, ULong bytes)
-{
-	mapping->bytes = bytes;
-	stream_begin(FRAME_GROWN);
-	stream_number(thread);
-	stream_number(mapping->id);
-	stream_number(bytes);
-	stream_number(kbbv_request);
-	stream_finish();
-}
-
-static void leave_mapping(UInt thread, struct mapping *mapping)
-{
-	if (--mapping->areas > 0)
-		return;
-	mappings_tell_touches(thread);
-	stream_begin(FRAME_UNMAPPED);
-	stream_number(thread);
-	stream_number(mapping->id);
-	stream_finish();
-	VG_(free)(mapping);
-}
-
-static struct mapping *new_mapping(UInt thread, ULong bytes, const struct birth *birth)
-{
-	struct mapping *mapping = VG_(calloc)("kbbv.mapping", 1, sizeof(*mapping));
-
-	mapping->id = mappings_ever++;
-	mapping->of_file = birth->kind == PRIVATE_FILE || birth->kind == SHARED_FILE;
-	mapping->bytes = bytes;
-	stream_begin(FRAME_MAPPING);
-	stream_number(thread);
-	stream_number(mapping->id);
-	stream_number(birth->kind);
-	stream_number(birth->unreserved);
-	stream_number(birth->site);
-	stream_number(bytes);
-	stream_number(birth->request);
-	stream_finish();
-	return mapping;
-}
-
 /* ---- looking ----------------------------------------------------------------------------------
  */
 
@@ -243,7 +142,7 @@ static void count_run(struct area *area, SizeT begin, SizeT end)
 	else if (end == pages_of(area) || area->touched[end])
 		touches->downward += end - begin;
 	VG_(memset)(area->touched + begin, 1, end - begin);
-	note_change(area->mapping);
+	mapping_note_change(area->mapping);
 }
 
 /* How many pages from here on are as they were, where that is seen at a glance; at least one. */
@@ -331,7 +230,7 @@ struct mapping *mappings_add(UInt thread, Addr start, Addr end, const struct bir
 	struct mapping *mapping;
 
 	mappings_remove(thread, start, end);
-	mapping = new_mapping(thread, end - start, birth);
+	mapping = mapping_new(thread, end - start, birth);
 	add_area(mapping, start, end);
 	return mapping;
 }
@@ -340,7 +239,7 @@ void mappings_extend(UInt thread, struct mapping *mapping, Addr start, Addr end)
 {
 	mappings_remove(thread, start, end);
 	add_area(mapping, start, end);
-	tell_size(thread, mapping, mapping->bytes + (end - start));
+	mapping_tell_size(thread, mapping, mapping->bytes + (end - start));
 }
 
 void mappings_reserve(Addr start, Addr end, Bool for_stack)
@@ -361,7 +260,7 @@ void mappings_open(UInt thread, Addr start, Addr end, const struct birth *birth)
 		if (area->mapping)
 			continue;
 		own.kind = area->for_stack ? THREAD_STACK : birth->kind;
-		area->mapping = new_mapping(thread, area->end - area->start, &own);
+		area->mapping = mapping_new(thread, area->end - area->start, &own);
 		area->mapping->areas = 1;
 		watch(area);
 	}
@@ -383,7 +282,7 @@ static void release(const struct area *area)
 	if (pages == 0)
 		return;
 	area->mapping->touches.released += pages;
-	note_change(area->mapping);
+	mapping_note_change(area->mapping);
 }
 
 static void drop(UInt thread, UInt index)
@@ -396,7 +295,7 @@ static void drop(UInt thread, UInt index)
 		return;
 	release(&gone);
 	VG_(free)(gone.touched);
-	leave_mapping(thread, gone.mapping);
+	mapping_leave(thread, gone.mapping);
 }
 
 void mappings_remove(UInt thread, Addr start, Addr end)

@@ -25,8 +25,11 @@ static Int pagemap = -1;
 
 void residency_initialise(void)
 {
+	Int descriptor = VG_(fd_open)("/proc/self/pagemap", VKI_O_RDONLY, 0);
+
 	VG_(prctl)(SET_THP_DISABLE, 1, 0, 0, 0);
-	pagemap = VG_(safe_fd)(VG_(fd_open)("/proc/self/pagemap", VKI_O_RDONLY, 0));
+	if (descriptor >= 0)
+		pagemap = VG_(safe_fd)(descriptor);
 }
 
 /* A child, or the program that this process becomes, may have its huge pages. */
