@@ -4,9 +4,12 @@
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from memory_programs import PROGRAMS, Programs
+
+from kadence import boot
 
 MIB = 1 << 20
 
@@ -185,3 +188,37 @@ def test_nothing_is_kept_without_leave(programs: Programs) -> None:
     assert programs.run(pair.adapted, "same").memory["again_bytes"] == 0
     pair = programs.build("resident_bound.c", keep_bytes=25 * MIB)
     assert programs.run(pair.adapted, "same").memory["again_bytes"] == 57 * 20 * MIB
+
+
+def run_in_guest(kernel: Any, program: Path, *arguments: str) -> tuple[int, str]:
+    """Status and output on User-Mode Linux; the guest's log must be clean."""
+    output = program.with_suffix(".out")
+    with output.open("wb") as stream:
+        request = boot.Request(
+            image=kernel.image,
+            argv=[str(program), *arguments],
+            directory=program.parent,
+            stdout=stream.fileno(),
+            memory_bytes=1 << 30,
+            hang_timeout_seconds=600.0,
+        )
+        result = boot.run(request)
+    assert boot.complaints(result.log) == [], result.log
+    return result.status, output.read_text()
+
+
+AHEAD = ("heap", "stack", "mappings")
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("source", ADVERSARIES)
+def test_programs_in_a_guest_do_as_the_plain_ones_here(
+    generic_kernel: Any, programs: Programs, source: str
+) -> None:
+    files = CONTAINERS if source == "containers.cc" else (source,)
+    pair = programs.build(source, files=files, ahead=AHEAD)
+    plain = programs.run(pair.plain, *ADVERSARIES[source])
+    assert run_in_guest(generic_kernel, pair.adapted, *ADVERSARIES[source]) == (
+        plain.status,
+        plain.output,
+    )

@@ -5,8 +5,8 @@
 
 #include "blocks_of_many_sizes.h"
 
-#define BYTES ((size_t)1 << 30)
-#define STEP ((size_t)64 << 20)
+#define BYTES ((size_t)256 << 20)
+#define STEP ((size_t)16 << 20)
 
 static unsigned long touch(unsigned char *block)
 {
