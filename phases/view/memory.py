@@ -65,7 +65,7 @@ def size(amount: float) -> str:
     while amount >= 1024 and unit < len(UNITS) - 1:
         amount /= 1024
         unit += 1
-    return f"{amount:.3g} {UNITS[unit]}"
+    return f"{amount:.0f} {UNITS[unit]}" if amount >= 100 else f"{amount:.3g} {UNITS[unit]}"
 
 
 def faults_of(subject: Subject, phase: Body) -> str:
