@@ -45,7 +45,7 @@ def test_all_that_can_be_said(tmp_path: Path) -> None:
         "[check]",
         'profile = ["./p"]\nvalidate = ["./p", "2"]\ninterval = 5\n'
         'stdin = "in"\ninputs = ["in"]\noutputs = ["a/b"]\n'
-        'timeout = 2.5\n[plan]\nio = "strict"\n[check]',
+        'timeout = 2.5\n[plan]\nio = "strict"\nmemory = "off"\n[check]',
     )
     described = program.read(written(tmp_path, text))
     assert described.prepare == "./fetch"
@@ -57,12 +57,14 @@ def test_all_that_can_be_said(tmp_path: Path) -> None:
     assert described.outputs == ("a/b",)
     assert described.timeout_seconds == 2.5
     assert described.io == "strict"
+    assert described.memory == "off"
 
 
 REFUSED = {
     "unknown table": ("[extra]\n" + MINIMAL, "'extra' is not a table"),
     "table that is a value": ("check = 1\n", "'check' is not a table"),
     "unknown mode": (MINIMAL + '[plan]\nio = "fast"\n', "one of default, strict, off"),
+    "unknown memory mode": (MINIMAL + '[plan]\nmemory = "strict"\n', "one of default, off"),
     "mode that is a list": (MINIMAL + "[plan]\nio = []\n", "one of default, strict, off"),
     "unknown key": (MINIMAL + "comand = 1\n", r"\[check\] has no key 'comand'; it knows command"),
     "missing key": (MINIMAL.replace('name = "p"', ""), r"'name' is missing in \[program\]"),

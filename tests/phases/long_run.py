@@ -22,6 +22,12 @@ BUILD_ID = "cd" * 20
 PHASES = 8
 NOISE = 0.1
 
+NO_MEMORY = {
+    **dict.fromkeys(("faults", "file_pages", "peak_resident_bytes"), 0),
+    **{"page_bytes": 4096, "limit_bytes": 0, "rows_unseen": 0},
+    **{"sites": [], "ranges": [], "growth": []},
+}
+
 
 @dataclass(frozen=True)
 class LongRun:
@@ -69,6 +75,7 @@ class LongRun:
             "system_calls": [],
             "socket_families": [],
             "memory_bytes": 0,
+            "memory": NO_MEMORY,
         }
 
     def representative(self, number: int) -> int:
@@ -91,6 +98,7 @@ class LongRun:
             "system_calls": [],
             "writers": {"calls": [], "functions": [], "streams": False},
             "readers": {"calls": [], "functions": [], "streams": False},
+            "memory": {"faults": 0, "bytes": 0, "order": None, "scattered": 0},
         }
 
 
