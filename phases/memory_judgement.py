@@ -69,8 +69,9 @@ class Asked:
         orders = sorted({site.use.order for site in self.uses if site.use.order})
         calls = ", ".join(sorted({site.call for site in self.uses}))
         again = f", {self.again} of them again" if self.again else ""
+        mappings = "mapping" if self.mappings == 1 else "mappings"
         return (
-            f"{self.mappings} mappings by {calls}{again}, up to {self.largest} bytes large; "
+            f"{self.mappings} {mappings} by {calls}{again}, up to {self.largest} bytes large; "
             f"{self.pages} faults, {self.touched:.1%} of the pages touched "
             f"({' and '.join(orders) or 'none'})"
         )

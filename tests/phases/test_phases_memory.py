@@ -163,7 +163,7 @@ def test_a_block_that_is_touched_as_a_whole_is_populated() -> None:
                 "calls": ["calloc", "malloc"],
                 "treatments": ["populate", "huge"],
                 "evidence": (
-                    f"1 mappings by malloc, up to {PAGES * PAGE} bytes large; {PAGES} faults, "
+                    f"1 mapping by malloc, up to {PAGES * PAGE} bytes large; {PAGES} faults, "
                     "100.0% of the pages touched (upward)"
                 ),
             }
