@@ -10,17 +10,18 @@ import re
 BLOCKS = ("calloc", "malloc")
 CHANGED_BLOCKS = ("realloc", "reallocarray")
 ALIGNED_BLOCKS = ("aligned_alloc", "memalign", "posix_memalign")
-# C++'s operators new and new[]: plain, nothrow, aligned, both.
-OBJECTS = (
+# C++'s operators new and new[]: plain, nothrow, aligned, both. The library's new[] jumps to its
+# new, so that the stack shows only that.
+NEW = (
     "_Znwm",
     "_ZnwmRKSt9nothrow_t",
     "_ZnwmSt11align_val_t",
     "_ZnwmSt11align_val_tRKSt9nothrow_t",
 )
-ARRAYS = tuple(name.replace("_Znwm", "_Znam") for name in OBJECTS)
+OBJECTS = (*NEW, *(name.replace("_Znwm", "_Znam") for name in NEW))
 MAPPINGS = ("mmap", "mmap64")
 
-OF_ALLOCATORS = (BLOCKS, CHANGED_BLOCKS, ALIGNED_BLOCKS, OBJECTS, ARRAYS)
+OF_ALLOCATORS = (BLOCKS, CHANGED_BLOCKS, ALIGNED_BLOCKS, OBJECTS)
 FAMILIES = (*OF_ALLOCATORS, MAPPINGS)
 
 # A function has several names in the C library, and a profile may show any of them.

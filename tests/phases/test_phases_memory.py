@@ -312,6 +312,7 @@ def test_a_mode_that_nobody_knows_is_refused() -> None:
         ("__libc_malloc", "malloc"),
         ("__mmap", "mmap64"),
         ("_Znwm", "_ZnwmSt11align_val_t"),
+        ("_Znwm", "_Znam"),
         ("_ZnamRKSt9nothrow_t", "_Znam"),
         ("posix_memalign", "aligned_alloc"),
         ("realloc@@GLIBC_2.2.5", "reallocarray"),
