@@ -7,6 +7,7 @@ all that is measured in time: what User-Mode Linux gains over itself is no gain 
 """
 
 import argparse
+import itertools
 import re
 import sys
 from collections.abc import Iterator
@@ -17,8 +18,9 @@ import memory_programs
 import memory_touch
 from memory_rows import summary, table
 
-from kadence import resources
+from kadence import neighbours, resources
 from kadence.errors import KadenceError
+from kadence.neighbours import Neighbours
 
 
 def programs(pattern: str) -> Iterator[str]:
@@ -56,6 +58,13 @@ def told(pattern: str) -> Iterator[str]:
         yield from lab(pattern)
 
 
+def disturbance(around: Neighbours) -> Iterator[str]:
+    """Whether times are to be believed."""
+    said = neighbours.note(around.share())
+    if said:
+        yield said
+
+
 def main() -> int:
     """Measure, print as it comes, and keep what was printed."""
     assert __doc__ is not None
@@ -65,7 +74,8 @@ def main() -> int:
     )
     options = parser.parse_args()
     printed = []
-    for line in told(options.only):
+    around = Neighbours()
+    for line in itertools.chain(told(options.only), disturbance(around)):
         print(line, flush=True)
         printed.append(line)
     kept = resources.home() / "build" / "bench" / "memory.txt"

@@ -3,6 +3,7 @@
 
 import json
 import statistics
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -100,17 +101,20 @@ def _measured(kernel: Kernel) -> Mapping[Case, Samples | str]:
 
 
 def _run(way: str, image: Path | None) -> list[dict[str, float]]:
-    scratch = resources.home() / "build" / "bench" / "memory"
-    ending = execution.run(
-        [str(resources.built("bench/memory/touch")), way, str(MEBIBYTES), str(ROUNDS_A_BOOT)],
-        scratch,
-        image=image,
-        scratch=scratch,
-        environment=execution.environment(),
-    )
-    if ending.status:
-        raise ExecutionError((scratch / "stderr").read_text(encoding="utf-8").strip())
-    return [json.loads(line) for line in (scratch / "stdout").read_text().splitlines()]
+    touch = str(resources.built("bench/memory/touch"))
+    with tempfile.TemporaryDirectory(prefix="kadence-touch-") as name:
+        scratch = Path(name)
+        ending = execution.run(
+            [touch, way, str(MEBIBYTES), str(ROUNDS_A_BOOT)],
+            scratch,
+            image=image,
+            scratch=scratch,
+            environment=execution.environment(),
+        )
+        if ending.status:
+            raise ExecutionError((scratch / "stderr").read_text(encoding="utf-8").strip())
+        said = (scratch / "stdout").read_text(encoding="utf-8")
+    return [json.loads(line) for line in said.splitlines()]
 
 
 def _add(samples: Samples, rounds: list[dict[str, float]]) -> None:
