@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Blocks of changing sizes, all of them touched, and what was resident at most: on
- * standard error, in KiB. Argument: how the sizes change.
+ * Blocks of changing sizes, all of them touched, and what was resident at most, in
+ * KiB, and page faults: on standard error. Argument: how the sizes change.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -114,6 +114,6 @@ int main(int count, char **arguments)
 
 	run(count > 1 ? arguments[1] : "mixed");
 	getrusage(RUSAGE_SELF, &usage);
-	fprintf(stderr, "%ld\n", usage.ru_maxrss);
+	fprintf(stderr, "%ld %ld\n", usage.ru_maxrss, usage.ru_minflt);
 	return 0;
 }
