@@ -25,6 +25,8 @@ NOT_HERE = {
     "error_memory_eopnotsupp",  # it has ranges of memory
     "window_huge",  # it has no huge pages
 }
+# Of a guest whose memory a case fills.
+FILLED_BYTES = 512 << 20
 # Errors about the quantum that a kernel without it does not look for.
 ABOUT_QUANTUM = {"error_define_erange", "error_enter_eopnotsupp", "error_limit"}
 
@@ -66,7 +68,7 @@ def run_in_guest(
 def test_driver_keeps_the_promises_of_its_header(
     generic_kernel: Any, selftest: Path, disk: Path, tap: Callable[[str], Any]
 ) -> None:
-    text = run_in_guest(generic_kernel, selftest, disk=disk)
+    text = run_in_guest(generic_kernel, selftest, disk=disk, memory_bytes=FILLED_BYTES)
     report = tap(text)
     assert report.failed == set(), text
     assert report.skipped == NOT_HERE, text
