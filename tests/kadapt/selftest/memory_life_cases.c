@@ -324,6 +324,8 @@ static enum outcome test_threads(void)
 	return PASSED;
 }
 
+#define MOST_FILLED (1UL << 30)
+
 /*
  * One page of every chunk of twice the machine's memory, all to be made present;
  * then three quarters of what was free are needed by something else. It fits
@@ -337,6 +339,8 @@ static enum outcome test_short(void)
 	char *memory, *other;
 
 	CHECK(sysinfo(&machine) == 0);
+	if (machine.totalram > MOST_FILLED)
+		return skip("this machine has more memory than a case can fill");
 	sparse = (2 * machine.totalram) / CHUNK * CHUNK;
 	needed = machine.freeram / 4 * 3 / PAGE * PAGE;
 	memory = fresh_memory_with(sparse, MAP_NORESERVE);
