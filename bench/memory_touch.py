@@ -41,6 +41,7 @@ CASES = (
     Case(MACHINE, PLAIN, "page by page"),
     Case(MACHINE, "populate", "MADV_POPULATE_WRITE"),
     Case(MACHINE, "huge", "MADV_HUGEPAGE"),
+    Case(MACHINE, "file", "a shared file, MAP_POPULATE: its part in a guest's page"),
     Case(GUEST, PLAIN, "page by page"),
     Case(GUEST, "populate", "MADV_POPULATE_WRITE"),
     Case(GUEST, "ahead", "KADAPT_MEMORY_AHEAD", judged=True),
@@ -68,7 +69,7 @@ def lines() -> Iterator[str]:
     yield from table(("never used before", "used before", "faults a page"), rows)
     yield ""
     yield "Memory of the guest that it never used before is memory that its host has not given it"
-    yield f"yet. On {MACHINE} there is no such difference. {GUEST}: {kernel.id}."
+    yield f"yet: the shared file's row is what that takes. {GUEST}: {kernel.id}."
 
 
 def _line(case: Case, samples: Samples | str) -> Line:

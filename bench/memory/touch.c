@@ -22,6 +22,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "kadapt.h"
 
@@ -78,6 +79,23 @@ static int advise_huge(char *memory, size_t bytes, uint32_t flags)
 	return madvise(memory, bytes, MADV_HUGEPAGE);
 }
 
+/*
+ * What a guest's host does for it: User-Mode Linux has its memory in such a file. In the first
+ * round the file has no pages yet.
+ */
+static int map_file(char *memory, size_t bytes, uint32_t flags)
+{
+	static int file = -1;
+	const int share = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
+
+	(void)flags;
+	if (file < 0)
+		file = memfd_create("touch", MFD_CLOEXEC);
+	if (file < 0 || ftruncate(file, (off_t)bytes))
+		return -1;
+	return mmap(memory, bytes, PROT_READ | PROT_WRITE, share, file, 0) == MAP_FAILED ? -1 : 0;
+}
+
 /* The device is opened once: a program does so when it starts. */
 static int bind(char *memory, size_t bytes, uint32_t flags)
 {
@@ -97,6 +115,7 @@ static const struct way ways[] = {
     {"plain", nothing, 0},
     {"populate", populate, 0},
     {"huge", advise_huge, 0},
+    {"file", map_file, 0},
     {"ahead", bind, KADAPT_MEMORY_AHEAD},
     {"dense", bind, KADAPT_MEMORY_DENSE},
     {"now", bind, KADAPT_MEMORY_DENSE | KADAPT_MEMORY_NOW},
