@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from workshop import Workshop, marker
 
+from kadence.phases import memory_calls
+
 # Statement -> what it is redirected to.
 STATEMENTS = {
     "keep(malloc(size))": "malloc",
@@ -105,10 +107,11 @@ def test_an_operator_becomes_its_counterpart(
     assert name in workshop.run("nm", "-u", "-j", "f.o").stdout.split()
 
 
-def test_every_call_of_the_table_is_tested() -> None:
+def test_every_call_of_the_table_is_tested_and_planned() -> None:
     table = (Path(__file__).parents[2] / "gccplugin/library_calls.cc").read_text()
     names = re.findall(r'^    \{site_kind::memory, "(\w+)",', table, re.MULTILINE)
     assert sorted(names) == sorted([*STATEMENTS.values(), *OPERATORS.values()])
+    assert sorted(names) == sorted(name for family in memory_calls.FAMILIES for name in family)
 
 
 def test_every_call_of_the_table_is_declared(root: Path) -> None:
