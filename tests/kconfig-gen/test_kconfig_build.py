@@ -325,6 +325,8 @@ def test_a_missing_tool_is_named_with_its_package(
 def test_a_patch_that_does_not_apply_is_told(
     toy: Any, kadence: Run, refused: Callable[..., str]
 ) -> None:
+    options = toy.tree / "arch/um/Kconfig"
+    options.write_text(options.read_text().replace("config HZ", "config TICKS"))
     complaint = refused(
         kadence("kernel", "build", "--generic", "--source", toy.tree, "--hz", "250")
     )
