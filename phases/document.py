@@ -8,7 +8,7 @@ from typing import Any
 from kadence.errors import ArtefactError
 from kadence.phases import kinds, memory_document
 from kadence.phases.marking import FUNCTION_ENTRY, LOOP_PREHEADER
-from kadence.phases.memory_document import Faults, MemoryUse
+from kadence.phases.memory_document import MemoryUse
 
 KINDS = (kinds.COMPUTE, kinds.FILE_IO, kinds.SOCKET_IO)
 
@@ -52,7 +52,6 @@ class Phase:
     transfers: tuple[Transfers, ...]
     writers: Callers
     readers: Callers
-    faults: Faults
 
 
 @dataclass(frozen=True)
@@ -159,7 +158,6 @@ def _phase(entry: dict[str, Any]) -> Phase:
         transfers=tuple(_transfers(calls) for calls in entry["system_calls"]),
         writers=_callers(entry["writers"]),
         readers=_callers(entry["readers"]),
-        faults=memory_document.parse_faults(entry["memory"]),
     )
 
 

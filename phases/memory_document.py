@@ -11,14 +11,6 @@ ORDERS = (UPWARD, DOWNWARD, IN_RUNS, SCATTERED, None)
 
 
 @dataclass(frozen=True)
-class Faults:
-    """Of a phase."""
-
-    pages: int
-    scattered: int  # pages that lay alone or in pairs
-
-
-@dataclass(frozen=True)
 class Use:
     """Of a site's memory, or of a range such as the heap."""
 
@@ -68,11 +60,6 @@ def parse(entry: dict[str, Any]) -> MemoryUse:
         sites=tuple(_site(site) for site in entry["sites"]),
         ranges=tuple(_use(used) for used in entry["ranges"]),
     )
-
-
-def parse_faults(entry: dict[str, Any]) -> Faults:
-    """Likewise, of a phase."""
-    return Faults(int(entry["faults"]), int(entry["scattered"]))
 
 
 def _use(entry: dict[str, Any]) -> Use:

@@ -37,17 +37,12 @@ KIND_OF_RANGE = {
     "thread-stack": MAPPINGS,
     "block": MAPPINGS,
 }
-# What is bound as a range may be made present a chunk too far: not where most of it stays empty.
-MOSTLY_TOUCHED = 0.5
 # Of the memory there is: beyond it a program is near its limit, where any page too many may be
 # the one that kills it.
 NEAR_LIMIT = 0.8
 # What adaptation may add to resident memory: the bound that is promised.
 KEPT_SHARE = 0.05
 KEPT_BYTES = 32 << 20
-# Of a phase's faults: a phase with more single pages has nothing to be made present around them.
-MOSTLY_SCATTERED = 0.5
-
 # A process without threads makes others by them.
 FORKING = frozenset(["fork", "clone", "clone3"])
 
@@ -232,19 +227,19 @@ def _plan_ranges(use: MemoryUse, left: Iterable[SiteUse], memory: Memory) -> Non
 
 
 def _range_objection(uses: Sequence[Use]) -> str | None:
-    """Judged by what is worth it: much that is in order."""
+    """Judged by what is worth it: how much stays empty need not be known.
+
+    The kernel makes pages present only ahead of who goes on in order, and never more than the bound
+    on resident memory allows.
+    """
     pages = sum(used.pages for used in uses)
     ordered = sum(used.pages for used in uses if used.order not in (SCATTERED, None))
-    total = sum(used.bytes for used in uses)
-    touched = sum(used.touched * used.bytes for used in uses)
     if pages < FEWEST_FAULTS:
         return f"{pages} faults are fewer than {FEWEST_FAULTS}"
     if any(used.forked for used in uses):
         return f"{pages} faults, but the program forks while it is there"
-    if ordered < MOSTLY_TOUCHED * pages:
+    if ordered < FEWEST_FAULTS:
         return f"{pages} faults, of which {ordered} are in an order"
-    if touched < MOSTLY_TOUCHED * total:
-        return f"{pages} faults, and only {touched / total:.1%} of it is touched"
     return None
 
 
@@ -252,8 +247,7 @@ def _range_objection(uses: Sequence[Use]) -> str | None:
 
 
 def _is_plain(document: Document, phase: Phase) -> bool:
-    if phase.faults.scattered >= max(MOSTLY_SCATTERED * phase.faults.pages, FEWEST_FAULTS):
-        return True
+    """A child would copy what was made present, page by page."""
     return (
         document.concurrency.processes > 1
         and document.concurrency.threads == 1

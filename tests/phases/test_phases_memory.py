@@ -13,7 +13,15 @@ from kadence.phases import memory_calls, planning
 from kadence.phases.analysis import describe
 from kadence.phases.document import parse
 from kadence.phases.segmentation import segment
-from kadence.profiler.profile import AllocationSite, Function, Mapping, Memory, Profile, Touches
+from kadence.profiler.profile import (
+    AllocationSite,
+    Function,
+    Mapping,
+    Memory,
+    Profile,
+    SystemCalls,
+    Touches,
+)
 
 PAGE = 4096
 PAGES = 1024
@@ -284,13 +292,33 @@ def test_a_program_near_its_limit_stays_as_it_is(share: float, mode: str) -> Non
     assert ("above 80% of it" in (plan["memory"]["reason"] or "")) is (mode == "off")
 
 
-def test_phases_of_single_pages_fault_as_on_any_kernel() -> None:
+def test_phases_of_single_pages_are_left_to_the_kernel() -> None:
     profile = three_phases().profile()
     row = body_of(profile)["assignment"].index(1)
     scattered = Touches(row, 1, 100, 100, 0, 0, 0)
     large = replace(BLOCK, site=None, bytes=1 << 30)
     plan = planned(with_memory(BLOCK, large, touches=(WHOLE, scattered)))
-    assert [policy["memory_plain"] for policy in plan["policies"]] == [False, True, False]
+    assert plan["memory"]["ahead"] == []
+    assert [policy["memory_plain"] for policy in plan["policies"]] == [False] * 3
+
+
+def test_a_range_is_bound_however_much_of_it_stays_empty() -> None:
+    large = replace(BLOCK, site=None, bytes=1 << 34)
+    plan = planned(with_memory(large, touches=(WHOLE,)))
+    assert plan["memory"]["ahead"] == ["mappings"]
+
+
+@pytest.mark.parametrize(("threads", "is_plain"), [(1, True), (2, False)])
+def test_a_phase_that_forks_faults_as_on_any_kernel(threads: int, is_plain: bool) -> None:
+    profile = dense()
+    row = body_of(profile)["phases"][1]["representative"]
+    forks = replace(
+        profile,
+        system_calls=(*profile.system_calls, SystemCalls(row, "clone", "", 1, 0)),
+        facts=profile.facts | {"processes": 2, "threads": threads},
+    )
+    plain = [policy["memory_plain"] for policy in planned(forks)["policies"]]
+    assert plain == [False, is_plain, False]
 
 
 def test_a_program_without_faults_needs_nothing() -> None:
