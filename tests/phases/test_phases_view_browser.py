@@ -210,7 +210,7 @@ def test_the_table_says_what_the_artefacts_say(page, profile, artefact, folder):
     rows = page.rows("#table")
     assert len(rows) == len(artefact["phases"])
     for row, phase, policy in zip(rows, artefact["phases"], plan["policies"], strict=True):
-        number, weight, _, intervals, functions, representative, adaptation, why = row
+        number, weight, _, intervals, _, functions, representative, adaptation, why = row
         assert number == str(phase["id"])
         assert weight == f"{100 * phase['weight']:.2f}%"
         assert intervals == str(phase["intervals"])
