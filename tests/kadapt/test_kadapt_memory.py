@@ -243,3 +243,16 @@ def test_resident_memory_is_bounded_in_a_guest(
     assert result.status == 0
     assert result.max_resident_bytes <= resident * 1.05 + 32 * MIB
     assert result.minor_faults <= faults / 20
+
+
+@pytest.mark.kernel
+def test_heaps_of_threads_are_served_ahead_in_a_guest(
+    generic_kernel: Any, programs: Programs
+) -> None:
+    """Small blocks, in the order in which they are taken."""
+    pair = programs.build("heaps_of_threads.c", ahead=AHEAD)
+    plain = programs.run(pair.plain)
+    _, faults = figures(plain)
+    result, output = run_in_guest(generic_kernel, pair.adapted)
+    assert (result.status, output) == (plain.status, plain.output)
+    assert result.minor_faults <= faults / 10
