@@ -236,7 +236,11 @@ class Line:
 
 
 # What decides what the wrappers make of a source.
-COMPILER_PARTS = ("bin", "gccplugin", "kadapt/libkadapt.a")
+COMPILER_PARTS = (
+    *("bin", "gccplugin", "kadapt/libkadapt.a"),
+    *("kadapt/libkadapt-io.a", "kadapt/libkadapt-io-static.a"),
+    *("kadapt/libkadapt-memory.a", "kadapt/libkadapt-memory-static.a"),
+)
 
 
 def _kernels(
