@@ -54,7 +54,7 @@ SUBJECTS = (
         "lu",
         ends_at_once=("./lu", "0"),
         larger=("./lu", "2000", "1"),
-        in_lab=("./lu", "1000", "1"),
+        in_lab=("./lu", "700", "1"),
     ),
     Subject(
         "fft",
