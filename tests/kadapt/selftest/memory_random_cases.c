@@ -192,7 +192,7 @@ static size_t free_bytes(void)
 
 #define KILLS 60
 /* What the kernel keeps at hand; each process had up to 32 MiB when it was killed. */
-#define SLACK (8 * CHUNK)
+#define SLACK (2 * CHUNK)
 
 /* Processes that end at any point leave nothing behind. */
 static enum outcome test_killed(void)
