@@ -22,22 +22,6 @@ static void remove(struct kadapt_ahead *ahead, unsigned int i)
 	ahead->runs[i] = ahead->runs[--ahead->count];
 }
 
-/* Has a writer come to the end of a run? If so, it is one no longer. */
-bool kadapt_ahead_reached(struct kadapt_ahead *ahead, unsigned long address)
-{
-	bool reached = false;
-	unsigned int i;
-
-	spin_lock(&ahead->lock);
-	for (i = 0; i < ahead->count && !reached; i++) {
-		reached = follows(&ahead->runs[i], address);
-		if (reached)
-			remove(ahead, i);
-	}
-	spin_unlock(&ahead->lock);
-	return reached;
-}
-
 static unsigned long bytes_ahead(struct kadapt_ahead *ahead)
 {
 	unsigned long bytes = 0;
@@ -72,6 +56,28 @@ static void review(struct kadapt_ranges *ranges)
 		if (is_over(ranges->mm, &ahead->runs[i]))
 			remove(ahead, i);
 	spin_unlock(&ahead->lock);
+}
+
+/*
+ * A writer has come to this address. If a run ends there it is one no longer.
+ * False where nothing but this shows that it was written to its end.
+ */
+bool kadapt_ahead_goes_on(struct kadapt_ranges *ranges, unsigned long address)
+{
+	struct kadapt_ahead *ahead = &ranges->ahead;
+	bool goes_on = true;
+	unsigned int i;
+
+	spin_lock(&ahead->lock);
+	for (i = ahead->count; i-- > 0;) {
+		if (!follows(&ahead->runs[i], address))
+			continue;
+		goes_on = is_over(ranges->mm, &ahead->runs[i]);
+		remove(ahead, i);
+		break;
+	}
+	spin_unlock(&ahead->lock);
+	return goes_on;
 }
 
 /* How much more may be made present ahead. */

@@ -82,9 +82,10 @@ static void shorten(struct kadapt_run *run, unsigned long room)
 }
 
 /*
- * A page that follows a run is served alone: it shows that the writer came so
- * far, and the next one that it goes on. Who writes in steps does not touch both,
- * and is not mistaken for one who writes all.
+ * Two pages in order make a run: who writes in steps does not touch both, and is
+ * not mistaken for one who writes all. Behind a run its last page shows the first
+ * of the two. One that still holds zeroes does not, though zeroes may have been
+ * written: then the page that faults is served alone, and the next one goes on.
  */
 static unsigned long populate_ahead(struct vm_area_struct *vma,
 				    unsigned long address,
@@ -94,7 +95,7 @@ static unsigned long populate_ahead(struct vm_area_struct *vma,
 	struct kadapt_run run;
 	unsigned long filled;
 
-	if (kadapt_ahead_reached(&ranges->ahead, address))
+	if (!kadapt_ahead_goes_on(ranges, address))
 		return 0;
 	run = choose_run(vma->vm_mm, address, range);
 	if (run.start == run.end)

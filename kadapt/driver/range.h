@@ -83,7 +83,7 @@ void kadapt_ranges_each(bool (*visit)(struct kadapt_ranges *ranges, void *data),
 			void *data);
 
 /* ahead.c */
-bool kadapt_ahead_reached(struct kadapt_ahead *ahead, unsigned long address);
+bool kadapt_ahead_goes_on(struct kadapt_ranges *ranges, unsigned long address);
 unsigned long kadapt_ahead_room(struct kadapt_ranges *ranges);
 void kadapt_ahead_add(struct kadapt_ahead *ahead,
 		      const struct kadapt_run *run);

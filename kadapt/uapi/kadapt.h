@@ -563,9 +563,10 @@ struct kadapt_memory {
  * A fault makes as much present ahead of it as is present without a gap behind
  * it (or behind it as ahead, for who writes downwards), up to a chunk: who writes
  * one page after the other gets twice as much each time, who writes here and
- * there gets single pages. The page right behind what was made present comes
- * alone, to see whether the next one follows. What was made present so and has
- * not been reached yet is at most KADAPT_MEMORY_AHEAD_MAX in all of the process.
+ * there gets single pages. Where what was made present ends in a page of zeroes
+ * still, the page right behind it comes alone, to see whether the next one
+ * follows. What was made present so and has not been reached yet is at most
+ * KADAPT_MEMORY_AHEAD_MAX in all of the process.
  * A stack grows as without: nothing below what it reaches is made present.
  */
 #define KADAPT_MEMORY_AHEAD	0x1
