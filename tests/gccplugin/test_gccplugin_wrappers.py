@@ -65,6 +65,14 @@ def test_adapt_mode_announces_the_plans_phases(shop: Shop, suffix: str) -> None:
     assert FIRING[suffix] in shop.records("program")
 
 
+def test_adapt_mode_aligns_loops_to_cache_lines_unless_told_otherwise(shop: Shop) -> None:
+    plan = str(shop.plan(marker("straight")))
+    source = shop.source("loops.c")
+    for options, aligns in (["-O2"], True), (["-O2", "-falign-loops=16"], False), (["-O0"], False):
+        shop.wrapped("kadence-cc", *options, "-S", source, "-o", "f.s", KADENCE_PLAN=plan)
+        assert (".p2align 6" in (shop.directory / "f.s").read_text()) == aligns
+
+
 def test_mode_is_adapt_where_there_is_a_plan_unless_named(shop: Shop) -> None:
     plan = str(shop.plan(marker("main")))
     shop.source("hello.c", HELLO)
