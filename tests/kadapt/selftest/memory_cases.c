@@ -68,9 +68,9 @@ static enum outcome test_dense_edges(void)
 
 /*
  * What the header says of one who writes page after page: twice as much each
- * time, up to a chunk, and the page behind a run alone.
+ * time, up to a chunk, and of one who writes zeroes the page behind a run alone.
  */
-static long expected_faults(size_t pages)
+static long expected_faults(size_t pages, char value)
 {
 	size_t written = 0;
 	long count = 0;
@@ -81,8 +81,7 @@ static long expected_faults(size_t pages)
 		/* The page that shows that the writer goes on, and what follows it. */
 		written += 1 + ahead;
 		count++;
-		/* The page behind the run. */
-		if (ahead && written < pages) {
+		if (!value && ahead && written < pages) {
 			written++;
 			count++;
 		}
@@ -90,33 +89,68 @@ static long expected_faults(size_t pages)
 	return count;
 }
 
+/* Writes a byte into each page, in either direction, and counts the faults. */
+static long faults_in_order(char *memory, size_t pages, bool downwards, char value)
+{
+	long before = faults();
+
+	for (size_t i = 0; i < pages; i++) {
+		size_t page = downwards ? pages - 1 - i : i;
+
+		*(volatile char *)(memory + page * PAGE) = value;
+	}
+	return faults() - before;
+}
+
+static enum outcome test_ahead_in_order(bool downwards)
+{
+	size_t bytes = 8 * CHUNK, pages = bytes / PAGE;
+	int device = open_device();
+
+	for (char value = 0; value < 2; value++) {
+		char *memory = fresh_memory(bytes);
+		long took;
+
+		CHECK(memory && bind_memory(device, memory, bytes, KADAPT_MEMORY_AHEAD) == 0);
+		took = faults_in_order(memory, pages, downwards, value);
+		note("%ld faults for %zu pages of %d", took, pages, value);
+		CHECK(took == expected_faults(pages, value));
+		CHECK(resident(memory, bytes) == pages);
+		munmap(memory, bytes);
+	}
+	return PASSED;
+}
+
 static enum outcome test_ahead_upwards(void)
 {
-	size_t bytes = 8 * CHUNK;
+	return test_ahead_in_order(false);
+}
+
+static enum outcome test_ahead_downwards(void)
+{
+	return test_ahead_in_order(true);
+}
+
+/*
+ * A heap's way: memory that grows by what is written of it. The first page of
+ * each growth follows a run that ended where the mapping did.
+ */
+static enum outcome test_ahead_growth(void)
+{
+	enum { GROWTHS = 16, GROWTH_PAGES = 33 };
+	size_t bytes = GROWTHS * GROWTH_PAGES * PAGE;
 	char *memory = fresh_memory(bytes);
 	int device = open_device();
 	long took;
 
 	CHECK(memory && bind_memory(device, memory, bytes, KADAPT_MEMORY_AHEAD) == 0);
-	took = write_pages(memory, bytes / PAGE);
-	note("%ld faults for %zu pages", took, bytes / PAGE);
-	CHECK(took == expected_faults(bytes / PAGE));
-	CHECK(resident(memory, bytes) == bytes / PAGE);
-	return PASSED;
-}
-
-static enum outcome test_ahead_downwards(void)
-{
-	size_t bytes = 8 * CHUNK, pages = bytes / PAGE;
-	char *memory = fresh_memory(bytes);
-	int device = open_device();
-	long before = faults();
-
-	CHECK(memory && bind_memory(device, memory, bytes, KADAPT_MEMORY_AHEAD) == 0);
-	before = faults();
-	for (size_t i = pages; i-- > 0;)
-		memory[i * PAGE] = 1;
-	CHECK(faults() - before == expected_faults(pages));
+	CHECK(mprotect(memory, bytes, PROT_NONE) == 0);
+	for (size_t grown = 0; grown < bytes; grown += GROWTH_PAGES * PAGE) {
+		CHECK(mprotect(memory, grown + GROWTH_PAGES * PAGE, PROT_READ | PROT_WRITE) == 0);
+		took = faults_in_order(memory + grown, GROWTH_PAGES, false, 1);
+		note("%ld faults for growth at page %zu", took, grown / PAGE);
+		CHECK(took == (grown ? 1 : expected_faults(GROWTH_PAGES, 1)));
+	}
 	return PASSED;
 }
 
@@ -294,6 +328,7 @@ const struct test_case memory_cases[] = {
     {"memory_dense_edges", "nothing beyond range and mapping", test_dense_edges},
     {"memory_ahead_upwards", "page after page: as many faults as foretold", test_ahead_upwards},
     {"memory_ahead_downwards", "the same from the end", test_ahead_downwards},
+    {"memory_ahead_growth", "a fault for each growth of a heap", test_ahead_growth},
     {"memory_ahead_steps", "who writes in steps gets single pages", test_ahead_steps},
     {"memory_ahead_thins_out", "who begins to write in steps, too", test_ahead_thins_out},
     {"memory_ahead_bound", "what writers leave behind is bounded", test_ahead_bound},
