@@ -10,21 +10,24 @@ import argparse
 import itertools
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import memory_lab
 import memory_lab_programs
 import memory_programs
 import memory_touch
-from memory_rows import summary, table
+from memory_rows import table, tally
+from rows import Tally
 
 from kadence import neighbours, resources
 from kadence.errors import KadenceError
 from kadence.neighbours import Neighbours
 
+Told = Generator[str, None, Tally]
 
-def programs(pattern: str) -> Iterator[str]:
-    """The programs whose name the expression matches, in a table each, and what was missed."""
+
+def programs(pattern: str) -> Told:
+    """The programs whose name the expression matches, in a table each."""
     found = []
     for subject in memory_programs.SUBJECTS:
         if re.search(pattern, subject.name):
@@ -34,28 +37,31 @@ def programs(pattern: str) -> Iterator[str]:
             yield ""
     if found:
         yield f"median of {memory_programs.ROUNDS} rounds, interleaved (lowest to highest)"
-        yield summary(found)
         yield ""
+    return tally(found)
 
 
-def lab(pattern: str) -> Iterator[str]:
+def lab(pattern: str) -> Told:
     """A page's cost, and programs whose name the expression matches as well."""
-    yield from memory_lab.lines()
+    found = yield from memory_lab.lines()
     yield ""
     for subject in memory_programs.SUBJECTS:
         if subject.in_lab and re.search(pattern, subject.name):
-            yield from memory_lab_programs.lines(subject)
+            found += yield from memory_lab_programs.lines(subject)
             yield ""
+    return found
 
 
 def told(pattern: str) -> Iterator[str]:
-    """All lines."""
+    """All lines; the last one is of all tables."""
+    found = Tally()
     if re.search(pattern, "touch"):
-        yield from memory_touch.lines()
+        found += yield from memory_touch.lines()
         yield ""
-    yield from programs(pattern)
+    found += yield from programs(pattern)
     if re.search(pattern, "lab"):
-        yield from lab(pattern)
+        found += yield from lab(pattern)
+    yield f"In all {found}"
 
 
 def disturbance(around: Neighbours) -> Iterator[str]:

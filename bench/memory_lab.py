@@ -1,30 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a page costs that is touched for the first time, in instructions of an x86_64 kernel."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import memory_kernel
 import operations
 import rows
-from rows import NO_GOAL, Row
+from rows import NO_GOAL, Row, Tally
 
 from kadence.lab import Guest, Sheet, stock, take
 from kadence.lab.guest import X86_64
 from kadence.lab.report import ON_MACHINE
 
 OPERATIONS = ("page", "page_small", "page_populated", "page_64k", "page_huge", "page_clear")
+TITLE = "instructions of a 4 KiB page's first touch"
 # What a program whose memory is planned gets.
 ASKED_FOR = ("page_64k", "page_huge")
 
 
-def lines() -> Iterator[str]:
+def lines() -> Generator[str, None, Tally]:
     """The table, Debian's kernel beside the tailored one."""
     kernel = memory_kernel.made_for_it(X86_64)
     reference, measured = (
         take(guest, OPERATIONS) for guest in (stock(), Guest(f"tailored {kernel.id}", kernel.image))
     )
     found = list(_rows(reference, measured))
-    yield "instructions of a 4 KiB page's first touch"
+    yield TITLE
     yield from rows.table(("Debian", "tailored"), found)
     yield ""
     yield "Debian's kernel clears what it allocates (init_on_alloc), and huge pages once more when"
@@ -33,6 +34,7 @@ def lines() -> Iterator[str]:
     yield f"tailored: {measured.guest.name}, {measured.setting()}."
     yield f"{ON_MACHINE}."
     yield rows.summary(found)
+    return rows.tally(found, f"{TITLE}: ")
 
 
 def _rows(reference: Sheet, measured: Sheet) -> Iterator[Row]:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Whole programs in the lab, plain and adapted on their tailored x86_64 kernel: page faults."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 
 import rows
 from memory_programs import Subject, prepared
-from rows import NO_GOAL, Goal, Row
+from rows import NO_GOAL, Goal, Row, Tally
 
 from kadence.kconfig.build import BuildRequest, build
 from kadence.lab import Guest, Reading, run
@@ -19,19 +19,21 @@ MODES = (PLAIN, ADAPTED)
 MILLION, MEBIBYTE = 1e6, 1 << 20
 
 
-def lines(subject: Subject) -> Iterator[str]:
+def lines(subject: Subject) -> Generator[str, None, Tally]:
     """A program's table."""
     found = prepared(subject)
     plan = found.places.artefact("plan.json")
     kernel = build(BuildRequest(kind=TAILORED, plan=plan, target=X86_64))
     guest = Guest(f"{subject.name} {kernel.id}", kernel.image)
-    yield f"{' '.join(subject.in_lab)} in the lab, x86_64 kernel {kernel.id}"
+    title = f"{' '.join(subject.in_lab)} in the lab"
+    yield f"{title}, x86_64 kernel {kernel.id}"
     readings = [_run(guest, subject.in_lab, found.places.build(mode)) for mode in MODES]
     floors = [_run(guest, subject.ends_at_once, found.places.build(mode)) for mode in MODES]
     figures = list(_rows(readings, floors))
     yield from rows.table(MODES, figures)
     yield f"{ON_MACHINE}."
     yield rows.summary(figures)
+    return rows.tally(figures, f"{title}: ")
 
 
 def _run(guest: Guest, argv: Sequence[str], folder: Path) -> Reading:

@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rows import MISSED, aligned
+from rows import MISSED, Tally, aligned
 
 MET = "met"
 
@@ -57,7 +57,7 @@ def table(names: Sequence[str], lines: Sequence[Line]) -> list[str]:
     return aligned([["", *names], *texts])
 
 
-def summary(lines: Sequence[Line]) -> str:
+def tally(lines: Sequence[Line]) -> Tally:
     """How many goals there were, and which lines missed theirs, with the title above them."""
     judged, missed, title = 0, [], ""
     for line in lines:
@@ -65,6 +65,4 @@ def summary(lines: Sequence[Line]) -> str:
         verdicts = [cell.verdict for cell in line.cells if isinstance(cell, Cell) and cell.verdict]
         judged += len(verdicts)
         missed += [f"{title}{line.label.strip()}"] * verdicts.count(MISSED)
-    if not missed:
-        return f"{judged} goals, all met."
-    return f"{judged} goals, {len(missed)} {MISSED}: {'; '.join(missed)}."
+    return Tally(judged, tuple(missed))

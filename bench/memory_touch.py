@@ -5,12 +5,13 @@ import json
 import statistics
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import memory_kernel
-from memory_rows import Cell, Line, table
+from memory_rows import Cell, Line, table, tally
+from rows import Tally
 
 from kadence import execution, resources
 from kadence.execution import ExecutionError
@@ -21,6 +22,7 @@ BOOTS, ROUNDS_A_BOOT = 5, 3
 GOAL_NS = 3000.0
 MACHINE, GUEST = "this machine's own kernel", "User-Mode Linux"
 PLAIN = "plain"
+TITLE = "first touch"
 
 
 @dataclass(frozen=True)
@@ -59,17 +61,18 @@ class Samples:
     faults: list[float]
 
 
-def lines() -> Iterator[str]:
+def lines() -> Generator[str, None, Tally]:
     """The table."""
     kernel = memory_kernel.made_for_it("um")
     found = _measured(kernel)
-    yield f"first touch of {MEBIBYTES} MiB, nanoseconds a page, populating and touching together:"
-    yield f"median of {BOOTS} runs, interleaved (lowest to highest)"
     rows = [_line(case, found[case]) for case in CASES]
+    yield f"{TITLE} of {MEBIBYTES} MiB, nanoseconds a page, populating and touching together:"
+    yield f"median of {BOOTS} runs, interleaved (lowest to highest)"
     yield from table(("never used before", "used before", "faults a page"), rows)
     yield ""
     yield "Memory of the guest that it never used before is memory that its host has not given it"
     yield f"yet: the shared file's row is what that takes. {GUEST}: {kernel.id}."
+    return tally([Line(TITLE, ()), *rows])
 
 
 def _line(case: Case, samples: Samples | str) -> Line:

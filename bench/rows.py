@@ -87,13 +87,32 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join([first, *rest])
 
 
+@dataclass(frozen=True)
+class Tally:
+    """How many goals there were, and which were missed."""
+
+    judged: int = 0
+    missed: tuple[str, ...] = ()
+
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally(self.judged + other.judged, self.missed + other.missed)
+
+    def __str__(self) -> str:
+        if not self.missed:
+            return f"{self.judged} goals, all met."
+        return f"{self.judged} goals, {len(self.missed)} {MISSED}: {'; '.join(self.missed)}."
+
+
+def tally(rows: Sequence[Row], title: str = "") -> Tally:
+    """Of a table; the title goes before what was missed."""
+    judged = [row for row in rows if row.verdict]
+    missed = tuple(f"{title}{row.label}" for row in judged if row.verdict == MISSED)
+    return Tally(len(judged), missed)
+
+
 def summary(rows: Sequence[Row]) -> str:
     """How many goals there were, and which were missed."""
-    judged = [row for row in rows if row.verdict]
-    missed = [row.label for row in judged if row.verdict == MISSED]
-    if not missed:
-        return f"{len(judged)} goals, all met."
-    return f"{len(judged)} goals, {len(missed)} {MISSED}: {'; '.join(missed)}."
+    return str(tally(rows))
 
 
 def spread(figure: Figure) -> str:

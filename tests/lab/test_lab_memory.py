@@ -5,7 +5,7 @@ import importlib
 import json
 import subprocess
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +16,13 @@ def memory_rows(root: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """bench/memory_rows.py, which is a script's neighbour and in no package."""
     monkeypatch.syspath_prepend(str(root / "bench"))
     return importlib.import_module("memory_rows")
+
+
+@pytest.fixture
+def memory_touch(root: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """bench/memory_touch.py."""
+    monkeypatch.syspath_prepend(root / "bench")
+    return importlib.import_module("memory_touch")
 
 
 @pytest.fixture
@@ -44,8 +51,33 @@ def test_figures_have_their_spread_and_their_verdict(memory_rows: ModuleType) ->
         "a title",
         "below it 2 3 <= 2 MISSED",
     ]
-    assert memory_rows.summary(lines) == "3 goals, 2 MISSED: slow; a title: below it."
-    assert memory_rows.summary(lines[1:3]) == "1 goals, all met."
+    tally = memory_rows.tally
+    assert str(tally(lines)) == "3 goals, 2 MISSED: slow; a title: below it."
+    assert str(tally(lines[1:3])) == "1 goals, all met."
+    assert str(tally(lines) + tally(lines[1:3])) == "4 goals, 2 MISSED: slow; a title: below it."
+
+
+def test_the_first_touch_is_counted_with_the_rest(
+    memory_touch: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With figures that are known: all judged ones are above their goal, of half of them."""
+    kernel = SimpleNamespace(id="a kernel", image=Path("an image"))
+    monkeypatch.setattr(memory_touch.memory_kernel, "made_for_it", lambda _target: kernel)
+    first = {"populate_ns": 0.0, "touch_ns": memory_touch.GOAL_NS + 1, "faults": 1.0}
+    later = first | {"touch_ns": memory_touch.GOAL_NS}
+    monkeypatch.setattr(memory_touch, "_run", lambda _way, _image: [first, later, later])
+    lines = memory_touch.lines()
+    while True:
+        try:
+            next(lines)
+        except StopIteration as ended:
+            found = ended.value
+            break
+    assert found.judged == 2 * 3
+    assert found.missed == tuple(
+        f"first touch: User-Mode Linux, KADAPT_MEMORY_{way}"
+        for way in ("AHEAD", "DENSE", "DENSE, NOW")
+    )
 
 
 def touched(root: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
