@@ -2,7 +2,7 @@
 """The operations of bench/lab, what tables call them, and what is to be reached."""
 
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from rows import NO_GOAL, Goal, Row
 
@@ -78,7 +78,12 @@ def boot_row(reference: Sheet, measured: Sheet) -> Row:
     return Row("boot to the first program, virtual s", before, after, goal, digits=3)
 
 
-def rows(reference: Sheet, measured: Sheet, operations: Iterable[str]) -> Iterator[Row]:
+def rows(
+    reference: Sheet,
+    measured: Sheet,
+    operations: Iterable[str],
+    goals: Mapping[str, Goal] = GOALS,
+) -> Iterator[Row]:
     """A line for each operation."""
     for operation in operations:
         figure = measured.figures[operation]
@@ -87,7 +92,7 @@ def rows(reference: Sheet, measured: Sheet, operations: Iterable[str]) -> Iterat
             label(operation),
             _scaled(reference.value(operation), scale),
             _scaled(figure.median, scale),
-            GOALS.get(operation, NO_GOAL),
+            goals.get(operation, NO_GOAL),
             why_none=str(figure),
             digits=1 if scale > 1 else 0,
         )

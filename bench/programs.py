@@ -31,6 +31,7 @@ class Served:
 
     kernel: Kernel
     proof: Proof
+    plan: Path
 
     def told(self) -> str:
         """How it was proven, in one sentence."""
@@ -54,7 +55,7 @@ def served(name: str, target: str) -> Served:
         prepared = pipeline.prepare(described, places, stages, wish)
     if TAILORED not in prepared.kernels:
         raise UnservedError(f"no tailored {target} kernel serves {name}: {prepared.proof.reason}")
-    return Served(prepared.kernels[TAILORED], prepared.proof)
+    return Served(prepared.kernels[TAILORED], prepared.proof, places.artefact("plan.json"))
 
 
 @contextmanager
