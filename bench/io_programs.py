@@ -22,7 +22,17 @@ from kadence.kconfig.store import Kernel
 from kadence.lab import Guest
 from kadence.lab import run as run_in_lab
 from kadence.lab.guest import X86_64
-from kadence.measure import ADAPTED, MACHINE, PLAIN, TAILORED, Bench, Cell, Measurements
+from kadence.lab.report import ON_MACHINE
+from kadence.measure import (
+    ADAPTED,
+    KERNEL_NAMES,
+    MACHINE,
+    PLAIN,
+    TAILORED,
+    Bench,
+    Cell,
+    Measurements,
+)
 from kadence.pipeline import Places, Prepared, Wish
 from kadence.program import Program
 from kadence.stages import Stages, alone_in
@@ -92,7 +102,10 @@ def measured(found: Prepared) -> Measurements:
 
 def lines(found: Measurements) -> Iterator[Line]:
     """A line for each kernel, by wall time."""
-    for kernel, where in ((TAILORED, "User-Mode Linux, tailored"), (MACHINE, "this machine")):
+    for kernel, where in (
+        (TAILORED, "User-Mode Linux, tailored"),
+        (MACHINE, KERNEL_NAMES[MACHINE]),
+    ):
         plain, adapted = (
             [sample.program_seconds for sample in found.samples[Cell(kernel, mode)]]
             for mode in (PLAIN, ADAPTED)
@@ -116,6 +129,7 @@ def in_lab(name: str, found: Prepared) -> Iterator[str]:
         f"  {'the lab, tailored':<28} {used[PLAIN] / 1e6:>9.1f} M instructions  {ratio:>6.3f}  "
         f"({' '.join(LAB_RUNS[name])})"
     )
+    yield f"  {ON_MACHINE}"
 
 
 def share_of_io(found: Prepared) -> str:

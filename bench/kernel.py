@@ -2,7 +2,8 @@
 """What tailoring makes of a kernel: Debian's cloud kernel beside one for each example program.
 
 Text, modules and symbols come from the packages and manifests, all else from boots: x86_64 in the
-lab (docs/lab.md), User-Mode Linux on this machine. Goals that are missed say so. --builds adds a
+lab (docs/lab.md), User-Mode Linux on this machine, whose own kernel stands beside it where a figure
+can be had there too. Goals that are missed say so. --builds adds a
 cold and a warm build of the first program's User-Mode Linux kernel; that takes minutes.
 """
 
@@ -13,8 +14,11 @@ import sys
 from collections.abc import Iterator
 
 import operations
+import planned_pages
 import programs
 import um
+import um_paths
+from planned_pages import Pages
 from rows import MISSED, Goal, Row, summary, table
 from stock import Stock, count, facts, smallest
 
@@ -25,13 +29,14 @@ from kadence.kconfig.build import BuildRequest, build
 from kadence.kconfig.store import Kernel
 from kadence.lab import Guest, Sheet, stock, take
 from kadence.lab.guest import MEMORY_BYTES, STOCK_SERIES, X86_64
+from kadence.lab.report import ON_MACHINE
 
 UM = "um"
 MEGABYTE, MEBIBYTE = 1e6, 1 << 20
 PAGE_BYTES, PAGE_RECORD_BYTES = 4096, 64  # struct page
 OPERATIONS = (
     *("getppid", "write_16", "tcp_send_256", "tcp_burst_256", "page", "page_small"),
-    *("page_huge", "page_64k"),
+    *("page_populated", "page_huge", "page_64k"),
     *("context_switch", "fork_exit", "timer_interrupts", "memory_used", "memory_not_free"),
 )
 
@@ -46,10 +51,10 @@ def still(stock: Stock, kernel: Kernel) -> Iterator[Row]:
     yield Row("of them with a prompt", stock.symbols.chosen, symbols.chosen)
 
 
-def booted(reference: Sheet, measured: Sheet) -> Iterator[Row]:
+def booted(reference: Sheet, measured: Sheet, pages: Pages) -> Iterator[Row]:
     """What boots in the lab show."""
     yield operations.boot_row(reference, measured)
-    yield from operations.rows(reference, measured, OPERATIONS)
+    yield from operations.rows(reference, measured, OPERATIONS, pages.goals())
 
 
 def of_x86_64(name: str, stock: Stock, reference: Sheet) -> Iterator[str]:
@@ -57,10 +62,13 @@ def of_x86_64(name: str, stock: Stock, reference: Sheet) -> Iterator[str]:
     served = programs.served(name, X86_64)
     kernel = served.kernel
     measured = take(Guest(f"{name} {kernel.id}", kernel.image), OPERATIONS)
-    lines = [*still(stock, kernel), *booted(reference, measured)]
+    pages = planned_pages.of(served.plan)
+    lines = [*still(stock, kernel), *booted(reference, measured, pages)]
     yield f"{name}: x86_64 kernel {kernel.id}; Debian's is {stock.release}"
     yield served.told()
     yield from table(("Debian", "tailored"), lines)
+    yield f"A fresh page: {pages.why}."
+    yield f"{ON_MACHINE}."
     yield summary(lines)
     yield ""
 
@@ -74,6 +82,8 @@ def of_um(name: str, generic: Kernel) -> Iterator[str]:
     yield served.told()
     yield from table(("generic", "tailored"), lines)
     yield summary(lines)
+    yield ""
+    yield from um_paths.lines(generic, kernel)
     yield ""
 
 
@@ -104,7 +114,6 @@ def notes(stock: Stock, reference: Sheet) -> Iterator[str]:
         f"not free are the kernel's records of the guest's pages, on every kernel."
     )
     yield "n/a: the program does not need it, and its kernel has it not."
-    yield "Where memory is planned, huge pages are for who asks: a fresh page is then a small one."
     yield (
         f"Symbols: the smallest x86_64 configuration of the series that Kbuild makes has "
         f"{smallest()} on (with a prompt); Debian's has {stock.symbols}."

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What operations take on User-Mode Linux beside this machine's own kernel, by wall time."""
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+
+import operations
+from io_places import Found, Machine, Place, UserMode
+from memory_rows import Cell, Line, table
+
+from kadence.kconfig.store import Kernel
+from kadence.lab import Figure
+
+# What memory a kernel uses and how often its timer comes says nothing beside another machine's.
+OPERATIONS = (
+    *("getppid", "write_16", "tcp_send_256", "tcp_burst_256", "page", "context_switch"),
+    "fork_exit",
+)
+PROGRAM = "lab"
+TURNS = 3
+
+
+def lines(generic: Kernel, tailored: Kernel) -> Iterator[str]:
+    """The table, its kernels measured in turn."""
+    machine = Machine()
+    places: Mapping[str, Place] = {
+        machine.name: machine,
+        "generic": UserMode(generic),
+        "tailored": UserMode(tailored),
+    }
+    found: dict[str, list[Found]] = {name: [] for name in places}
+    for _ in range(TURNS):
+        for name, place in places.items():
+            found[name].append(place.measure(PROGRAM, OPERATIONS))
+    yield f"nanoseconds of an operation: median of {TURNS} runs, interleaved (lowest to highest)"
+    rows = [
+        Line(
+            operations.label(each),
+            [_cell([turn[each] for turn in taken]) for taken in found.values()],
+        )
+        for each in OPERATIONS
+    ]
+    yield from table(list(places), rows)
+
+
+def _cell(figures: Sequence[Figure]) -> Cell | str:
+    """Of all runs, the median of their medians; why there is none where one has none."""
+    medians = [figure.median for figure in figures if figure.median is not None]
+    if len(medians) < len(figures):
+        return str(next(figure for figure in figures if figure.median is None))
+    lows = [figure.low for figure in figures if figure.low is not None]
+    highs = [figure.high for figure in figures if figure.high is not None]
+    return Cell(statistics.median(medians), min(lows), max(highs))
