@@ -86,8 +86,15 @@ exec @PROGRAM@ -d @FOLDER@ @WORDS@
 """
 
 
-def run_in_guest(kernel: Any, folder: Path, program: Path, disk: Path | None, words: str) -> str:
-    """The program's output, on tmpfs or on the disk; the guest's log must be clean."""
+def run_in_guest(
+    kernel: Any,
+    folder: Path,
+    program: Path,
+    words: str,
+    disk: Path | None = None,
+    memory_bytes: int | None = None,
+) -> tuple[str, list[str]]:
+    """The program's output, on tmpfs or on the disk, and what the kernel complained of."""
     script = FAULTS_SCRIPT
     values = {
         "TYPE": "ext4" if disk else "tmpfs",
@@ -104,22 +111,33 @@ def run_in_guest(kernel: Any, folder: Path, program: Path, disk: Path | None, wo
             argv=["sh", "-c", script],
             stdout=output.fileno(),
             stderr=output.fileno(),
+            memory_bytes=memory_bytes,
             kernel_arguments=[f"ubd0={disk}"] if disk else [],
             hang_timeout_seconds=600.0,
         )
         result = boot.run(request)
         output.seek(0)
-        text = output.read().decode()
-    assert boot.complaints(result.log) == [], result.log
-    return text
+        return output.read().decode(), boot.complaints(result.log)
 
 
 @pytest.fixture
-def run_faults(generic_kernel: Any, faults: Path) -> Callable[..., str]:
-    """Run that program inside User-Mode Linux."""
+def run_faults_on(faults: Path) -> Callable[..., tuple[str, list[str]]]:
+    """Run that program on a kernel for User-Mode Linux; what it and the kernel say."""
 
-    def run(folder: Path, words: str, disk: Path | None = None) -> str:
-        return run_in_guest(generic_kernel, folder, faults, disk, words)
+    def run(kernel: Any, folder: Path, words: str, **guest: Any) -> tuple[str, list[str]]:
+        return run_in_guest(kernel, folder, faults, words, **guest)
+
+    return run
+
+
+@pytest.fixture
+def run_faults(generic_kernel: Any, run_faults_on: Callable[..., Any]) -> Callable[..., str]:
+    """The same on the generic one, which must have nothing to say."""
+
+    def run(folder: Path, words: str, disk: Path | None = None, **guest: Any) -> str:
+        text, complaints = run_faults_on(generic_kernel, folder, words, disk=disk, **guest)
+        assert complaints == [], complaints
+        return str(text)
 
     return run
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rings when things go wrong, at a size for every day, inside User-Mode Linux.
+"""Rings and ranges of memory when things go wrong, at a size for every day, inside User-Mode Linux.
 
 On tmpfs and on ext4; `make soak` does the same in full on kernels that check themselves.
 """
@@ -22,6 +22,14 @@ def test_rings_survive_faults_on_tmpfs(
     report = tap(text)
     assert report.failed == set(), text
     assert report.skipped == {"full_disk", "short_memory"}, text
+
+
+def test_memory_holds_what_threads_wrote_in_a_small_machine(
+    run_faults: Callable[..., str], tap: Callable[[str], Any], tmp_path: Path
+) -> None:
+    text = run_faults(tmp_path, f"-r {2 * ROUNDS} memory_", memory_bytes=64 << 20)
+    report = tap(text)
+    assert report.passed == {"memory_battle"}, text
 
 
 def test_rings_survive_faults_on_a_disk(

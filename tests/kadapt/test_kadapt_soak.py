@@ -43,6 +43,7 @@ CHECKS = {MEMORY_CHECKED: "kmemleak looked", RACE_CHECKED: "kcsan: enabled early
 SELFTEST = "/kadapt-selftest error_ ring_ batch_ life_ window_ wlife_ pattern_"
 ON_TMPFS = "/kadapt-faults -d /tmp -k @KILLS@ -f @CALLS@ -r @ROUNDS@"
 ON_UM = "-k @KILLS@ -f @CALLS@ -r @ROUNDS@"
+ON_UM_MEMORY = "-r @ROUNDS@ memory_"
 ON_DISK = "/kadapt-faults -d /disk -k @KILLS@ kill_file full_disk short_memory closed passed many"
 
 # A leak shows when it was looked for twice: what is found at once may only be under way.
@@ -69,6 +70,9 @@ exit 0
 FLIP = "/kadapt-faults -d /tmp -r 50 flip"
 PEERS_GO = "/kadapt-faults -d /tmp -r 2000 gone"
 SHOWN = "/kadapt-faults -d /tmp -r 50 shown"
+MEMORY = "-r 500 memory_"
+# In megabytes: one in which memory is always short, and one in which it sometimes is.
+MEMORY_GUESTS = (64, 512)
 
 OURS = re.compile(r"kadapt_")
 # What the kernel itself does without marks, called by us or not.
@@ -159,6 +163,7 @@ class Mistake:
     right: str
     wrong: str
     command: str = FLIP
+    target: str = "x86_64"
 
 
 READ_TAIL = "READ_ONCE(path->memory.header->tail)"
@@ -224,6 +229,29 @@ MISTAKES = [
         command=SHOWN,
     ),
 ]
+# Memory in bulk is User-Mode Linux's alone; the case runs a minute or so in a small guest.
+MEMORY_MISTAKES = [
+    # What begins with zeroes is taken for what was never written, and lost.
+    Mistake(
+        name="looks at half a page",
+        kind="generic",
+        target="um",
+        file="takeback.c",
+        right="!memchr_inv(folio_address(folio), 0, PAGE_SIZE)",
+        wrong="!memchr_inv(folio_address(folio), 0, PAGE_SIZE / 2)",
+        command=MEMORY,
+    ),
+    # All but the first page of a block hold what their last owner wrote.
+    Mistake(
+        name="clears a page of a block",
+        kind="generic",
+        target="um",
+        file="filling.c",
+        right="um_clear_pages(page_to_phys(page), count * PAGE_SIZE)",
+        wrong="um_clear_pages(page_to_phys(page), PAGE_SIZE)",
+        command=MEMORY,
+    ),
+]
 
 
 @pytest.fixture
@@ -237,7 +265,7 @@ def mistaken_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable
         planted = tmp_path / mistake.file
         planted.write_text(text.replace(mistake.right, mistake.wrong), encoding="utf-8")
         monkeypatch.setattr(source, "driver_files", lambda: files | {mistake.file: planted})
-        return build(BuildRequest(kind=mistake.kind, target="x86_64"))
+        return build(BuildRequest(kind=mistake.kind, target=mistake.target))
 
     return build_with
 
@@ -282,6 +310,37 @@ def test_in_full_on_um(
     report = tap(text)
     assert report.failed == set(), text
     assert report.passed, text
+
+
+@pytest.mark.parametrize("megabytes", MEMORY_GUESTS)
+def test_memory_in_full_on_um(
+    run_faults: Callable[..., str], tap: Callable[[str], Any], tmp_path: Path, megabytes: int
+) -> None:
+    words = Sizes.asked_for().put_into(ON_UM_MEMORY)
+    text = run_faults(tmp_path, words, memory_bytes=megabytes << 20)
+    print(outcomes(text))
+    assert tap(text).passed == {"memory_battle"}, text
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    MEMORY_MISTAKES,
+    ids=[mistake.name.replace(" ", "-") for mistake in MEMORY_MISTAKES],
+)
+def test_a_mistake_about_memory_is_found(
+    run_faults_on: Callable[..., tuple[str, list[str]]],
+    mistaken_kernel: Callable[[Mistake], Any],
+    tap: Callable[[str], Any],
+    mistake: Mistake,
+    tmp_path: Path,
+) -> None:
+    """What a page holds says so, not the kernel."""
+    kernel = mistaken_kernel(mistake)
+    size = MEMORY_GUESTS[0] << 20
+    text, complaints = run_faults_on(kernel, tmp_path, mistake.command, memory_bytes=size)
+    assert complaints == [], complaints
+    assert tap(text).failed == {"memory_battle"}, text
+    assert "holds what nobody wrote" in text, text
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ extern const struct test_case hostile_cases[];
 extern const struct test_case flip_cases[];
 extern const struct test_case window_fault_cases[];
 extern const struct test_case fuzz_cases[];
+extern const struct test_case memory_fault_cases[];
 
 /* Where the device offers a region for mmap: its number times this, as a power of two. */
 #define MAP_SHIFT 24

@@ -61,8 +61,8 @@ static bool read_option(int option)
 int main(int count, char **arguments)
 {
 	const struct test_case *const tables[] = {
-	    kill_cases,	   shortage_cases,     descriptor_cases, flip_cases,
-	    hostile_cases, window_fault_cases, fuzz_cases,	 NULL,
+	    kill_cases,		shortage_cases, descriptor_cases,   flip_cases, hostile_cases,
+	    window_fault_cases, fuzz_cases,	memory_fault_cases, NULL,
 	};
 	int option;
 

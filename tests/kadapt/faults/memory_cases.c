@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Threads that write, read, protect, move, give back and unmap memory, and fork, while all of them
+ * bind ranges of all kinds over all of it; their process ends in the midst of that. Each piece of
+ * the memory is one thread's, which notes what its pages hold and compares.
+ *
+ * Beside it there is more memory than the machine has, bound so that one page that is touched
+ * brings its neighbours: what was brought in vain has to give way all the time.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <kadapt.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include "append.h"
+#include "battle.h"
+#include "device.h"
+#include "faults.h"
+#include "records.h"
+
+#define PIECE_PAGES 64UL
+#define PIECE_BYTES (PIECE_PAGES * PAGE)
+#define MOST_PIECES 256UL
+/* Of the machine's memory the pieces are at most this part. */
+#define SHARE 4
+#define SPARSE_STEP (512UL << 10)
+#define MOST_STEPS 4096UL
+
+enum total { BOUND, COMPARED, MOVED, FORKED };
+
+/* A page is zero up to a byte, and holds a value from there on. */
+struct held {
+	uint16_t from;
+	unsigned char value;
+};
+
+static struct {
+	int device;
+	char *pieces, *sparse;
+	size_t piece_count, steps;
+	struct held held[MOST_PIECES][PIECE_PAGES];
+	unsigned char at_step[MOST_STEPS];
+} field;
+
+/* The piece that a thread's child looks at. */
+static _Thread_local size_t looked_at;
+
+static size_t below(uint64_t *thrown, size_t limit)
+{
+	return (size_t)dice_below(thrown, limit);
+}
+
+static char *page_of(size_t piece, size_t page)
+{
+	return field.pieces + piece * PIECE_BYTES + page * PAGE;
+}
+
+static void *map(void *address, size_t bytes, int flags)
+{
+	void *mapped = mmap(address, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+
+	if (mapped == MAP_FAILED)
+		battle_lost("memory could not be mapped");
+	return mapped;
+}
+
+static void write_piece(uint64_t *thrown, size_t piece)
+{
+	size_t first = below(thrown, PIECE_PAGES);
+
+	for (size_t page = first; page < PIECE_PAGES; page++) {
+		struct held held = {
+		    .from = (uint16_t)below(thrown, PAGE),
+		    .value = (unsigned char)(1 + below(thrown, 255)),
+		};
+
+		memset(page_of(piece, page), 0, held.from);
+		memset(page_of(piece, page) + held.from, held.value, PAGE - held.from);
+		field.held[piece][page] = held;
+	}
+}
+
+static bool is_all(const char *bytes, unsigned char value, size_t count)
+{
+	return !count || ((unsigned char)*bytes == value && !memcmp(bytes, bytes + 1, count - 1));
+}
+
+static bool piece_is_as_noted(size_t piece)
+{
+	for (size_t page = 0; page < PIECE_PAGES; page++) {
+		const struct held *held = &field.held[piece][page];
+		const char *bytes = page_of(piece, page);
+
+		if (!is_all(bytes, 0, held->from) ||
+		    !is_all(bytes + held->from, held->value, PAGE - held->from))
+			return false;
+	}
+	return true;
+}
+
+static void compare(uint64_t *thrown, size_t piece)
+{
+	(void)thrown;
+	if (!piece_is_as_noted(piece))
+		battle_lost("a page holds what nobody wrote");
+	battle_count(COMPARED);
+}
+
+static void note_empty(size_t piece)
+{
+	memset(field.held[piece], 0, sizeof(field.held[piece]));
+}
+
+static void give_back(uint64_t *thrown, size_t piece)
+{
+	(void)thrown;
+	if (madvise(page_of(piece, 0), PIECE_BYTES, MADV_DONTNEED))
+		battle_lost("MADV_DONTNEED failed");
+	note_empty(piece);
+}
+
+/* Nobody maps another thing here meanwhile: the threads map nothing without an address. */
+static void map_anew(uint64_t *thrown, size_t piece)
+{
+	(void)thrown;
+	if (munmap(page_of(piece, 0), PIECE_BYTES))
+		battle_lost("munmap failed");
+	map(page_of(piece, 0), PIECE_BYTES, MAP_FIXED);
+	note_empty(piece);
+}
+
+static void protect(uint64_t *thrown, size_t piece)
+{
+	if (mprotect(page_of(piece, 0), PIECE_BYTES, PROT_READ))
+		battle_lost("mprotect failed");
+	compare(thrown, piece);
+	if (mprotect(page_of(piece, 0), PIECE_BYTES, PROT_READ | PROT_WRITE))
+		battle_lost("mprotect back failed");
+}
+
+/* To another piece of the same thread. */
+static void move(uint64_t *thrown, size_t piece)
+{
+	size_t to = (piece + BATTLE_THREADS) % field.piece_count;
+
+	(void)thrown;
+	if (mremap(page_of(piece, 0), PIECE_BYTES, PIECE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED,
+		   page_of(to, 0)) == MAP_FAILED)
+		battle_lost("mremap failed");
+	memcpy(field.held[to], field.held[piece], sizeof(field.held[to]));
+	map(page_of(piece, 0), PIECE_BYTES, MAP_FIXED);
+	note_empty(piece);
+	battle_count(MOVED);
+}
+
+static void look_as_a_child(void)
+{
+	if (!piece_is_as_noted(looked_at))
+		battle_lost("a child's page holds what nobody wrote");
+	memset(page_of(looked_at, 0), 0xa5, PIECE_BYTES);
+}
+
+static void fork_and_look(uint64_t *thrown, size_t piece)
+{
+	looked_at = piece;
+	battle_fork(look_as_a_child);
+	compare(thrown, piece);
+	battle_count(FORKED);
+}
+
+/* Of any pieces, one's own or not. */
+static void bind(uint64_t *thrown, size_t unused)
+{
+	static const uint32_t kinds[] = {KADAPT_MEMORY_AHEAD, KADAPT_MEMORY_DENSE,
+					 KADAPT_MEMORY_DENSE | KADAPT_MEMORY_NOW,
+					 KADAPT_MEMORY_PLAIN};
+	size_t pages = field.piece_count * PIECE_PAGES, first = below(thrown, pages);
+	struct kadapt_memory memory = {
+	    .address = (uintptr_t)page_of(0, first),
+	    .bytes = (1 + below(thrown, pages - first)) * PAGE,
+	    .flags = kinds[below(thrown, 4)],
+	    .chunk_bytes = (uint64_t)PAGE << below(thrown, 10),
+	};
+
+	(void)unused;
+	/* One thread of the end closes the device. */
+	if (ioctl(field.device, KADAPT_MEMORY, &memory) == 0)
+		battle_count(BOUND);
+	else if (errno != ENOSPC && errno != EBADF)
+		battle_lost("a range was refused");
+}
+
+/* A page here and there, each step one thread's. */
+static void touch_sparsely(uint64_t *thrown, size_t thread)
+{
+	for (int i = 0; i < 8; i++) {
+		size_t step = below(thrown, field.steps / BATTLE_THREADS) * BATTLE_THREADS + thread;
+		unsigned char *page = (unsigned char *)field.sparse + step * SPARSE_STEP + 3 * PAGE;
+
+		if (page[PAGE - 1] != field.at_step[step] || page[0] || page[PAGE])
+			battle_lost("a page of the sparse memory holds what nobody wrote");
+		field.at_step[step] = (unsigned char)(1 + below(thrown, 255));
+		page[PAGE - 1] = field.at_step[step];
+	}
+}
+
+static void act(uint64_t *thrown, size_t thread)
+{
+	static void (*const acts[])(uint64_t * thrown, size_t piece) = {
+	    write_piece, write_piece, write_piece, compare, compare, give_back,
+	    map_anew,	 protect,     move,	   bind,    bind,
+	};
+	size_t piece = below(thrown, field.piece_count / BATTLE_THREADS) * BATTLE_THREADS + thread;
+
+	if (below(thrown, 4) == 0)
+		touch_sparsely(thrown, thread);
+	else if (below(thrown, 6) == 0)
+		fork_and_look(thrown, piece);
+	else
+		acts[below(thrown, sizeof(acts) / sizeof(*acts))](thrown, piece);
+}
+
+static void act_first(uint64_t *thrown)
+{
+	act(thrown, 0);
+}
+
+static void act_second(uint64_t *thrown)
+{
+	act(thrown, 1);
+}
+
+static void act_third(uint64_t *thrown)
+{
+	act(thrown, 2);
+}
+
+static void act_fourth(uint64_t *thrown)
+{
+	act(thrown, 3);
+}
+
+static size_t least(size_t one, size_t other)
+{
+	return one < other ? one : other;
+}
+
+static int begin(uint64_t seed)
+{
+	struct sysinfo machine;
+	struct kadapt_memory dense = {
+	    .flags = KADAPT_MEMORY_DENSE,
+	    .chunk_bytes = SPARSE_STEP,
+	};
+
+	(void)seed;
+	if (sysinfo(&machine))
+		return -1;
+	field.device = open_device();
+	field.piece_count = least(machine.totalram / SHARE / PIECE_BYTES, MOST_PIECES);
+	field.piece_count -= field.piece_count % BATTLE_THREADS;
+	field.steps = least(2 * machine.totalram / SPARSE_STEP, MOST_STEPS);
+	field.pieces = map(NULL, field.piece_count * PIECE_BYTES, 0);
+	/* A page behind the last step's is looked at. */
+	dense.bytes = (field.steps + 1) * SPARSE_STEP;
+	field.sparse = map(NULL, dense.bytes, MAP_NORESERVE);
+	dense.address = (uintptr_t)field.sparse;
+	return ioctl(field.device, KADAPT_MEMORY, &dense) ? -1 : field.device;
+}
+
+static enum outcome fight_for_memory(void)
+{
+	static const struct battle battle = {
+	    .begin = begin,
+	    .threads = {act_first, act_second, act_third, act_fourth},
+	    .totals = {"ranges bound", "pieces compared", "moved", "forks"},
+	};
+
+	if (!(device_features() & KADAPT_FEATURE_MEMORY))
+		return skip("this kernel has no ranges of memory");
+	return battle_fight(&battle);
+}
+
+const struct test_case memory_fault_cases[] = {
+    {"memory_battle", "threads that do all there is with their memory find in it what they wrote",
+     fight_for_memory},
+    {0},
+};
