@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import programs
+from keeping import print_and_keep
 
 from kadence import execution, measure, pipeline, program, resources, statistics
 from kadence.errors import KadenceError
@@ -173,21 +174,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="programs whose name this expression matches")
     options = parser.parse_args()
-    printed = [
-        "adapted against plain on the same kernel: the plain run's median, and the ratio",
-        "of times with its interval (95 %)",
-        "",
-    ]
-    for line in printed:
-        print(line)
-    for name in (name for name in NAMES if re.search(options.only, name)):
-        for line in told(name):
-            print(line, flush=True)
-            printed.append(line)
-    kept = resources.home() / "build" / "bench" / "io-programs.txt"
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    kept.write_text("\n".join(printed) + "\n", encoding="utf-8")
+    print_and_keep(everything(options.only), "io-programs.txt")
     return 0
+
+
+def everything(pattern: str) -> Iterator[str]:
+    """All lines, as they come."""
+    yield "adapted against plain on the same kernel: the plain run's median, and the ratio"
+    yield "of times with its interval (95 %)"
+    yield ""
+    for name in NAMES:
+        if re.search(pattern, name):
+            yield from told(name)
 
 
 if __name__ == "__main__":

@@ -18,11 +18,11 @@ import planned_pages
 import programs
 import um
 import um_paths
+from keeping import print_and_keep
 from planned_pages import Pages
 from rows import MISSED, Goal, Row, summary, table
 from stock import Stock, count, facts, smallest
 
-from kadence import resources
 from kadence.boot import debian
 from kadence.errors import KadenceError
 from kadence.kconfig.build import BuildRequest, build
@@ -130,12 +130,7 @@ def main() -> int:
     chosen = [name for name in programs.NAMES if re.search(options.only, name)]
     if not chosen:
         parser.error(f"no program matches {options.only!r}; there are {', '.join(programs.NAMES)}")
-    printed = []
-    for line in everything(chosen, options.builds):
-        print(line, flush=True)
-        printed.append(line)
-    kept = resources.home() / "build" / "bench" / "kernel.txt"
-    kept.write_text("\n".join(printed) + "\n", encoding="utf-8")
+    print_and_keep(everything(chosen, options.builds), "kernel.txt")
     return 0
 
 

@@ -16,10 +16,11 @@ import memory_lab
 import memory_lab_programs
 import memory_programs
 import memory_touch
+from keeping import print_and_keep
 from memory_rows import table, tally
 from rows import Tally
 
-from kadence import neighbours, resources
+from kadence import neighbours
 from kadence.errors import KadenceError
 from kadence.neighbours import Neighbours
 
@@ -79,13 +80,8 @@ def main() -> int:
         "--only", default="", help="touch, lab and programs that this expression matches"
     )
     options = parser.parse_args()
-    printed = []
     around = Neighbours()
-    for line in itertools.chain(told(options.only), disturbance(around)):
-        print(line, flush=True)
-        printed.append(line)
-    kept = resources.home() / "build" / "bench" / "memory.txt"
-    kept.write_text("\n".join(printed) + "\n", encoding="utf-8")
+    print_and_keep(itertools.chain(told(options.only), disturbance(around)), "memory.txt")
     return 0
 
 

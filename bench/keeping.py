@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a benchmark ends with: its lines are printed as they come, and kept in build/bench/."""
+
+from collections.abc import Iterable
+
+from kadence import resources
+
+
+def print_and_keep(lines: Iterable[str], name: str) -> None:
+    """Print each line when it is there; the file has all of them once there are no more."""
+    printed = []
+    for line in lines:
+        print(line, flush=True)
+        printed.append(line)
+    kept = resources.home() / "build" / "bench" / name
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text("\n".join(printed) + "\n", encoding="utf-8")
