@@ -91,33 +91,36 @@ void *kadapt_reallocarray(void *block, size_t count, size_t size, unsigned int t
 	return kadapt_realloc(block, all, treatments);
 }
 
-void *kadapt_memalign(size_t alignment, size_t size, unsigned int treatments)
+/* NULL: the block is not the arena's, or the original has something to say of the alignment. */
+static void *take_aligned(size_t alignment, size_t size, unsigned int treatments)
 {
 	size_t dirty;
-	void *block = NULL;
 
-	if (!is_small(size) && is_power_of_two(alignment))
-		block = kadapt_arena_take(size, alignment, treatments, &dirty);
+	if (is_small(size) || !is_power_of_two(alignment))
+		return NULL;
+	return kadapt_arena_take(size, alignment, treatments, &dirty);
+}
+
+void *kadapt_memalign(size_t alignment, size_t size, unsigned int treatments)
+{
+	void *block = take_aligned(alignment, size, treatments);
+
 	return block ? block : memalign(alignment, size);
 }
 
 void *kadapt_aligned_alloc(size_t alignment, size_t size, unsigned int treatments)
 {
-	size_t dirty;
-	void *block = NULL;
+	void *block = take_aligned(alignment, size, treatments);
 
-	if (!is_small(size) && is_power_of_two(alignment))
-		block = kadapt_arena_take(size, alignment, treatments, &dirty);
 	return block ? block : aligned_alloc(alignment, size);
 }
 
 int kadapt_posix_memalign(void **place, size_t alignment, size_t size, unsigned int treatments)
 {
-	size_t dirty;
 	void *block = NULL;
 
-	if (!is_small(size) && is_power_of_two(alignment) && alignment >= sizeof(void *))
-		block = kadapt_arena_take(size, alignment, treatments, &dirty);
+	if (alignment >= sizeof(void *))
+		block = take_aligned(alignment, size, treatments);
 	if (!block)
 		return posix_memalign(place, alignment, size);
 	*place = block;
