@@ -9,6 +9,12 @@ import pytest
 from workshop import Workshop, marker
 
 from kadence.phases import memory_calls
+from kadence.phases.memory_judgement import HUGE, KEEP, MAP_AHEAD, POPULATE
+from kadence.phases.memory_planning import HEAP, MAPPINGS, STACK
+
+# What a plan says.
+TREATMENTS = (POPULATE, KEEP, HUGE, MAP_AHEAD)
+AHEAD = (HEAP, STACK, MAPPINGS)
 
 # Statement -> what it is redirected to.
 STATEMENTS = {
@@ -112,6 +118,32 @@ def test_every_call_of_the_table_is_tested_and_planned() -> None:
     names = re.findall(r'^    \{site_kind::memory, "(\w+)",', table, re.MULTILINE)
     assert sorted(names) == sorted([*STATEMENTS.values(), *OPERATORS.values()])
     assert sorted(names) == sorted(name for family in memory_calls.FAMILIES for name in family)
+
+
+def test_the_profiler_knows_every_call_of_the_table(root: Path) -> None:
+    """And three more that nobody redirects: it looks through them for the program's own place."""
+    text = (root / "profiler/kbbv/sites.c").read_text()
+    table = text[text.index("} allocators[] = {") :]
+    names = re.findall(r'^    \{"(\w+)", \w+\},', table[: table.index("};")], re.MULTILINE)
+    redirected = [name for family in memory_calls.FAMILIES for name in family]
+    assert sorted(names) == sorted([*redirected, "mremap", "sbrk", "brk"])
+
+
+def test_words_of_a_plan_are_the_bits_of_the_library(root: Path) -> None:
+    """The plugin reads words and hands on bits, which libkadapt's header names."""
+    header = (root / "kadapt/lib/libkadapt.h").read_text()
+    plugin = (root / "gccplugin/plan.cc").read_text()
+    words = {"TREAT": ("treatments", TREATMENTS), "AHEAD": ("places", AHEAD)}
+    for prefix, (table, planned) in words.items():
+        named = re.findall(rf"#define KADAPT_{prefix}_(\w+) (0x\w+)", header)
+        bits = {word.lower().replace("_", "-"): int(bit, 16) for word, bit in named}
+        rows = plugin.split(f"named_bit {table}[] = {{")[1].split("};")[0]
+        read = {word: int(bit, 16) for word, bit in re.findall(r'\{"([\w-]+)", (0x\w+)\}', rows)}
+        assert read == bits
+        assert sorted(planned) == sorted(bits)
+    every = re.search(r"all_treatments = (0x\w+);", (root / "gccplugin/site_pass.cc").read_text())
+    assert every is not None
+    assert int(every[1], 16) == (1 << len(TREATMENTS)) - 1
 
 
 def test_every_call_of_the_table_is_declared(root: Path) -> None:
