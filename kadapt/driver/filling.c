@@ -2,10 +2,12 @@
 /*
  * Making pages present: blocks that are contiguous in physical memory, so that
  * the host maps each with one call, and nothing that would have to be waited for.
- * Where memory is short no page is made present that nobody has asked for.
+ * Where memory is short, the machine's or that of the program's control group, no
+ * page is made present that nobody has asked for.
  */
 #include <linux/gfp.h>
 #include <linux/log2.h>
+#include <linux/memcontrol.h>
 #include <linux/minmax.h>
 #include <linux/oom.h>
 #include <linux/rmap.h>
@@ -35,6 +37,37 @@ static bool memory_is_short(unsigned long bytes)
 	return si_mem_available() < (long)(bytes >> PAGE_SHIFT) + reserved;
 }
 
+#ifdef CONFIG_MEMCG
+
+static bool is_short(struct mem_cgroup *group, unsigned long pages)
+{
+	unsigned long most = min(READ_ONCE(group->memory.max),
+				 READ_ONCE(group->memory.high));
+
+	return page_counter_read(&group->memory) + pages +
+	       most / RESERVED_SHARE > most;
+}
+
+/* The process's group, or one of those around it. */
+static bool group_is_short(struct mm_struct *mm, unsigned long bytes)
+{
+	struct mem_cgroup *own = get_mem_cgroup_from_mm(mm), *group = own;
+
+	while (group && !is_short(group, bytes >> PAGE_SHIFT))
+		group = parent_mem_cgroup(group);
+	mem_cgroup_put(own);
+	return group;
+}
+
+#else
+
+static bool group_is_short(struct mm_struct *mm, unsigned long bytes)
+{
+	return false;
+}
+
+#endif
+
 /* Nothing is reclaimed for a block; small ones let reclaim begin beside. */
 static gfp_t block_gfp(unsigned int order)
 {
@@ -45,8 +78,28 @@ static gfp_t block_gfp(unsigned int order)
 	return gfp & ~__GFP_DIRECT_RECLAIM;
 }
 
-/* The largest block of at most *count pages that can be had, as single pages. */
-static struct page *take_block(unsigned int *count)
+/*
+ * How many of these pages the process's control group has room for. A group's
+ * reclaim is for what the program asks for itself; the others go back.
+ */
+static unsigned int charge(struct mm_struct *mm, struct page *page,
+			   unsigned int count)
+{
+	unsigned int charged = 0, i;
+
+	while (charged < count &&
+	       !mem_cgroup_charge(page_folio(page + charged), mm, block_gfp(0)))
+		charged++;
+	for (i = charged; i < count; i++)
+		__free_page(page + i);
+	return charged;
+}
+
+/*
+ * The largest block of at most *count pages that can be had, as single pages
+ * that are charged to the process's group.
+ */
+static struct page *take_block(struct mm_struct *mm, unsigned int *count)
 {
 	int order = min(ilog2(*count), MAX_PAGE_ORDER);
 
@@ -56,8 +109,8 @@ static struct page *take_block(unsigned int *count)
 		if (!page)
 			continue;
 		split_page(page, order);
-		*count = 1U << order;
-		return page;
+		*count = charge(mm, page, 1U << order);
+		return *count ? page : NULL;
 	}
 	return NULL;
 }
@@ -92,7 +145,7 @@ static unsigned int install(struct vm_area_struct *vma, pmd_t *pmd,
 
 	for (i = 0; i < count; i++) {
 		if (!is_stable || !kadapt_pte_unwritten(ptep_get(pte + i))) {
-			__free_page(page + i);
+			folio_put(page_folio(page + i));
 			continue;
 		}
 		install_page(vma, address + i * PAGE_SIZE, pte + i, page + i);
@@ -132,7 +185,7 @@ static bool fill_table(struct vm_area_struct *vma, unsigned long start,
 			count = 1;
 			continue;
 		}
-		page = take_block(&count);
+		page = take_block(mm, &count);
 		if (!page)
 			return false;
 		um_clear_pages(page_to_phys(page), count * PAGE_SIZE);
@@ -151,10 +204,11 @@ unsigned long kadapt_fill(struct vm_area_struct *vma, unsigned long start,
 	for (; start < end && !fatal_signal_pending(current); start = next) {
 		next = pmd_addr_end(start, end);
 		if (memory_is_short(next - start) ||
+		    group_is_short(vma->vm_mm, next - start) ||
 		    !fill_table(vma, start, next, &filled))
 			break;
 		cond_resched();
 	}
-	kadapt_takeback_expect(filled >> PAGE_SHIFT);
+	kadapt_takeback_expect(vma->vm_mm, filled >> PAGE_SHIFT);
 	return filled;
 }

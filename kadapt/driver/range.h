@@ -100,7 +100,7 @@ unsigned long kadapt_populate_now(struct mm_struct *mm, unsigned long start,
 				  unsigned long end);
 
 /* takeback.c */
-void kadapt_takeback_expect(unsigned long pages);
+void kadapt_takeback_expect(struct mm_struct *mm, unsigned long pages);
 int kadapt_takeback_init(void);
 void kadapt_takeback_exit(void);
 

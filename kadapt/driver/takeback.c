@@ -3,12 +3,15 @@
  * Where memory is short, pages that were made present and still hold nothing but
  * zeroes are taken back: before the program would have to wait for memory, and
  * at the latest before anything is killed for it. To the program they are as
- * they were.
+ * they were. Where it is a control group that is short, those of all groups are
+ * looked at: who is not short has a page again with the next fault.
  *
  * Nothing but the kernel runs meanwhile: User-Mode Linux has one processor, and
  * its processes stand still. So what is zero when it is looked at is zero when
  * it is taken.
  */
+#include <linux/memcontrol.h>
+#include <linux/nodemask.h>
 #include <linux/oom.h>
 #include <linux/pagewalk.h>
 #include <linux/rmap.h>
@@ -23,9 +26,32 @@ static struct shrinker *shrinker;
 /* Pages made present since it was last looked which of them are used. */
 static atomic_long_t unseen;
 
-void kadapt_takeback_expect(unsigned long pages)
+#ifdef CONFIG_MEMCG
+
+/* A control group that is short asks only those who said that they have some. */
+static void tell_group(struct mm_struct *mm)
 {
+	struct mem_cgroup *group = get_mem_cgroup_from_mm(mm);
+
+	if (group && !mem_cgroup_is_root(group))
+		set_shrinker_bit(group, first_online_node, shrinker->id);
+	mem_cgroup_put(group);
+}
+
+#else
+
+static void tell_group(struct mm_struct *mm)
+{
+}
+
+#endif
+
+void kadapt_takeback_expect(struct mm_struct *mm, unsigned long pages)
+{
+	if (!pages)
+		return;
 	atomic_long_add(pages, &unseen);
+	tell_group(mm);
 }
 
 /* Is the page this process's alone, unused by anyone, and as it was given? */
@@ -83,7 +109,7 @@ static bool visit_ranges(struct kadapt_ranges *ranges, void *data)
 
 	if (!mmap_read_trylock(ranges->mm)) {
 		/* Another time. */
-		kadapt_takeback_expect(1);
+		kadapt_takeback_expect(ranges->mm, 1);
 		return true;
 	}
 	while (kadapt_range_next(ranges, &next, &range))
@@ -141,7 +167,8 @@ int kadapt_takeback_init(void)
 {
 	int error;
 
-	shrinker = shrinker_alloc(0, "kadapt");
+	shrinker = shrinker_alloc(SHRINKER_MEMCG_AWARE | SHRINKER_NONSLAB,
+				  "kadapt");
 	if (!shrinker)
 		return -ENOMEM;
 	shrinker->count_objects = count_objects;

@@ -16,8 +16,10 @@ from kadence.kconfig.build import BuildRequest, build
 
 pytestmark = pytest.mark.kernel
 
+# Cases about control groups, which a kernel for one job has none of.
+OF_GROUPS = {"group_charged", "group_limit", "group_around"}
 # Cases that are about something this kernel hasn't got, or has for everyone.
-NOT_HERE = {
+NOT_HERE = OF_GROUPS | {
     "error_quantum_eopnotsupp",  # it has the quantum
     "error_eacces",  # the guest belongs to one user
     "error_enomem",  # no fault injection in an ordinary kernel
@@ -85,6 +87,18 @@ def test_memory_in_bulk_gives_way_in_a_small_machine(
 
 
 @pytest.mark.full
+def test_memory_in_bulk_is_charged_to_control_groups(
+    selftest: Path, tap: Callable[[str], Any]
+) -> None:
+    """Where a group is short, adaptation gives way before the program is killed."""
+    kernel = build(BuildRequest(overrides=(("MEMCG", "y"),)))
+    text = run_in_guest(kernel, selftest, "group_", "memory_", memory_bytes=FILLED_BYTES)
+    report = tap(text)
+    assert report.failed == report.skipped == set(), text
+    assert report.passed >= OF_GROUPS, text
+
+
+@pytest.mark.full
 def test_older_series_keeps_them_without_the_quantum(
     selftest: Path, tap: Callable[[str], Any]
 ) -> None:
@@ -98,7 +112,7 @@ def test_older_series_keeps_them_without_the_quantum(
     }
     assert unsupported <= report.passed, text
     others = {name for name in report.skipped if not name.startswith(("slice_", "latency_"))}
-    about_rings = unsupported | {"window_huge"}
+    about_rings = unsupported | OF_GROUPS | {"window_huge"}
     assert others == ABOUT_QUANTUM | NOT_HERE - about_rings, text
 
 

@@ -35,6 +35,7 @@ extern const struct test_case batch_cases[];
 extern const struct test_case memory_cases[];
 extern const struct test_case memory_life_cases[];
 extern const struct test_case memory_random_cases[];
+extern const struct test_case group_cases[];
 
 /* As the program's only argument: it ends at once, as one that another executes. */
 #define NO_CASE "--no-case"
