@@ -6,7 +6,8 @@ $(TOUCH): bench/memory/touch.c kadapt/uapi/kadapt.h
 	@mkdir -p $(@D)
 	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -Ikadapt/uapi -o $@ $<
 
-# ONLY=EXPRESSION chooses parts: touch, lab, and programs by name, as in ONLY='touch|fft'.
+# ONLY=EXPRESSION chooses parts: touch, programs by name, lab (a page there) and lab with a program's
+# name, as in ONLY='touch|^fft' or ONLY=lab.
 .PHONY: bench-memory
 bench-memory: build $(STAMPS)/minimap2-packages ## page faults, peak memory and time where memory is planned, beside unadapted
 	$(PYTHON) bench/memory.py $(if $(ONLY),--only '$(ONLY)')

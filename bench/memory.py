@@ -26,6 +26,8 @@ from kadence.neighbours import Neighbours
 
 Told = Generator[str, None, Tally]
 
+LAB = "lab"
+
 
 def programs(pattern: str) -> Told:
     """The programs whose name the expression matches, in a table each."""
@@ -43,11 +45,13 @@ def programs(pattern: str) -> Told:
 
 
 def lab(pattern: str) -> Told:
-    """A page's cost, and programs whose name the expression matches as well."""
-    found = yield from memory_lab.lines()
-    yield ""
+    """What the expression matches of the lab: what a page costs, and programs there."""
+    found = Tally()
+    if re.search(pattern, LAB):
+        found += yield from memory_lab.lines()
+        yield ""
     for subject in memory_programs.SUBJECTS:
-        if subject.in_lab and re.search(pattern, subject.name):
+        if subject.in_lab and re.search(pattern, f"{LAB} {subject.name}"):
             found += yield from memory_lab_programs.lines(subject)
             yield ""
     return found
@@ -60,8 +64,7 @@ def told(pattern: str) -> Iterator[str]:
         found += yield from memory_touch.lines()
         yield ""
     found += yield from programs(pattern)
-    if re.search(pattern, "lab"):
-        found += yield from lab(pattern)
+    found += yield from lab(pattern)
     yield f"In all {found}"
 
 
@@ -77,7 +80,7 @@ def main() -> int:
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--only", default="", help="touch, lab and programs that this expression matches"
+        "--only", default="", help="what this matches of touch, heat, …, lab, lab heat, …"
     )
     options = parser.parse_args()
     around = Neighbours()
