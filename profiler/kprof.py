@@ -1,17 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reads and writes profiles.
 
-The bytes, all numbers little-endian:
+A profile comes in two forms, and is the same profile in both:
 
-    file     "\\x93KPROF\\r\\n", version (4 bytes), then the chunks named in `CHUNKS`, in order
+    file     "\\x93KPROF\\r\\n", version (4 bytes), form (4 bytes), and what the form says
+
+    STRM     what a backend appends while the program runs, readable up to the last whole interval
+             whatever crashes: the frames at the head of kbbv/stream.c, read by rawstream.py
+    COLS     what is made of it when the run is over, in its place: compact, and checked whole
+
+The bytes of COLS, all numbers little-endian:
+
+    body     the chunks named in `CHUNKS`, in order
     chunk    tag (4 bytes), length of the body as stored (8 bytes), CRC-32 of tag, length and
              body (4 bytes), body, compressed by zlib
     column   type (2 bytes: u1 u2 u4 u8 i1 i2 i4 i8 f8), number of values (8 bytes), values
 
-    META     JSON: interval, argv, command, build_id, exit_status, facts
+    META     JSON: interval, unit, backend, argv, command, build_id, exit_status, facts
     STRG     JSON: every text that a column refers to, by position
     BLKS     columns: address (each minus the one before), instructions, function, file, line,
-             object, entry
+             object, entry, checksum, index in the CFG (from 1; 0: none)
     FUNC     JSON: for every function name, file, line, checksum and its loops' index, line, depth
     ROWS     columns: instructions, thread, start (each minus the one before)
     CNTS     columns: entries in every row, block (each minus the one before), count
@@ -41,7 +49,7 @@ from scipy import sparse
 
 from kadence.artefact import atomic_output
 from kadence.errors import ArtefactError
-from kadence.profiler import memorychunks
+from kadence.profiler import memorychunks, rawstream, recorded
 from kadence.profiler.chunks import (
     CHECKSUM,
     CHUNK_START,
@@ -67,7 +75,8 @@ from kadence.profiler.profile import (
 )
 
 MAGIC = b"\x93KPROF\r\n"
-VERSION = 2
+VERSION = 3
+STREAM, COLUMNS = b"STRM", b"COLS"
 CHUNKS = (
     *("META", "STRG", "BLKS", "FUNC", "ROWS", "CNTS", "VECS", "CALL"),
     *memorychunks.CHUNKS,
@@ -75,6 +84,7 @@ CHUNKS = (
 )
 
 VERSION_FIELD = struct.Struct("<I")
+HEAD_SIZE = len(MAGIC) + VERSION_FIELD.size + len(STREAM)
 LARGEST_SHORT = 2**31 - 1
 
 
@@ -89,6 +99,8 @@ def _meta(profile: Profile) -> bytes:
     return _json(
         {
             "interval": profile.interval,
+            "unit": profile.unit,
+            "backend": profile.backend,
             "argv": profile.argv,
             "command": profile.command,
             "build_id": profile.build_id,
@@ -108,6 +120,8 @@ def _blocks(blocks: Sequence[Block], texts: Texts) -> bytes:
             packed(block.line for block in blocks),
             packed(texts.number(block.object) for block in blocks),
             packed(int(block.entry) for block in blocks),
+            packed(texts.number(block.checksum) for block in blocks),
+            packed(0 if block.index is None else block.index + 1 for block in blocks),
         )
     )
 
@@ -179,7 +193,7 @@ def write(path: Path, profile: Profile) -> None:
     """Write a profile; reading it gives the same again, and the same profile the same bytes."""
     bodies = _bodies(profile)
     with atomic_output(path) as temporary, temporary.open("wb") as file:
-        file.write(MAGIC + VERSION_FIELD.pack(VERSION))
+        file.write(MAGIC + VERSION_FIELD.pack(VERSION) + COLUMNS)
         for tag in CHUNKS:
             body = zlib.compress(bodies[tag], 6)
             start = CHUNK_START.pack(tag.encode("ascii"), len(body))
@@ -190,10 +204,22 @@ def write(path: Path, profile: Profile) -> None:
 
 
 def _read_blocks(chunk: Chunk, texts: Sequence[str]) -> tuple[Block, ...]:
-    addresses, lengths, functions, files, lines, objects, entries = whole_columns(chunk)
+    addresses, lengths, functions, files, lines, objects, entries, checksums, indices = (
+        whole_columns(chunk)
+    )
     return tuple(
-        Block(address, length, texts[function], texts[file], line, texts[elf], bool(entry))
-        for address, length, function, file, line, elf, entry in zip(
+        Block(
+            address,
+            length,
+            texts[function],
+            texts[file],
+            line,
+            texts[elf],
+            bool(entry),
+            texts[checksum],
+            index - 1 if index else None,
+        )
+        for address, length, function, file, line, elf, entry, checksum, index in zip(
             sums_of(addresses).view(np.uint64).tolist(),
             lengths.tolist(),
             functions.tolist(),
@@ -201,6 +227,8 @@ def _read_blocks(chunk: Chunk, texts: Sequence[str]) -> tuple[Block, ...]:
             lines.tolist(),
             objects.tolist(),
             entries.tolist(),
+            checksums.tolist(),
+            indices.tolist(),
             strict=True,
         )
     )
@@ -307,6 +335,8 @@ def _build(file: BinaryIO) -> Profile:
         exit_status=meta["exit_status"],
         facts=meta["facts"],
         memory=memory,
+        backend=meta["backend"],
+        unit=meta["unit"],
     )
 
 
@@ -315,13 +345,14 @@ def read(path: Path) -> Profile:
     path = Path(path)
     try:
         with path.open("rb") as file:
-            _check_version(path, file.read(len(MAGIC) + VERSION_FIELD.size))
+            if _form_of(path, file.read(HEAD_SIZE)) == STREAM:
+                return recorded.profile(rawstream.read(path))
             return _guarded(path, file)
     except OSError as error:
         raise ArtefactError(f"cannot read {path}: {error.strerror}") from error
 
 
-def _check_version(path: Path, start: bytes) -> None:
+def _form_of(path: Path, start: bytes) -> bytes:
     if not start.startswith(MAGIC):
         raise ArtefactError(f"{path} is not a profile; make one with `kadence profile`")
     if len(start) < len(MAGIC) + VERSION_FIELD.size:
@@ -331,6 +362,10 @@ def _check_version(path: Path, start: bytes) -> None:
         raise ArtefactError(
             f"{path} is a profile of version {version}, this Kadence knows {VERSION}; make it anew"
         )
+    form = start[len(MAGIC) + VERSION_FIELD.size :]
+    if form not in (STREAM, COLUMNS):
+        raise ArtefactError(f"{path} is damaged (its form is {form!r}); make it anew")
+    return form
 
 
 def _guarded(path: Path, file: BinaryIO) -> Profile:

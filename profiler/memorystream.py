@@ -66,6 +66,8 @@ class MemoryStream:
     def add_mapping(self, body: bytes) -> None:
         """Frame M."""
         thread, number, kind, unreserved, site, size, request = leb128.decode(body).tolist()
+        if site > len(self.sites):
+            raise ValueError("a mapping names an unknown allocation site")
         if number != len(self._mappings) or not 1 <= kind <= len(MEMORY_KINDS):
             raise ValueError("mappings are not in order")
         of = self._usage[site] if site else _Usage()
@@ -113,10 +115,14 @@ class MemoryStream:
         """Frame T."""
         thread, count, *numbers = leb128.decode(body).tolist()
         for entry in np.array(numbers, dtype=np.int64).reshape(count, 6).tolist():
+            if entry[0] >= len(self._mappings):
+                raise ValueError("pages of an unknown mapping were touched")
             self._waiting[thread].append(partial(self._add_touches, entry))
 
     def in_order(self, order: Sequence[int]) -> Memory:
         """All of it, where row number `order[i]` is interval i of the profile."""
+        if not order:
+            return Memory()  # there is no interval that anything could belong to
         for thread, waiting in self._waiting.items():
             for settle in waiting:
                 settle(self._last_row.get(thread, 0))

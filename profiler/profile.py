@@ -31,7 +31,8 @@ class Function:
 
 @dataclass(frozen=True)
 class Block:
-    """A superblock as Valgrind translated it (single entry, several exits)."""
+    """A superblock as Valgrind translated it (single entry, several exits), or a basic block as
+    the compiler made it, which has no address, but a place in its function's CFG."""
 
     address: int
     instructions: int  # guest instructions from entry to the last exit
@@ -40,6 +41,8 @@ class Block:
     line: int
     object: str  # path of the ELF object
     entry: bool  # the address is that of the function's symbol
+    checksum: str = ""  # of the function's CFG, where the block was named by it
+    index: int | None = None  # in that CFG
 
 
 @dataclass(frozen=True)
@@ -175,7 +178,7 @@ class Profile:
     row sums to `instructions[i]`. `counts[i, b]` is how often b was entered.
     """
 
-    interval: int  # instructions an interval was meant to have
+    interval: int  # how many of `unit` an interval was meant to have
     vectors: Vectors  # numbers of any type, intervals x blocks
     counts: sparse.csr_array  # likewise; never subtract them, they may be unsigned
     instructions: npt.NDArray[np.int64]
@@ -191,6 +194,9 @@ class Profile:
     # What concerns the run as a whole: "socket_families" (list of int), "threads" and
     # "processes" (how many there were), "shared_memory" (bool), "memory_bytes" (peak mapped),
     # "memory_rows_unseen" (rows whose touches are told with a later row's),
-    # "memory_limit_bytes" (what the machine, its control group or a limit left the program).
+    # "memory_limit_bytes" (what the machine, its control group or a limit left the program),
+    # "complete" (bool: the recording went on to the end of the process, or to its exec).
     facts: dict[str, Any] = field(default_factory=dict)
     memory: Memory = Memory()
+    backend: str = "kbbv"  # or "compiled"
+    unit: str = "instructions"  # of `interval`; or "nanoseconds" of processor time

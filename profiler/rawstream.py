@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads what kbbv wrote; the format is at the head of kbbv/stream.c."""
+"""Reads a profile as it is written while the program runs; the format is at the head of
+kbbv/stream.c.
+
+What is cut off or scrambled ends the reading, for whoever wrote it may have died at any moment:
+what was whole before is kept. A whole frame that makes no sense is refused.
+"""
 
 import mmap
 import os
 import struct
-from collections.abc import Callable, Iterator
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -18,8 +24,10 @@ from kadence.profiler import leb128, memorystream
 from kadence.profiler.memorystream import MemoryStream
 from kadence.profiler.profile import Block, SystemCalls
 
-MAGIC = b"KBBVRAW1"
-HEADER = struct.Struct("<BI")
+START = b"\x93KPROF\r\n" + struct.pack("<I", 3) + b"STRM"
+HEADER = struct.Struct("<BII")
+BEFORE_CHECKSUM = 5
+UNITS = ("instructions", "nanoseconds")
 DESCRIPTORS = ("", "file", "socket", "pipe", "device", "other")
 
 
@@ -35,24 +43,55 @@ class Row:
     calls: npt.NDArray[np.int64]  # one line each: number, kind of descriptor, count, bytes
 
 
+@dataclass(frozen=True)
+class Head:
+    """Whose profile it is."""
+
+    interval: int
+    unit: str
+    backend: str
+    process: int
+    parent: int  # 0: none that was recorded
+    build_id: str | None
+    path: str
+    argv: tuple[str, ...]
+
+
 @dataclass
 class Recording:
-    """A whole stream, as far as it was written."""
+    """A stream as far as it was written."""
 
-    interval: int = 0
+    head: Head
     blocks: list[Block] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
     call_names: dict[int, str] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
     complete: bool = False  # the run came to its end
     replaced: bool = False  # the last that was seen is an exec
+    exit_status: int = 0
     memory: MemoryStream = field(default_factory=MemoryStream)
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing can follow."""
+        return self.complete or self.replaced
+
+
+def _head(body: bytes) -> Head:
+    cursor = leb128.Cursor(body)
+    interval, unit = cursor.number(), cursor.number()
+    backend = cursor.text()
+    process, parent = cursor.number(), cursor.number()
+    build_id, path = cursor.text(), cursor.text()
+    argv = tuple(cursor.text() for _ in range(cursor.number()))
+    return Head(interval, UNITS[unit], backend, process, parent, build_id or None, path, argv)
 
 
 def _block(recording: Recording, body: bytes) -> None:
     cursor = leb128.Cursor(body)
     number, address, instructions, entry, line = (cursor.number() for _ in range(5))
-    function, directory, file, object_path = (cursor.text() for _ in range(4))
+    function, directory, file, object_path, checksum = (cursor.text() for _ in range(5))
+    index = cursor.number()
     if number != len(recording.blocks):
         raise ValueError("blocks are not in order")
     recording.blocks.append(
@@ -64,6 +103,8 @@ def _block(recording: Recording, body: bytes) -> None:
             line=line,
             object=object_path,
             entry=bool(entry),
+            checksum=checksum,
+            index=index - 1 if index else None,
         )
     )
 
@@ -77,6 +118,8 @@ def _row(recording: Recording, body: bytes) -> None:
     blocks = np.cumsum(table[:, 0])
     if entries and blocks[-1] >= len(recording.blocks):
         raise ValueError("a row names an unknown block")
+    if (calls[:, 1] >= len(DESCRIPTORS)).any():
+        raise ValueError("a row names an unknown kind of descriptor")
     recording.memory.row_ends(thread, len(recording.rows))
     recording.rows.append(Row(thread, start, blocks, table[:, 1], table[:, 2], calls))
 
@@ -103,8 +146,9 @@ def _exec(recording: Recording, _body: bytes) -> None:
     recording.replaced = True
 
 
-def _end(recording: Recording, _body: bytes) -> None:
+def _end(recording: Recording, body: bytes) -> None:
     recording.complete = True
+    recording.exit_status = leb128.Cursor(body).number() if body else 0
 
 
 def _of_memory(
@@ -125,20 +169,25 @@ FRAMES: dict[int, Callable[[Recording, bytes], None]] = {
 
 
 def _frames(data: mmap.mmap, offset: int) -> Iterator[tuple[int, bytes]]:
-    """The whole frames; what a dying process left cut off at the end is not among them."""
+    """The whole frames, up to the first that is cut off or not as it was written."""
     while offset + HEADER.size <= len(data):
-        kind, length = HEADER.unpack_from(data, offset)
-        offset += HEADER.size
-        if offset + length > len(data):
+        kind, length, expected = HEADER.unpack_from(data, offset)
+        begin = offset + HEADER.size
+        body = data[begin : begin + length]
+        checksum = zlib.crc32(body, zlib.crc32(data[offset : offset + BEFORE_CHECKSUM]))
+        if len(body) != length or checksum != expected:
             return
-        yield kind, data[offset : offset + length]
-        offset += length
+        yield kind, body
+        offset = begin + length
 
 
 def _read(data: mmap.mmap) -> Recording:
-    cursor = leb128.Cursor(data[: len(MAGIC) + 10], len(MAGIC))
-    recording = Recording(interval=cursor.number())
-    for kind, body in _frames(data, cursor.offset):
+    frames = _frames(data, len(START))
+    kind, body = next(frames, (0, b""))
+    if kind != ord("H"):
+        raise ValueError("its head is missing")
+    recording = Recording(_head(body))
+    for kind, body in frames:
         recording.replaced = False
         FRAMES[kind](recording, body)
     return recording
@@ -148,71 +197,68 @@ def read(path: Path) -> Recording:
     """Read a stream as far as it has whole frames."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            if data[: len(MAGIC)] != MAGIC:
+            if data[: len(START)] != START:
                 raise ValueError("unknown magic")
             return _read(data)
-    except (ValueError, IndexError, KeyError) as error:
-        raise ArtefactError(
-            f"the recording {path} is damaged ({error}); profile the program again"
-        ) from error
+    except (ValueError, IndexError, KeyError, OverflowError) as error:
+        raise ArtefactError(f"{path} is damaged ({error}); profile the program again") from error
 
 
 class RowCounter:
     """Counts the rows of a stream that is still being written."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, before: tuple[int, int] | None = None) -> None:
         self.rows = 0
-        self._path = path
-        self._offset = 0
+        self._path, self._before = path, before
+        self._offset = len(START)
 
     def advance(self) -> int:
         """Look at what was appended since the last call; return the rows so far."""
         try:
             with self._path.open("rb") as file:
                 self._count(file)
-        except (OSError, IndexError):
+        except OSError:
             pass  # not there yet: there will be another look
         return self.rows
 
     def _count(self, file: BinaryIO) -> None:
-        if self._offset == 0:
-            cursor = leb128.Cursor(file.read(len(MAGIC) + 10), len(MAGIC))
-            cursor.number()
-            self._offset = cursor.offset
-        size = os.fstat(file.fileno()).st_size
+        status = os.fstat(file.fileno())
+        if (status.st_dev, status.st_ino) == self._before:
+            return  # an older profile, that will be replaced
+        size = status.st_size
         while self._offset + HEADER.size <= size:
             file.seek(self._offset)
-            kind, length = HEADER.unpack(file.read(HEADER.size))
+            kind, length, _checksum = HEADER.unpack(file.read(HEADER.size))
             if self._offset + HEADER.size + length > size:
                 return
             self._offset += HEADER.size + length
             self.rows += kind == ord("R")
 
 
-def matrices(recording: Recording) -> tuple[sparse.csr_array, sparse.csr_array]:
+def matrices(rows: Sequence[Row], blocks: int) -> tuple[sparse.csr_array, sparse.csr_array]:
     """The rows' instructions and counts by block, as sparse matrices."""
-    rows = recording.rows
-    shape = (len(rows), len(recording.blocks))
+    shape = (len(rows), blocks)
+    none = np.zeros(0, dtype=np.int64)
     ends = np.cumsum([0, *(row.blocks.size for row in rows)])
-    columns = np.concatenate([row.blocks for row in rows])
-    counts = np.concatenate([row.counts for row in rows]).astype(np.float64)
-    instructions = np.concatenate([row.instructions for row in rows]).astype(np.float64)
+    columns = np.concatenate([none, *(row.blocks for row in rows)])
+    counts = np.concatenate([none, *(row.counts for row in rows)]).astype(np.float64)
+    ran = np.concatenate([none, *(row.instructions for row in rows)]).astype(np.float64)
     return (
-        sparse.csr_array((instructions, columns, ends), shape=shape),
+        sparse.csr_array((ran, columns, ends), shape=shape),
         sparse.csr_array((counts, columns.copy(), ends.copy()), shape=shape),
     )
 
 
-def system_calls(recording: Recording) -> tuple[SystemCalls, ...]:
+def system_calls(rows: Sequence[Row], names: Mapping[int, str]) -> tuple[SystemCalls, ...]:
     """The calls of all rows, named, in the order of the rows."""
     return tuple(
         SystemCalls(
             interval=index,
-            name=recording.call_names.get(number, f"system_call_{number}"),
+            name=names.get(number, f"system_call_{number}"),
             descriptor=DESCRIPTORS[descriptor],
             count=count,
             bytes=moved,
         )
-        for index, row in enumerate(recording.rows)
+        for index, row in enumerate(rows)
         for number, descriptor, count, moved in sorted(map(tuple, row.calls.tolist()))
     )

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs a program under kbbv and turns the recording into a profile."""
 
+import glob
 import signal
 import sys
 import tempfile
@@ -9,11 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from kadence.errors import ArtefactError, ToolError, UsageError
-from kadence.profiler import cfgsection, kprof, launch, limits, program, rawstream
-from kadence.profiler.profile import Profile
+from kadence.profiler import cfgsection, kprof, launch, limits, program, rawstream, recorded
 from kadence.profiler.program import Program
 from kadence.profiler.rawstream import Recording
 
@@ -32,10 +30,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class _Scratch:
-    """What exists only during the run, beside the output."""
+    """What a run leaves while it lasts."""
 
-    raw: Path
+    raw: Path  # where kbbv writes: the output's own place
     log: Path
+    before: tuple[int, int] | None  # what was there: device and inode
 
 
 def profile(
@@ -49,7 +48,10 @@ def profile(
     stdout: launch.Stream = None,
     stderr: launch.Stream = None,
 ) -> Outcome:
-    """Run `argv` and write its profile to `output`, whatever the program's exit status."""
+    """Run `argv` and write its profile to `output`, whatever the program's exit status.
+
+    The profile is there, and grows, from the first interval on.
+    """
     output = Path(output)
     if not 1 <= interval <= LARGEST_INTERVAL:
         raise UsageError(
@@ -58,17 +60,20 @@ def profile(
         )
     found = program.find(argv, cwd, env)
     build_id, functions = cfgsection.read(found.elf)
-    with _scratch(output) as scratch:
+    with _scratch(output.absolute()) as scratch:
         command = launch.command(argv, scratch.raw, scratch.log, interval)
         place = launch.Surroundings(cwd, env, stdin, stdout, stderr)
         status = _run(command, place, scratch)
         recording = _recording(scratch, argv[0], status)
-    made = _profile(recording, argv, status)
+    made = recorded.profile(recording)
     made = replace(
         made,
+        argv=tuple(argv),
         functions=functions,
         build_id=build_id,
         command=_reproduction(argv, output, interval),
+        exit_status=status,
+        facts=made.facts | {"memory_limit_bytes": limits.memory()},
     )
     kprof.write(output, made)
     return Outcome(status, len(recording.rows), tuple(_notes(recording, found, argv[0], status)))
@@ -86,13 +91,25 @@ def _scratch(output: Path) -> Iterator[_Scratch]:
             f"cannot write {output}: {error.strerror}; choose another place with -o"
         ) from error
     with directory as name:
-        yield _Scratch(raw=Path(name) / "raw", log=Path(name) / "log")
+        try:
+            yield _Scratch(raw=output, log=Path(name) / "log", before=_identity(output))
+        finally:
+            for unnamed in output.parent.glob(f"{glob.escape(output.name)}.*.new"):
+                unnamed.unlink(missing_ok=True)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _run(command: Sequence[str], place: launch.Surroundings, scratch: _Scratch) -> int:
     if not sys.stderr.isatty():
         return launch.run(command, place, None)
-    progress = launch.Progress(rawstream.RowCounter(scratch.raw).advance)
+    progress = launch.Progress(rawstream.RowCounter(scratch.raw, scratch.before).advance)
     try:
         return launch.run(command, place, progress.look)
     finally:
@@ -111,38 +128,18 @@ def _last_words(log: Path) -> str:
 
 def _recording(scratch: _Scratch, name: str, status: int) -> Recording:
     words = _last_words(scratch.log)
+    written = _identity(scratch.raw) not in (None, scratch.before)
     if words.startswith("kbbv: cannot write"):
-        raise ToolError(f"the recording of {name} could not be written; make room on that disk")
-    if not scratch.raw.exists():
+        kept = f"{scratch.raw} has what came before; " if written else ""
+        raise ToolError(
+            f"the recording of {name} could not be written; {kept}make room on that disk"
+        )
+    if not written:
         raise ToolError(f"{name} could not be started under Valgrind: {words}")
     recording = rawstream.read(scratch.raw)
-    if not recording.rows:
-        raise ToolError(f"{name} ran no instruction under Valgrind: {words}")
-    if not (recording.complete or recording.replaced or status == 128 + signal.SIGKILL):
+    if not (recording.ended or status == 128 + signal.SIGKILL):
         raise ToolError(f"Valgrind failed while it ran {name}: {words}")
     return recording
-
-
-def _profile(recording: Recording, argv: Sequence[str], status: int) -> Profile:
-    # Stable: time order within a thread.
-    order = sorted(range(len(recording.rows)), key=lambda row: recording.rows[row].thread)
-    recording.rows[:] = [recording.rows[row] for row in order]
-    vectors, counts = rawstream.matrices(recording)
-    rows = recording.rows
-    return Profile(
-        interval=recording.interval,
-        vectors=vectors,
-        counts=counts,
-        instructions=np.array([row.instructions.sum() for row in rows], dtype=np.int64),
-        thread=np.array([row.thread for row in rows], dtype=np.int32),
-        start=np.array([row.start for row in rows], dtype=np.int64),
-        blocks=tuple(recording.blocks),
-        system_calls=rawstream.system_calls(recording),
-        argv=tuple(argv),
-        exit_status=status,
-        facts=recording.facts | {"memory_limit_bytes": limits.memory()},
-        memory=recording.memory.in_order(order),
-    )
 
 
 def _reproduction(argv: Sequence[str], output: Path, interval: int) -> tuple[str, ...]:

@@ -125,6 +125,8 @@ static void describe(const struct block *block)
 	if (!VG_(get_objname)(epoch, block->address, &object))
 		object = "";
 	stream_text(object);
+	stream_text("");  /* no CFG checksum, */
+	stream_number(0); /* and no index in a CFG */
 	stream_finish();
 }
 

@@ -11,6 +11,7 @@
 /* ---- stream.c: the output ---------------------------------------------------------------- */
 
 enum frame {
+	FRAME_HEAD = 'H',
 	FRAME_BLOCK = 'B',
 	FRAME_ROW = 'R',
 	FRAME_CALL_NAME = 'N',
@@ -25,7 +26,8 @@ enum frame {
 	FRAME_END = 'E',
 };
 
-Bool stream_open(const HChar *path, ULong interval);
+/* `parent` is a recorded process, or 0. */
+Bool stream_open(const HChar *path, ULong interval, UInt parent);
 Bool stream_is_open(void);
 void stream_abandon(void);
 void stream_begin(enum frame kind);
@@ -33,6 +35,13 @@ void stream_number(ULong value);
 void stream_text(const HChar *text);
 void stream_finish(void);
 void stream_flush(void);
+void stream_publish(void);
+
+/* ---- checksum.c, head.c ------------------------------------------------------------------- */
+
+/* Of what has the checksum `before` (0: nothing) and these octets together. */
+UInt checksum(UInt before, const void *data, SizeT length);
+void head_write(ULong interval, UInt parent);
 
 /* ---- sites.c: who asks for memory --------------------------------------------------------- */
 
@@ -179,5 +188,7 @@ void systemcalls_after(ThreadId id, UInt number, UWord *arguments, UInt count, S
 void systemcalls_name(UInt number);
 void systemcalls_forked(ThreadId id);
 void systemcalls_write_facts(void);
+/* False where the process ends otherwise than by its own call. */
+Bool systemcalls_exit_status(ULong *status);
 
 #endif

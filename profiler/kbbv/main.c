@@ -9,7 +9,8 @@
  *   valgrind --tool=kbbv --raw=FILE [--interval=N] PROGRAM...
  *
  *   with VALGRIND_LIB naming the directory that holds the tool; `kadence profile` does this and
- *   turns FILE into a profile. The format of FILE is at the head of stream.c.
+ *   packs FILE when the run is over. The format of FILE is at the head of stream.c: it is a
+ *   profile at any moment, so that no crash of anything loses more than the last interval.
  *
  * How it counts
  *
@@ -67,10 +68,19 @@
 
 #include "pub_tool_libcbase.h"
 #include "pub_tool_libcassert.h"
+#include "pub_tool_libcfile.h"
 #include "pub_tool_libcprint.h"
 #include "pub_tool_libcproc.h"
 #include "pub_tool_options.h"
 #include "kbbv.h"
+
+/* The beginning of what is declared in Valgrind's pub_core_libcprint.h; of libcoregrind. */
+struct sink {
+	Int descriptor;
+};
+extern struct sink VG_(log_output_sink);
+
+enum { NOT_RECORDED = 0, LAST_STANDARD_STREAM = 2, MOST_INHERITED = 64 };
 
 static const Long default_interval = 1000000;
 
@@ -90,13 +100,31 @@ static Bool process_option(const HChar *argument)
 static void print_usage(void)
 {
 	VG_(printf)
-	("    --raw=FILE       where to write the recording\n"
+	("    --raw=FILE       where to write the profile\n"
 	 "    --interval=N     instructions per row [1000000]\n");
 }
 
 static void print_debug_usage(void)
 {
 	VG_(printf)("    (none)\n");
+}
+
+/*
+ * Valgrind copies the descriptor of its log file to where no program gets to, and leaves the
+ * first one open: it would be the program's, and its own would be numbered otherwise.
+ */
+static void close_second_log(void)
+{
+	struct vg_stat log, other;
+
+	if (VG_(log_output_sink).descriptor <= LAST_STANDARD_STREAM ||
+	    VG_(fstat)(VG_(log_output_sink).descriptor, &log) != 0)
+		return;
+	for (Int i = LAST_STANDARD_STREAM + 1; i < MOST_INHERITED; i++) {
+		if (i != VG_(log_output_sink).descriptor && VG_(fstat)(i, &other) == 0 &&
+		    other.dev == log.dev && other.ino == log.ino)
+			VG_(close)(i);
+	}
 }
 
 /* A forked child must not write into its parent's recording. */
@@ -108,11 +136,12 @@ static void in_child(ThreadId id __attribute__((unused)))
 
 static void after_options(void)
 {
+	close_second_log();
 	if (!raw_path) {
 		VG_(fmsg)("kbbv: --raw=FILE is needed\n");
 		VG_(exit)(1);
 	}
-	if (!stream_open(raw_path, (ULong)interval)) {
+	if (!stream_open(raw_path, (ULong)interval, NOT_RECORDED)) {
 		VG_(fmsg)("kbbv: cannot write %s\n", raw_path);
 		VG_(exit)(1);
 	}
@@ -122,13 +151,18 @@ static void after_options(void)
 	VG_(atfork)(NULL, systemcalls_forked, in_child);
 }
 
-static void finish(Int exit_status __attribute__((unused)))
+/* Valgrind passes no status: the program's own call tells it, and of a signal nobody does. */
+static void finish(Int no_status __attribute__((unused)))
 {
+	ULong status;
+
 	if (!stream_is_open())
 		return;
 	threads_finish_rows();
 	systemcalls_write_facts();
 	stream_begin(FRAME_END);
+	if (systemcalls_exit_status(&status))
+		stream_number(status);
 	stream_finish();
 	stream_flush();
 }

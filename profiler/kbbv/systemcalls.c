@@ -100,6 +100,8 @@ static Bool shared_memory;
 static ULong peak_mapped;
 static ULong families; /* one bit for each address family */
 static Bool named[NAMES];
+static Bool exits;
+static ULong exit_status;
 
 static struct rule rule_of(UInt number)
 {
@@ -179,6 +181,10 @@ void systemcalls_before(ThreadId id, UInt number, UWord *arguments,
 	if (!never_returns(number))
 		return;
 	calls_of(thread, number, NO_DESCRIPTOR)->count++;
+	if (number == __NR_exit || number == __NR_exit_group) {
+		exits = True;
+		exit_status = arguments[0] & 0xff;
+	}
 	if (number == __NR_execve || number == __NR_execveat)
 		prepare_for_exec();
 }
@@ -290,6 +296,12 @@ void systemcalls_after(ThreadId id, UInt number, UWord *arguments,
 		return;
 	note_facts(number, arguments);
 	memory_after(id, number, arguments, sr_Res(result));
+}
+
+Bool systemcalls_exit_status(ULong *status)
+{
+	*status = exit_status;
+	return exits;
 }
 
 void systemcalls_name(UInt number)

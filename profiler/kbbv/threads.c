@@ -124,7 +124,7 @@ static void write_row(const struct thread *thread)
 		stream_number(thread->calls[i].bytes);
 	}
 	stream_finish();
-	stream_flush();
+	stream_publish();
 }
 
 static void finish_row(struct thread *thread)

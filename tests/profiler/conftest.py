@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Test programs, compiled once, and profiles of them."""
+"""Test programs, compiled once, and profiles of them.
+
+The tests import `stream_frames`; pytest's importlib mode adds no folder to the path by itself.
+"""
 
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +16,9 @@ import pytest
 from kadence.profiler import kprof
 from kadence.profiler.profile import Profile
 
-PROGRAMS = Path(__file__).parent / "programs"
+HERE = Path(__file__).parent
+PROGRAMS = HERE / "programs"
+sys.path[:0] = [str(HERE)]
 
 Compile = Callable[..., Path]
 COMPILERS = {".cc": "g++-12", ".f90": "gfortran-12"}  # of the others: gcc-12

@@ -25,6 +25,7 @@ from kadence.profiler.profile import (
 )
 
 SCALARS = ("interval", "blocks", "system_calls", "functions", "build_id", "argv", "command")
+WHOLE_RUN = ("exit_status", "facts", "memory", "backend", "unit")
 LATE = Mapping("heap", False, None, 1, 1, 4, None, False, False, 0)
 COLUMNS = ("instructions", "thread", "start")
 MATRICES = ("vectors", "counts")
@@ -35,7 +36,7 @@ def example() -> Profile:
     blocks = (
         Block(0x401000, 4, "main", "/src/a.c", 10, "/bin/a", True),
         Block(2**64 - 4096, 7, "", "", 0, "", False),
-        Block(0x400FF0, 2, "näme", "b\udcff.f90", 3, "/lib/b.so", False),
+        Block(0x400FF0, 2, "näme", "b\udcff.f90", 3, "/lib/b.so", False, "89abcdef", 7),
     )
     vectors = counts * np.array([block.instructions for block in blocks])
     vectors[2, 2] += 1  # a side exit: not every entry ran to the end
@@ -59,7 +60,9 @@ def example() -> Profile:
         argv=("./a", "x y", "\udcfe"),
         command=("kadence", "profile"),
         exit_status=3,
-        facts={"threads": 3, "socket_families": [1, 2], "shared_memory": True},
+        backend="compiled",
+        unit="nanoseconds",
+        facts={"complete": True, "threads": 3, "socket_families": [1, 2], "shared_memory": True},
         memory=Memory(
             sites=(AllocationSite("malloc", "main", "/src/a.c", 12, "/bin/a"),),
             mappings=(
@@ -91,7 +94,7 @@ def differently_shaped() -> Profile:
 
 
 def assert_same(one: Profile, other: Profile) -> None:
-    for name in (*SCALARS, "exit_status", "facts", "memory"):
+    for name in (*SCALARS, *WHOLE_RUN):
         assert getattr(one, name) == getattr(other, name), name
     for name in COLUMNS:
         mine, theirs = getattr(one, name), getattr(other, name)
@@ -168,7 +171,8 @@ def test_random_bytes_are_refused(path: Path) -> None:
     generator = random.Random(20)
     for _ in range(200):
         noise = generator.randbytes(generator.randrange(400))
-        for content in (noise, kprof.MAGIC + noise, kprof.MAGIC + b"\2\0\0\0" + noise):
+        head = kprof.MAGIC + b"\3\0\0\0"
+        for content in (noise, kprof.MAGIC + noise, head + noise, head + b"COLS" + noise):
             path.write_bytes(content)
             with pytest.raises(ArtefactError):
                 kprof.read(path)
@@ -216,7 +220,14 @@ def test_another_version_is_named(path: Path) -> None:
     whole = bytearray(path.read_bytes())
     whole[len(kprof.MAGIC)] = 9
     path.write_bytes(whole)
-    with pytest.raises(ArtefactError, match="version 9, this Kadence knows 2"):
+    with pytest.raises(ArtefactError, match="version 9, this Kadence knows 3"):
+        kprof.read(path)
+
+
+def test_an_unknown_form_is_refused(path: Path) -> None:
+    kprof.write(path, example())
+    path.write_bytes(path.read_bytes().replace(b"COLS", b"ROWS", 1))
+    with pytest.raises(ArtefactError, match="form"):
         kprof.read(path)
 
 

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Makes a profile of what was recorded, whoever recorded it."""
+
+import numpy as np
+
+from kadence.errors import KadenceError
+from kadence.profiler import cfgsection, program, rawstream
+from kadence.profiler.profile import Function, Profile
+from kadence.profiler.rawstream import Head, Recording
+
+
+def profile(recording: Recording) -> Profile:
+    """The rows so far, thread after thread; facts["complete"] says whether those are all."""
+    # Stable: time order within a thread.
+    order = sorted(range(len(recording.rows)), key=lambda row: recording.rows[row].thread)
+    rows = [recording.rows[row] for row in order]
+    vectors, counts = rawstream.matrices(rows, len(recording.blocks))
+    head = recording.head
+    build_id, functions = _of_program(head)
+    return Profile(
+        interval=head.interval,
+        vectors=vectors,
+        counts=counts,
+        instructions=np.array([row.instructions.sum() for row in rows], dtype=np.int64),
+        thread=np.array([row.thread for row in rows], dtype=np.int32),
+        start=np.array([row.start for row in rows], dtype=np.int64),
+        blocks=tuple(recording.blocks),
+        system_calls=rawstream.system_calls(rows, recording.call_names),
+        functions=functions,
+        build_id=build_id,
+        argv=head.argv,
+        exit_status=recording.exit_status,
+        facts=recording.facts | {"complete": recording.ended},
+        memory=recording.memory.in_order(order),
+        backend=head.backend,
+        unit=head.unit,
+    )
+
+
+def _of_program(head: Head) -> tuple[str | None, tuple[Function, ...]]:
+    """Its build-id and functions, the latter if the file is still the one that ran."""
+    try:
+        found = program.find([head.path], None, None)
+        build_id, functions = cfgsection.read(found.elf)
+    except (KadenceError, OSError):
+        return head.build_id, ()
+    if head.build_id not in (None, build_id):
+        return head.build_id, ()
+    return build_id, functions

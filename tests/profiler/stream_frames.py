@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Profiles in the form that is written while a program runs, put together by hand."""
+
+import struct
+import zlib
+
+START = b"\x93KPROF\r\n\3\0\0\0STRM"
+
+
+def number(value: int) -> bytes:
+    """LEB128, unsigned."""
+    octets = bytearray()
+    while value >= 0x80:
+        octets.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*octets, value])
+
+
+def text(value: str) -> bytes:
+    octets = value.encode()
+    return number(len(octets)) + octets
+
+
+def body(*parts: int | str) -> bytes:
+    return b"".join(text(part) if isinstance(part, str) else number(part) for part in parts)
+
+
+def frame(kind: str, *parts: int | str) -> bytes:
+    content = body(*parts)
+    start = kind.encode() + struct.pack("<I", len(content))
+    return start + struct.pack("<I", zlib.crc32(start + content)) + content
+
+
+def head(*, unit: int = 0, backend: str = "kbbv", path: str = "/nowhere/a") -> bytes:
+    """Of process 77, child of 70, run as `a x`."""
+    return frame("H", 1000, unit, backend, 77, 70, "00ff", path, 2, "a", "x")
+
+
+BLOCKS = (
+    frame("B", 0, 0x401000, 4, 1, 10, "main", "/src", "a.c", "/bin/a", "", 0),
+    frame("B", 1, 0, 7, 0, 0, "", "", "", "", "0123abcd", 3),
+)
+CALL = frame("N", 1, "write")
+# Two threads, so that the order of the rows is not that of the frames.
+ROWS = (
+    frame("R", 2, 0, 1, 0, 3, 12, 0),
+    frame("R", 1, 12, 2, 0, 1, 4, 1, 2, 13, 1, 1, 1, 5, 640),
+    frame("R", 2, 29, 0, 0),
+)
+FACTS = frame("F", 2, 1, 0, 4096, 0, 1, 2)
+END = frame("E", 3)
+
+
+def whole() -> bytes:
+    return START + head() + b"".join((*BLOCKS, CALL, *ROWS, FACTS, END))
