@@ -37,6 +37,9 @@ LONG = 1_000_000  # from here on one round, and no text: it would be 2.9 GB
 SLOW = 100_000  # above, k-means is not run
 GIBIBYTE = 1 << 30
 LEAST_RAND_INDEX = 0.99
+# Of 100,000 intervals of 300 blocks: 40 MB, 2 s.
+MOST_BYTES_PER_ENTRY = 40e6 / 30e6
+MOST_SECONDS_PER_ENTRY = 2 / 30e6
 ROUNDING = 1e-6  # two sums of the same distances may differ by as much
 
 # The kernel counts as a child's the most its parent held before: so the parent must be small.
@@ -162,9 +165,28 @@ def growth(sizes: Sequence[int], folder: Path) -> Iterator[str]:
         known = np.load(labels)
         yield ""
         yield f"{intervals:,} intervals of 300 blocks out of 20,000, {path.stat().st_size:,} bytes"
+        yield loaded(path)
         yield from ours(path, known)
         if intervals <= SLOW:
             yield from theirs(path, known)
+
+
+def loaded(path: Path) -> str:
+    """How long a profile takes to read, beside the goals for that and for its size."""
+    seconds = []
+    for _ in range(ROUNDS):
+        begin = time.perf_counter()
+        entries = kprof.read(path).counts.nnz
+        seconds.append(time.perf_counter() - begin)
+    size = path.stat().st_size
+    met = (
+        size <= MOST_BYTES_PER_ENTRY * entries and max(seconds) <= MOST_SECONDS_PER_ENTRY * entries
+    )
+    return (
+        f"  read by kprof.read        {statistics.median(seconds):6.2f} s ({min(seconds):.2f} to "
+        f"{max(seconds):.2f}); goal <= {MOST_SECONDS_PER_ENTRY * entries:.2f} s, "
+        f"<= {MOST_BYTES_PER_ENTRY * entries:,.0f} bytes: {verdict(met)}"
+    )
 
 
 def ours(path: Path, known: Labels) -> Iterator[str]:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from kadence.errors import ArtefactError
-from kadence.profiler import kprof
+from kadence.profiler import kprof, matrixchunks
 from kadence.profiler.profile import Block, Profile
 
 STRIP = 2000  # lines that are read at a time
@@ -122,6 +122,6 @@ def _numbers(lines: list[bytes], first: int, source: Path) -> tuple[Numbers, Num
 
 
 def _fitting(numbers: Numbers, source: Path) -> npt.NDArray[np.int32]:
-    if numbers.size and numbers.max() > kprof.LARGEST_SHORT:
+    if numbers.size and numbers.max() > matrixchunks.LARGEST_SHORT:
         raise ArtefactError(f"{source}: {numbers.max()} is more than an interval can hold")
     return numbers.astype(np.int32)

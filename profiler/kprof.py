@@ -13,8 +13,9 @@ The bytes of COLS, all numbers little-endian:
 
     body     the chunks named in `CHUNKS`, in order
     chunk    tag (4 bytes), length of the body as stored (8 bytes), CRC-32 of tag, length and
-             body (4 bytes), body, compressed by zlib
-    column   type (2 bytes: u1 u2 u4 u8 i1 i2 i4 i8 f8), number of values (8 bytes), values
+             body (4 bytes), body, compressed by Zstandard (RFC 8878)
+    column   type (2 bytes: u1 u2 u4 u8 i1 i2 i4 i8 f8), number of values (8 bytes), values, in
+             strips of 2**20: of a strip first all lowest bytes, then all second ones, and so on
 
     META     JSON: interval, unit, backend, argv, command, build_id, exit_status, facts
     STRG     JSON: every text that a column refers to, by position
@@ -37,55 +38,51 @@ The bytes of COLS, all numbers little-endian:
 
 import json
 import struct
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple
-from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-from scipy import sparse
+import zstandard
 
 from kadence.artefact import atomic_output
 from kadence.errors import ArtefactError
-from kadence.profiler import memorychunks, rawstream, recorded
+from kadence.profiler import matrixchunks, memorychunks, rawstream, recorded
 from kadence.profiler.chunks import (
-    CHECKSUM,
-    CHUNK_START,
-    Array,
     Chunk,
-    Column,
     Texts,
-    columns_of,
     differences_of,
-    is_integral,
     packed,
+    stored,
     sums_of,
     whole_columns,
 )
 from kadence.profiler.profile import (
     Block,
-    DerivedVectors,
     Function,
     Loop,
     Profile,
     SystemCalls,
-    Vectors,
 )
 
 MAGIC = b"\x93KPROF\r\n"
 VERSION = 3
 STREAM, COLUMNS = b"STRM", b"COLS"
 CHUNKS = (
-    *("META", "STRG", "BLKS", "FUNC", "ROWS", "CNTS", "VECS", "CALL"),
+    *("META", "STRG", "BLKS", "FUNC", "ROWS"),
+    *matrixchunks.CHUNKS,
+    "CALL",
     *memorychunks.CHUNKS,
     "DONE",
 )
 
 VERSION_FIELD = struct.Struct("<I")
 HEAD_SIZE = len(MAGIC) + VERSION_FIELD.size + len(STREAM)
-LARGEST_SHORT = 2**31 - 1
+DAMAGES = (
+    *(ValueError, TypeError, LookupError, OverflowError, MemoryError),
+    *(struct.error, zstandard.ZstdError),
+)
 
 
 # ---- writing ---------------------------------------------------------------------------------
@@ -134,30 +131,6 @@ def _rows(profile: Profile) -> bytes:
     )
 
 
-def _matrix(matrix: sparse.csr_array) -> bytes:
-    return (
-        packed(np.diff(matrix.indptr))
-        + packed(differences_of(matrix.indices))
-        + packed(matrix.data)
-    )
-
-
-def _vectors(profile: Profile) -> bytes:
-    vectors, counts = profile.vectors.tocsr(), profile.counts
-    alike = np.array_equal(vectors.indptr, counts.indptr) and np.array_equal(
-        vectors.indices, counts.indices
-    )
-    if not (alike and is_integral(vectors.data) and is_integral(counts.data)):
-        return _matrix(vectors)
-    return packed((vectors.data - _whole(counts, profile.blocks)).astype(np.int64))
-
-
-def _whole(counts: sparse.csr_array, blocks: Sequence[Block]) -> Array:
-    """What the vectors would be, were every block that was entered executed to its end."""
-    lengths = np.array([block.instructions for block in blocks], dtype=np.float64)
-    return np.asarray(counts.data * lengths[counts.indices])
-
-
 def _calls(calls: Sequence[SystemCalls], texts: Texts) -> bytes:
     return b"".join(
         (
@@ -181,8 +154,7 @@ def _bodies(profile: Profile) -> dict[str, bytes]:
         "BLKS": blocks,
         "FUNC": _json([astuple(function) for function in profile.functions]),
         "ROWS": _rows(profile),
-        "CNTS": _matrix(profile.counts),
-        "VECS": _vectors(profile),
+        **matrixchunks.bodies(profile),
         "CALL": calls,
         **memory,
         "DONE": b"",
@@ -195,9 +167,7 @@ def write(path: Path, profile: Profile) -> None:
     with atomic_output(path) as temporary, temporary.open("wb") as file:
         file.write(MAGIC + VERSION_FIELD.pack(VERSION) + COLUMNS)
         for tag in CHUNKS:
-            body = zlib.compress(bodies[tag], 6)
-            start = CHUNK_START.pack(tag.encode("ascii"), len(body))
-            file.write(start + CHECKSUM.pack(zlib.crc32(start + body)) + body)
+            file.write(stored(tag, bodies[tag]))
 
 
 # ---- reading ---------------------------------------------------------------------------------
@@ -256,63 +226,14 @@ def _read_calls(chunk: Chunk, texts: Sequence[str]) -> tuple[SystemCalls, ...]:
     )
 
 
-def _next(columns: Iterator[Column]) -> Column:
-    column = next(columns, None)
-    if column is None:
-        raise ValueError("a column is missing")
-    return column
-
-
-def _read_matrix(lengths: Array, columns: Iterator[Column], blocks: int) -> sparse.csr_array:
-    """`lengths` is what was in the first of its columns."""
-    indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-    # Half the size of the usual index: a long profile has hundreds of millions of entries.
-    if indptr[-1] <= LARGEST_SHORT:
-        indptr = indptr.astype(np.int32)
-    indices = _block_numbers(_next(columns), blocks)
-    data = _next(columns).values()
-    if not indices.size == data.size == indptr[-1] or next(columns, None):
-        raise ValueError("the columns of a matrix disagree")
-    return sparse.csr_array((data, indices, indptr), (lengths.size, blocks))
-
-
-def _block_numbers(differences: Column, blocks: int) -> Array:
-    numbers = np.empty(differences.size, dtype=np.int32)
-    before = 0
-    for part, values in differences.strips():
-        sums = np.cumsum(values, dtype=np.int64) + before
-        if not 0 <= sums.min() <= sums.max() < blocks:
-            raise ValueError("a row names an unknown block")
-        numbers[part], before = sums, sums[-1]
-    return numbers
-
-
-def _read_counts(chunk: Chunk, blocks: int) -> sparse.csr_array:
-    columns = columns_of(chunk)
-    return _read_matrix(_next(columns).values(), columns, blocks)
-
-
-def _read_vectors(chunk: Chunk, counts: sparse.csr_array, blocks: Sequence[Block]) -> Vectors:
-    columns = columns_of(chunk)
-    first = _next(columns).values()
-    second = next(columns, None)
-    if second is not None:
-        whole: Vectors = _read_matrix(first, chain([second], columns), len(blocks))
-        return whole
-    if first.size != counts.nnz:
-        raise ValueError("its vectors and counts differ in length")
-    lengths = np.array([block.instructions for block in blocks], dtype=np.int64)
-    return DerivedVectors(counts, lengths, first if first.any() else None)
-
-
 def _build(file: BinaryIO) -> Profile:
     meta = json.loads(Chunk(file, "META").rest())
     texts = json.loads(Chunk(file, "STRG").rest())
     blocks = _read_blocks(Chunk(file, "BLKS"), texts)
     functions = _read_functions(Chunk(file, "FUNC").rest())
     instructions, thread, start = whole_columns(Chunk(file, "ROWS"))
-    counts = _read_counts(Chunk(file, "CNTS"), len(blocks))
-    vectors = _read_vectors(Chunk(file, "VECS"), counts, blocks)
+    counts = matrixchunks.read_counts(Chunk(file, "CNTS"), len(blocks))
+    vectors = matrixchunks.read_vectors(Chunk(file, "VECS"), counts, blocks)
     calls = _read_calls(Chunk(file, "CALL"), texts)
     memory = memorychunks.read(file, texts, instructions.size)
     if Chunk(file, "DONE").rest() or file.read(1):
@@ -371,7 +292,7 @@ def _form_of(path: Path, start: bytes) -> bytes:
 def _guarded(path: Path, file: BinaryIO) -> Profile:
     try:
         return _build(file)
-    except (ValueError, TypeError, LookupError, struct.error, zlib.error, MemoryError) as error:
+    except DAMAGES as error:
         raise ArtefactError(
             f"{path} is damaged ({error}); make it anew with `kadence profile`"
         ) from error

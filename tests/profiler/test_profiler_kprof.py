@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 from kadence.errors import ArtefactError
-from kadence.profiler import kprof
+from kadence.profiler import chunks, kprof
 from kadence.profiler.profile import (
     AllocationSite,
     Block,
@@ -145,6 +145,13 @@ def test_a_large_profile_is_compact(path: Path) -> None:
     kprof.write(path, profile)
     assert_same(kprof.read(path), profile)
     assert path.stat().st_size < 4 * counts.nnz
+
+
+def test_columns_of_several_strips(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunks, "STRIP", 3)
+    for make in (example, fractional, differently_shaped):
+        kprof.write(path, make())
+        assert_same(kprof.read(path), make())
 
 
 def test_every_truncation_is_refused(path: Path) -> None:

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The chunks of a profile that hold its matrices; kprof.py has the format."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+import numpy as np
+from scipy import sparse
+
+from kadence.profiler.chunks import (
+    Array,
+    Chunk,
+    Column,
+    columns_of,
+    differences_of,
+    is_integral,
+    packed,
+)
+from kadence.profiler.profile import Block, DerivedVectors, Profile, Vectors
+
+LARGEST_SHORT = 2**31 - 1
+COUNTS, VECTORS = CHUNKS = ("CNTS", "VECS")
+
+
+def bodies(profile: Profile) -> dict[str, bytes]:
+    """What the chunks hold."""
+    return {COUNTS: _matrix(profile.counts), VECTORS: _vectors(profile)}
+
+
+def _matrix(matrix: sparse.csr_array) -> bytes:
+    return (
+        packed(np.diff(matrix.indptr))
+        + packed(differences_of(matrix.indices))
+        + packed(matrix.data)
+    )
+
+
+def _vectors(profile: Profile) -> bytes:
+    vectors, counts = profile.vectors.tocsr(), profile.counts
+    alike = np.array_equal(vectors.indptr, counts.indptr) and np.array_equal(
+        vectors.indices, counts.indices
+    )
+    if not (alike and is_integral(vectors.data) and is_integral(counts.data)):
+        return _matrix(vectors)
+    return packed((vectors.data - _whole(counts, profile.blocks)).astype(np.int64))
+
+
+def _whole(counts: sparse.csr_array, blocks: Sequence[Block]) -> Array:
+    """What the vectors would be, were every block that was entered executed to its end."""
+    lengths = np.array([block.instructions for block in blocks], dtype=np.float64)
+    return np.asarray(counts.data * lengths[counts.indices])
+
+
+def _next(columns: Iterator[Column]) -> Column:
+    column = next(columns, None)
+    if column is None:
+        raise ValueError("a column is missing")
+    return column
+
+
+def _read_matrix(lengths: Array, columns: Iterator[Column], blocks: int) -> sparse.csr_array:
+    """`lengths` is what was in the first of its columns."""
+    indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+    # Half the size of the usual index: a long profile has hundreds of millions of entries.
+    if indptr[-1] <= LARGEST_SHORT:
+        indptr = indptr.astype(np.int32)
+    indices = _block_numbers(_next(columns), blocks)
+    data = _next(columns).values()
+    if not indices.size == data.size == indptr[-1] or next(columns, None):
+        raise ValueError("the columns of a matrix disagree")
+    return sparse.csr_array((data, indices, indptr), (lengths.size, blocks))
+
+
+def _block_numbers(differences: Column, blocks: int) -> Array:
+    numbers = np.empty(differences.size, dtype=np.int32)
+    before = 0
+    for part, values in differences.strips():
+        sums = np.cumsum(values, dtype=np.int32, out=numbers[part])
+        sums += before
+        # A negative number is a large one without its sign.
+        if sums.view(np.uint32).max() >= blocks:
+            raise ValueError("a row names an unknown block")
+        before = int(sums[-1])
+    return numbers
+
+
+def read_counts(chunk: Chunk, blocks: int) -> sparse.csr_array:
+    """How often each block was entered."""
+    columns = columns_of(chunk)
+    return _read_matrix(_next(columns).values(), columns, blocks)
+
+
+def read_vectors(chunk: Chunk, counts: sparse.csr_array, blocks: Sequence[Block]) -> Vectors:
+    """What that comes to in instructions."""
+    columns = columns_of(chunk)
+    first = _next(columns).values()
+    second = next(columns, None)
+    if second is not None:
+        whole: Vectors = _read_matrix(first, chain([second], columns), len(blocks))
+        return whole
+    if first.size != counts.nnz:
+        raise ValueError("its vectors and counts differ in length")
+    lengths = np.array([block.instructions for block in blocks], dtype=np.int64)
+    return DerivedVectors(counts, lengths, first if first.any() else None)
