@@ -40,8 +40,29 @@ class Surroundings:
     stderr: Stream = None
 
 
-def command(argv: Sequence[str], raw: Path, log: Path, interval: int) -> list[str]:
-    """The command line that runs `argv` under kbbv."""
+@dataclass(frozen=True)
+class Places:
+    """The files of a run."""
+
+    output: Path  # the first process's profile
+    list: Path  # to which every process appends the names of its profiles
+    logs: Path  # the folder of Valgrind's messages, one file for each process
+
+    def log_of(self, process: int) -> Path:
+        """What Valgrind had to say in a process."""
+        return self.logs / f"log.{process}"
+
+
+@dataclass(frozen=True)
+class End:
+    """How the first process ended."""
+
+    status: int  # 128 + signal where a signal ended it
+    process: int
+
+
+def command(argv: Sequence[str], places: Places, interval: int) -> list[str]:
+    """The command line that runs `argv` under kbbv, and all that it starts."""
     valgrind = shutil.which("valgrind")
     if valgrind is None:
         raise ToolError("valgrind is not installed; run `apt-get install valgrind`")
@@ -51,24 +72,25 @@ def command(argv: Sequence[str], raw: Path, log: Path, interval: int) -> list[st
         "--command-line-only=yes",  # neither VALGRIND_OPTS nor .valgrindrc
         "--quiet",
         "--vgdb=no",
-        "--trace-children=no",
-        f"--log-file={str(log.absolute()).replace('%', '%%')}",
-        f"--raw={raw.absolute()}",
+        "--trace-children=yes",
+        f"--log-file={str(places.logs.absolute()).replace('%', '%%')}/log.%p",
+        f"--raw={places.output.absolute()}",
+        f"--list={places.list.absolute()}",
         f"--interval={interval}",
         "--",
         *argv,
     ]
 
 
-def run(arguments: Sequence[str], place: Surroundings, look: Callable[[], None] | None) -> int:
-    """Run to the end, calling `look` now and then; 128 + signal where a signal ended it."""
+def run(arguments: Sequence[str], place: Surroundings, look: Callable[[], None] | None) -> End:
+    """Run to the end, calling `look` now and then."""
     tool = resources.built("profiler/valgrind/kbbv-amd64-linux")
     env = dict(_own_environment() if place.env is None else place.env)
     env["VALGRIND_LIB"] = str(tool.parent)
     with _signals_forwarded() as forwarder, _started(arguments, place, env) as process:
         forwarder.serve(process)
         status = _wait(process, look)
-    return status if status >= 0 else 128 - status
+    return End(status if status >= 0 else 128 - status, process.pid)
 
 
 def _started(

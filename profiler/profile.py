@@ -195,7 +195,9 @@ class Profile:
     # "processes" (how many there were), "shared_memory" (bool), "memory_bytes" (peak mapped),
     # "memory_rows_unseen" (rows whose touches are told with a later row's),
     # "memory_limit_bytes" (what the machine, its control group or a limit left the program),
-    # "complete" (bool: the recording went on to the end of the process, or to its exec).
+    # "complete" (bool: the recording went on to the end of the process, or to its exec),
+    # and of forked children "process", "parent" (their numbers) and "instructions_before" (that
+    # the child ran before it became this program, and that are in no profile).
     facts: dict[str, Any] = field(default_factory=dict)
     memory: Memory = Memory()
     backend: str = "kbbv"  # or "compiled"

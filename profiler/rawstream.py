@@ -68,6 +68,8 @@ class Recording:
     facts: dict[str, Any] = field(default_factory=dict)
     complete: bool = False  # the run came to its end
     replaced: bool = False  # the last that was seen is an exec
+    successor: str = ""  # the program it is of, where that has no profile of its own
+    instructions_before: int = 0  # that the process ran since its fork and that are in no profile
     exit_status: int = 0
     memory: MemoryStream = field(default_factory=MemoryStream)
 
@@ -142,8 +144,15 @@ def _facts(recording: Recording, body: bytes) -> None:
     }
 
 
-def _exec(recording: Recording, _body: bytes) -> None:
+def _past(recording: Recording, body: bytes) -> None:
+    recording.instructions_before = leb128.Cursor(body).number()
+
+
+def _exec(recording: Recording, body: bytes) -> None:
     recording.replaced = True
+    cursor = leb128.Cursor(body)
+    path = cursor.text() if body else ""
+    recording.successor = path if body and cursor.number() == 0 else ""
 
 
 def _end(recording: Recording, body: bytes) -> None:
@@ -162,6 +171,7 @@ FRAMES: dict[int, Callable[[Recording, bytes], None]] = {
     ord("R"): _row,
     ord("N"): _call_name,
     ord("F"): _facts,
+    ord("P"): _past,
     ord("X"): _exec,
     ord("E"): _end,
     **{kind: _of_memory(handle) for kind, handle in memorystream.FRAMES.items()},

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Makes a profile of what was recorded, whoever recorded it."""
 
+from typing import Any
+
 import numpy as np
 
 from kadence.errors import KadenceError
@@ -30,11 +32,21 @@ def profile(recording: Recording) -> Profile:
         build_id=build_id,
         argv=head.argv,
         exit_status=recording.exit_status,
-        facts=recording.facts | {"complete": recording.ended},
+        facts=recording.facts | _of_process(recording),
         memory=recording.memory.in_order(order),
         backend=head.backend,
         unit=head.unit,
     )
+
+
+def _of_process(recording: Recording) -> dict[str, Any]:
+    """What differs between processes; numbers only of children, so that a run can be repeated."""
+    facts: dict[str, Any] = {"complete": recording.ended}
+    if recording.head.parent:
+        facts["process"] = recording.head.process
+        facts["parent"] = recording.head.parent
+        facts["instructions_before"] = recording.instructions_before
+    return facts
 
 
 def _of_program(head: Head) -> tuple[str | None, tuple[Function, ...]]:

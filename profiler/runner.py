@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs a program under kbbv and turns the recording into a profile."""
+"""Runs a program under kbbv, and all that it starts, and packs the profiles."""
 
 import glob
 import signal
@@ -11,7 +11,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kadence.errors import ArtefactError, ToolError, UsageError
-from kadence.profiler import cfgsection, kprof, launch, limits, program, rawstream, recorded
+from kadence.profiler import (
+    cfgsection,
+    children,
+    kprof,
+    launch,
+    limits,
+    program,
+    rawstream,
+    recorded,
+)
+from kadence.profiler.children import Child
 from kadence.profiler.program import Program
 from kadence.profiler.rawstream import Recording
 
@@ -26,14 +36,14 @@ class Outcome:
     exit_status: int  # 128 + signal where a signal ended it
     rows: int
     notes: tuple[str, ...] = ()
+    children: tuple[Child, ...] = ()  # and what the first process became
 
 
 @dataclass(frozen=True)
 class _Scratch:
     """What a run leaves while it lasts."""
 
-    raw: Path  # where kbbv writes: the output's own place
-    log: Path
+    places: launch.Places
     before: tuple[int, int] | None  # what was there: device and inode
 
 
@@ -61,10 +71,11 @@ def profile(
     found = program.find(argv, cwd, env)
     build_id, functions = cfgsection.read(found.elf)
     with _scratch(output.absolute()) as scratch:
-        command = launch.command(argv, scratch.raw, scratch.log, interval)
+        command = launch.command(argv, scratch.places, interval)
         place = launch.Surroundings(cwd, env, stdin, stdout, stderr)
-        status = _run(command, place, scratch)
-        recording = _recording(scratch, argv[0], status)
+        end = _run(command, place, scratch)
+        recording = _recording(scratch, argv[0], end)
+        others = tuple(children.pack(scratch.places.list, output.absolute(), output.parent))
     made = recorded.profile(recording)
     made = replace(
         made,
@@ -72,11 +83,12 @@ def profile(
         functions=functions,
         build_id=build_id,
         command=_reproduction(argv, output, interval),
-        exit_status=status,
+        exit_status=end.status,
         facts=made.facts | {"memory_limit_bytes": limits.memory()},
     )
     kprof.write(output, made)
-    return Outcome(status, len(recording.rows), tuple(_notes(recording, found, argv[0], status)))
+    notes = tuple(_notes(recording, found, argv[0], end.status))
+    return Outcome(end.status, len(recording.rows), notes, others)
 
 
 @contextmanager
@@ -92,7 +104,9 @@ def _scratch(output: Path) -> Iterator[_Scratch]:
         ) from error
     with directory as name:
         try:
-            yield _Scratch(raw=output, log=Path(name) / "log", before=_identity(output))
+            names = Path(name) / "list"
+            names.touch()
+            yield _Scratch(launch.Places(output, names, Path(name)), _identity(output))
         finally:
             for unnamed in output.parent.glob(f"{glob.escape(output.name)}.*.new"):
                 unnamed.unlink(missing_ok=True)
@@ -106,10 +120,10 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _run(command: Sequence[str], place: launch.Surroundings, scratch: _Scratch) -> int:
+def _run(command: Sequence[str], place: launch.Surroundings, scratch: _Scratch) -> launch.End:
     if not sys.stderr.isatty():
         return launch.run(command, place, None)
-    progress = launch.Progress(rawstream.RowCounter(scratch.raw, scratch.before).advance)
+    progress = launch.Progress(rawstream.RowCounter(scratch.places.output, scratch.before).advance)
     try:
         return launch.run(command, place, progress.look)
     finally:
@@ -126,18 +140,19 @@ def _last_words(log: Path) -> str:
     return next((text for text in reversed(texts) if text), "it said nothing")
 
 
-def _recording(scratch: _Scratch, name: str, status: int) -> Recording:
-    words = _last_words(scratch.log)
-    written = _identity(scratch.raw) not in (None, scratch.before)
+def _recording(scratch: _Scratch, name: str, end: launch.End) -> Recording:
+    output = scratch.places.output
+    words = _last_words(scratch.places.log_of(end.process))
+    written = _identity(output) not in (None, scratch.before)
     if words.startswith("kbbv: cannot write"):
-        kept = f"{scratch.raw} has what came before; " if written else ""
+        kept = f"{output} has what came before; " if written else ""
         raise ToolError(
             f"the recording of {name} could not be written; {kept}make room on that disk"
         )
     if not written:
         raise ToolError(f"{name} could not be started under Valgrind: {words}")
-    recording = rawstream.read(scratch.raw)
-    if not (recording.ended or status == 128 + signal.SIGKILL):
+    recording = rawstream.read(output)
+    if not (recording.ended or end.status == 128 + signal.SIGKILL):
         raise ToolError(f"Valgrind failed while it ran {name}: {words}")
     return recording
 
@@ -149,14 +164,16 @@ def _reproduction(argv: Sequence[str], output: Path, interval: int) -> tuple[str
 def _notes(recording: Recording, found: Program, name: str, status: int) -> Iterator[str]:
     if found.interpreter:
         yield (
-            f"{name} is a script: the profile is that of {found.interpreter}, not of the "
-            "programs it starts; profile those themselves"
+            f"{name} is a script: the profile is that of {found.interpreter}; the programs it "
+            "starts have their own"
         )
-    if recording.replaced and not recording.complete:
+    if recording.successor:
         yield (
-            f"{name} became another program (exec): the profile ends there; "
-            "profile that program itself"
+            f"{name} became {recording.successor} (exec), which could not be recorded: it is "
+            "set-uid, not for x86_64, or out of Valgrind's reach"
         )
+    elif recording.replaced:
+        yield f"{name} became another program (exec), which has a profile of its own"
     elif not recording.complete:
         yield f"{name} was killed: the profile holds what was recorded until then"
     elif status > 128 and status - 128 in set(signal.Signals):

@@ -43,6 +43,8 @@ def execute(options: argparse.Namespace) -> int:
     outcome = runner.profile(options.command, options.output, _interval(options.interval))
     for note in outcome.notes:
         print(f"kadence: note: {note}", file=sys.stderr)
+    for child in outcome.children:
+        print(f"kadence: {child}", file=sys.stderr)
     return outcome.exit_status
 
 

@@ -137,6 +137,8 @@ static struct block *add_block(const struct block *wanted, const UInt *weights)
 	*block = *wanted;
 	block->id = blocks_used;
 	block->first_counter = counters_used;
+	block->lengths = VG_(malloc)("kbbv.lengths", block->instructions);
+	VG_(memcpy)(block->lengths, wanted->lengths, block->instructions);
 	block->request = sites_request_at(block->address);
 	for (UInt i = 0; i < block->counters; i++)
 		add_counter(weights[i]);
@@ -159,16 +161,27 @@ static Word differs(const void *one, const void *other)
 	       a->counters != b->counters;
 }
 
-struct block *blocks_find_or_add(Addr address, ULong fingerprint, UInt instructions,
-				 const UInt *weights, UInt counters)
+struct block *blocks_find_or_add(const struct block *wanted, const UInt *weights)
 {
-	struct block wanted = {
-	    .address = address,
-	    .fingerprint = fingerprint,
-	    .instructions = instructions,
-	    .counters = counters,
-	};
-	struct block *known = VG_(HT_gen_lookup)(by_address, &wanted, differs);
+	struct block *known = VG_(HT_gen_lookup)(by_address, wanted, differs);
 
-	return known ? known : add_block(&wanted, weights);
+	return known ? known : add_block(wanted, weights);
+}
+
+/* A run counts where it begins; a repeated string instruction, the last, where it is left. */
+UInt blocks_missing_at(const struct block *block, Addr address)
+{
+	Addr at = block->address;
+	UInt instruction = 0, end = 0;
+
+	if (address < at || address >= at + block->bytes)
+		return 0;
+	for (; instruction < block->instructions && at < address; instruction++)
+		at += block->lengths[instruction];
+	for (UInt run = 0; run < block->runs; run++) {
+		end += weights_of[block->first_counter + run];
+		if (instruction < end)
+			return end - instruction;
+	}
+	return 0;
 }

@@ -8,12 +8,14 @@
  *     if (budget < 0) threads_interval_end()   (first probe of a block only)
  *     counter = counter + 1
  *
- * An instruction counts where it completes, which matters for two kinds:
+ * An instruction counts where it completes, which matters for three kinds:
  *
  *   - one that leaves the block to be executed again (VEX does so where the compare-and-swap of
  *     a locked instruction failed) belongs to the run after that exit;
  *   - a string instruction with a repeat prefix is for VEX a loop whose every round jumps to
- *     the instruction itself; it has a counter of its own, bumped where the loop is left.
+ *     the instruction itself; it has a counter of its own, bumped where the loop is left;
+ *   - one that faults leaves the rest of its run undone, which is taken back (threads.c); one
+ *     that can only fault does not count.
  */
 
 #include "pub_tool_libcbase.h"
@@ -22,7 +24,7 @@
 #include "pub_tool_machine.h"
 #include "kbbv.h"
 
-enum { MAXIMUM_PROBES = 256 };
+enum { MAXIMUM_PROBES = 256, MAXIMUM_INSTRUCTIONS = 256 };
 
 enum instruction { ORDINARY, CONDITIONAL_BRANCH, REPEATED_STRING };
 
@@ -36,6 +38,7 @@ struct shape {
 	struct probe probes[MAXIMUM_PROBES];
 	UInt used;
 	UInt instructions;
+	UChar lengths[MAXIMUM_INSTRUCTIONS];
 	Addr repeated; /* address of the block's repeated string instruction, or 0 */
 };
 
@@ -135,6 +138,13 @@ static void survey_exit(struct shape *shape, Int index, const IRStmt *exit, Addr
 	}
 }
 
+/* What the last instruction of a block does if it is one that only ever faults. */
+static Bool never_completes(IRJumpKind kind)
+{
+	return kind == Ijk_NoDecode || kind == Ijk_SigILL || kind == Ijk_SigSEGV ||
+	       kind == Ijk_SigBUS;
+}
+
 /* The repeated string instruction, if any, is the last of a block. */
 static void survey(const IRSB *in, struct shape *shape)
 {
@@ -150,6 +160,8 @@ static void survey(const IRSB *in, struct shape *shape)
 		if (statement->tag == Ist_IMark) {
 			address = statement->Ist.IMark.addr;
 			kind = classify((const UChar *)address, statement->Ist.IMark.len);
+			tl_assert(shape->instructions < MAXIMUM_INSTRUCTIONS);
+			shape->lengths[shape->instructions] = (UChar)statement->Ist.IMark.len;
 			if (shape->instructions++ == 0)
 				open_probe(shape, i, 0);
 			if (kind == REPEATED_STRING)
@@ -160,6 +172,8 @@ static void survey(const IRSB *in, struct shape *shape)
 			survey_exit(shape, i, statement, address, kind);
 		}
 	}
+	if (shape->used > 0 && never_completes(in->jumpkind))
+		shape->probes[shape->used - 1].weight--;
 	drop_empty_probe(shape);
 }
 
@@ -285,19 +299,27 @@ IRSB *kbbv_instrument(VgCallbackClosure *closure __attribute__((unused)), IRSB *
 {
 	UInt weights[MAXIMUM_PROBES + 1];
 	struct shape shape;
-	struct block *block;
+	struct block wanted, *block;
 	UInt counters;
 	IRSB *out;
 
 	survey(in, &shape);
-	if (shape.instructions == 0)
+	if (shape.used == 0 && !shape.repeated)
 		return in;
 	for (counters = 0; counters < shape.used; counters++)
 		weights[counters] = shape.probes[counters].weight;
 	if (shape.repeated)
 		weights[counters++] = 1;
-	block = blocks_find_or_add(extents->base[0], fingerprint(extents), shape.instructions,
-				   weights, counters);
+	wanted = (struct block){
+	    .address = extents->base[0],
+	    .fingerprint = fingerprint(extents),
+	    .instructions = shape.instructions,
+	    .bytes = extents->len[0],
+	    .lengths = shape.lengths,
+	    .counters = counters,
+	    .runs = shape.used,
+	};
+	block = blocks_find_or_add(&wanted, weights);
 	out = deepCopyIRSBExceptStmts(in);
 	copy_with_probes(in, out, &shape, block);
 	return out;

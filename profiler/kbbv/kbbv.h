@@ -22,20 +22,51 @@ enum frame {
 	FRAME_TOUCHES = 'T',
 	FRAME_UNMAPPED = 'D',
 	FRAME_FORK = 'C',
+	FRAME_PAST = 'P',
 	FRAME_EXEC = 'X',
 	FRAME_END = 'E',
 };
 
-/* `parent` is a recorded process, or 0. */
-Bool stream_open(const HChar *path, ULong interval, UInt parent);
+Bool stream_open(ULong interval);
 Bool stream_is_open(void);
-void stream_abandon(void);
+void stream_forked(void);
+void stream_discard(void); /* and leave no trace of it */
 void stream_begin(enum frame kind);
 void stream_number(ULong value);
 void stream_text(const HChar *text);
 void stream_finish(void);
 void stream_flush(void);
+/* Gives the profile its name, now that there is something in it. */
 void stream_publish(void);
+
+/* ---- output.c: the file ------------------------------------------------------------------- */
+
+Bool output_open(const HChar *path);
+Bool output_is_open(void);
+Bool output_is_published(void);
+void output_leave(void);
+void output_discard(void);
+void output_write(const UChar *bytes, SizeT length);
+void output_publish(void);
+
+/* ---- process.c: which process this is ------------------------------------------------------ */
+
+Bool process_option(const HChar *argument);
+Bool process_initialise(void); /* False: no profile is named */
+void process_tell_past(void);
+void process_forked(void);
+const HChar *process_path(void); /* of its profile */
+UInt process_parent(void);	 /* 0: none that is recorded */
+Bool process_is_only_forked(void);
+void process_list(const HChar *published);
+/* Tells the program that this process becomes what it must know. */
+void process_pass_on(Bool has_profile, ULong instructions);
+
+/* ---- exec.c: becoming another program -------------------------------------------------------- */
+
+void exec_initialise(void);
+Bool exec_will_succeed(UInt number, const UWord *arguments);
+void exec_prepare(UInt number, const UWord *arguments);
 
 /* ---- checksum.c, head.c ------------------------------------------------------------------- */
 
@@ -61,6 +92,7 @@ UInt sites_of_call(ThreadId id);
 
 void residency_initialise(void);
 void residency_leave_to_successor(void);
+void residency_forked(void);
 /* One byte for each page, 1 where it is present; False where the kernel does not tell. */
 Bool residency_read(Addr start, SizeT pages, Bool of_file, UChar *present);
 
@@ -98,6 +130,7 @@ void mappings_discard(Addr start, Addr end); /* the pages, not the mapping */
 void mappings_look(Addr start, Addr end);
 ULong mappings_cost_of_look(void);
 void mappings_tell_touches(UInt thread);
+void mappings_forked(UInt thread); /* in the child: tells of all there is */
 
 /* ---- memory.c: what system calls do to it --------------------------------------------------- */
 
@@ -106,7 +139,8 @@ void memory_before(ThreadId id, UInt number, const UWord *arguments);
 void memory_after(ThreadId id, UInt number, const UWord *arguments, UWord result);
 void memory_look(UInt thread);	   /* however long it takes */
 void memory_row_ends(UInt thread); /* if it can be afforded */
-void memory_forked(ThreadId id);
+void memory_forked(ThreadId id);   /* in the parent */
+void memory_in_child(UInt thread);
 ULong memory_rows_unseen(void);
 
 /* ---- blocks.c: superblocks and their counters -------------------------------------------- */
@@ -122,14 +156,19 @@ struct block {
 	ULong fingerprint; /* of the guest's bytes: another code at this address is another block */
 	UInt id;
 	UInt instructions;
+	UInt bytes;
+	UChar *lengths; /* of the instructions */
 	UInt first_counter;
 	UInt counters;
+	UInt runs; /* without a repeated string instruction's counter, which is the last */
 	enum request request;
 };
 
 void blocks_initialise(void);
-struct block *blocks_find_or_add(Addr address, ULong fingerprint, UInt instructions,
-				 const UInt *weights, UInt counters);
+/* What of `wanted` is found by: address, fingerprint, numbers; the rest is for a new one. */
+struct block *blocks_find_or_add(const struct block *wanted, const UInt *weights);
+/* How many instructions were counted that the fault at the address keeps from completing. */
+UInt blocks_missing_at(const struct block *block, Addr address);
 UInt blocks_count(void);
 const struct block *blocks_at(UInt id);
 UInt counters_count(void);
@@ -156,6 +195,14 @@ struct calls {
 	ULong bytes;
 };
 
+enum { NO_CALL = ~0U };
+
+/* Instructions that were counted and did not complete. */
+struct missing {
+	UInt block;
+	ULong instructions;
+};
+
 struct thread {
 	UInt serial;	 /* 1 for the first; never used again, unlike a ThreadId */
 	Long budget;	 /* instructions left in the row while another thread runs */
@@ -163,10 +210,14 @@ struct thread {
 	ULong row_instructions;
 	ULong *hits; /* per counter, what was harvested since the row began */
 	UInt hits_capacity;
+	struct missing *missing; /* since the row began */
+	UInt missing_used;
+	UInt missing_capacity;
 	struct calls *calls;
 	UInt calls_used;
 	UInt calls_capacity;
-	enum descriptor pending; /* of the system call that is under way */
+	UInt under_way;		 /* system call, or NO_CALL */
+	enum descriptor pending; /* that it is on */
 };
 
 /* Instructions that the running thread may still execute in its row. */
@@ -175,10 +226,15 @@ extern Long kbbv_budget;
 void threads_initialise(ULong interval);
 void threads_interval_end(void); /* called from translated code */
 struct thread *threads_of(ThreadId id);
+struct thread *threads_known(ThreadId id); /* NULL where there is none */
 void threads_created(ThreadId parent, ThreadId id);
 void threads_start_client_code(ThreadId id, ULong blocks_dispatched);
+void threads_stop_client_code(ThreadId id, ULong blocks_dispatched);
+void threads_deliver_signal(ThreadId id, Int number, Bool alternative_stack);
 void threads_exit(ThreadId id);
 void threads_finish_rows(void);
+ULong threads_instructions(void); /* of all threads */
+void threads_forked(ThreadId id); /* in the child */
 UInt threads_ever(void);
 
 /* ---- systemcalls.c ------------------------------------------------------------------------ */
@@ -186,7 +242,9 @@ UInt threads_ever(void);
 void systemcalls_before(ThreadId id, UInt number, UWord *arguments, UInt count);
 void systemcalls_after(ThreadId id, UInt number, UWord *arguments, UInt count, SysRes result);
 void systemcalls_name(UInt number);
-void systemcalls_forked(ThreadId id);
+void systemcalls_forked(ThreadId id); /* in the parent */
+void systemcalls_in_child(void);
+void systemcalls_finish(void); /* counts those that are under way */
 void systemcalls_write_facts(void);
 /* False where the process ends otherwise than by its own call. */
 Bool systemcalls_exit_status(ULong *status);

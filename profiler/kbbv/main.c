@@ -6,7 +6,7 @@
  *
  * Use
  *
- *   valgrind --tool=kbbv --raw=FILE [--interval=N] PROGRAM...
+ *   valgrind --tool=kbbv --trace-children=yes --raw=FILE [--interval=N] PROGRAM...
  *
  *   with VALGRIND_LIB naming the directory that holds the tool; `kadence profile` does this and
  *   packs FILE when the run is over. The format of FILE is at the head of stream.c: it is a
@@ -46,13 +46,16 @@
  *
  * Known inaccuracies
  *
- *   - A run of instructions that is left by a fault (a signal such as SIGSEGV) counts whole.
+ *   - Where blocks overlap, a fault is booked to the block that was translated last. A locked
+ *     instruction that faults takes one instruction too many with it.
  *   - A block that begins with a repeated string instruction (the first of a block, or where one
  *     goes round again) counts as entered where it is left.
- *   - A system call still under way when the process ends is not counted.
- *   - Only the process that was started is followed: its children run, and are counted in
- *     number, but not recorded; where it becomes another program through exec, the recording
- *     ends there. A failed exec ends the rows early.
+ *   - A program that is set-uid, or not for x86_64, runs and is not recorded (exec.c).
+ *   - A program that a process becomes sees the path it was executed by as its first argument,
+ *     whatever it was given: Valgrind's launcher stands between.
+ *   - Of a child that another program takes the place of before its first row is full, only the
+ *     number of instructions is known, from that program's profile.
+ *   - A child that is killed before its first row is full leaves nothing.
  *   - Code that changes itself is counted right, but its blocks carry the names that were true
  *     of the address when it was first translated.
  *   - Valgrind reads no symbols of an object without a writable segment (a program in assembler
@@ -80,33 +83,33 @@ struct sink {
 };
 extern struct sink VG_(log_output_sink);
 
-enum { NOT_RECORDED = 0, LAST_STANDARD_STREAM = 2, MOST_INHERITED = 64 };
+enum { FIRST_THREAD = 1, LAST_STANDARD_STREAM = 2, MOST_INHERITED = 64 };
 
 static const Long default_interval = 1000000;
 
 static Long interval;
-static const HChar *raw_path;
 
-static Bool process_option(const HChar *argument)
+static Bool take_option(const HChar *argument)
 {
-	if (VG_BINT_CLO(argument, "--interval", interval, 1, 1LL << 62)) {
-	} else if (VG_STR_CLO(argument, "--raw", raw_path)) {
-	} else {
-		return False;
-	}
-	return True;
+	if (VG_BINT_CLO(argument, "--interval", interval, 1, 1LL << 62))
+		return True;
+	return process_option(argument);
 }
 
 static void print_usage(void)
 {
 	VG_(printf)
 	("    --raw=FILE       where to write the profile\n"
+	 "    --list=FILE      append the names of all profiles to this file, each ended by a NUL\n"
 	 "    --interval=N     instructions per row [1000000]\n");
 }
 
 static void print_debug_usage(void)
 {
-	VG_(printf)("    (none)\n");
+	VG_(printf)
+	("    --parent=N       process that forked this one, where it was recorded [0]\n"
+	 "    --program=N      how many programs this process has been, this included [1]\n"
+	 "    --before=N       instructions since the fork of which there is no profile [0]\n");
 }
 
 /*
@@ -127,28 +130,41 @@ static void close_second_log(void)
 	}
 }
 
-/* A forked child must not write into its parent's recording. */
-static void in_child(ThreadId id __attribute__((unused)))
+/* What was touched until now was so by the parent. */
+static void before_fork(ThreadId id)
 {
-	stream_abandon();
-	residency_leave_to_successor();
+	memory_look(threads_of(id)->serial);
+}
+
+/* A forked child has a profile of its own, that begins here. */
+static void in_child(ThreadId id)
+{
+	close_second_log();
+	process_forked();
+	stream_forked();
+	threads_forked(id);
+	systemcalls_in_child();
+	residency_forked();
+	memory_in_child(FIRST_THREAD);
 }
 
 static void after_options(void)
 {
 	close_second_log();
-	if (!raw_path) {
+	if (!process_initialise()) {
 		VG_(fmsg)("kbbv: --raw=FILE is needed\n");
 		VG_(exit)(1);
 	}
-	if (!stream_open(raw_path, (ULong)interval, NOT_RECORDED)) {
-		VG_(fmsg)("kbbv: cannot write %s\n", raw_path);
+	if (!stream_open((ULong)interval)) {
+		VG_(fmsg)("kbbv: cannot write %s\n", process_path());
 		VG_(exit)(1);
 	}
+	process_tell_past();
 	blocks_initialise();
 	threads_initialise((ULong)interval);
 	memory_initialise((ULong)interval);
-	VG_(atfork)(NULL, systemcalls_forked, in_child);
+	exec_initialise();
+	VG_(atfork)(before_fork, systemcalls_forked, in_child);
 }
 
 /* Valgrind passes no status: the program's own call tells it, and of a signal nobody does. */
@@ -158,13 +174,14 @@ static void finish(Int no_status __attribute__((unused)))
 
 	if (!stream_is_open())
 		return;
+	systemcalls_finish();
 	threads_finish_rows();
 	systemcalls_write_facts();
 	stream_begin(FRAME_END);
 	if (systemcalls_exit_status(&status))
 		stream_number(status);
 	stream_finish();
-	stream_flush();
+	stream_publish();
 }
 
 static void before_options(void)
@@ -176,9 +193,11 @@ static void before_options(void)
 	VG_(details_bug_reports_to)("the makers of Kadence");
 	VG_(details_avg_translation_sizeB)(350);
 	VG_(basic_tool_funcs)(after_options, kbbv_instrument, finish);
-	VG_(needs_command_line_options)(process_option, print_usage, print_debug_usage);
+	VG_(needs_command_line_options)(take_option, print_usage, print_debug_usage);
 	VG_(needs_syscall_wrapper)(systemcalls_before, systemcalls_after);
 	VG_(track_start_client_code)(threads_start_client_code);
+	VG_(track_stop_client_code)(threads_stop_client_code);
+	VG_(track_pre_deliver_signal)(threads_deliver_signal);
 	VG_(track_pre_thread_ll_create)(threads_created);
 	VG_(track_pre_thread_ll_exit)(threads_exit);
 

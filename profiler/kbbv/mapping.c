@@ -70,21 +70,43 @@ void mapping_leave(UInt thread, struct mapping *mapping)
 	VG_(free)(mapping);
 }
 
+static void tell(UInt thread, const struct mapping *mapping)
+{
+	stream_begin(FRAME_MAPPING);
+	stream_number(thread);
+	stream_number(mapping->id);
+	stream_number(mapping->birth.kind);
+	stream_number(mapping->birth.unreserved);
+	stream_number(mapping->birth.site);
+	stream_number(mapping->bytes);
+	stream_number(mapping->birth.request);
+	stream_finish();
+}
+
 struct mapping *mapping_new(UInt thread, ULong bytes, const struct birth *birth)
 {
 	struct mapping *mapping = VG_(calloc)("kbbv.mapping", 1, sizeof(*mapping));
 
 	mapping->id = mappings_ever++;
 	mapping->of_file = birth->kind == PRIVATE_FILE || birth->kind == SHARED_FILE;
+	mapping->birth = *birth;
 	mapping->bytes = bytes;
-	stream_begin(FRAME_MAPPING);
-	stream_number(thread);
-	stream_number(mapping->id);
-	stream_number(birth->kind);
-	stream_number(birth->unreserved);
-	stream_number(birth->site);
-	stream_number(bytes);
-	stream_number(birth->request);
-	stream_finish();
+	tell(thread, mapping);
 	return mapping;
+}
+
+void mapping_forget_all(void)
+{
+	for (UInt i = 0; i < changed_used; i++) {
+		changed[i]->changed = False;
+		changed[i]->touches = (struct touches){0};
+	}
+	changed_used = 0;
+	mappings_ever = 0;
+}
+
+void mapping_tell_again(UInt thread, struct mapping *mapping)
+{
+	mapping->id = mappings_ever++;
+	tell(thread, mapping);
 }

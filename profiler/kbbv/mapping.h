@@ -18,12 +18,16 @@ struct mapping {
 	UInt id;
 	UInt areas;
 	Bool of_file;
+	struct birth birth;
 	ULong bytes;
 	struct touches touches; /* since they were last told */
 	Bool changed;
 };
 
 struct mapping *mapping_new(UInt thread, ULong bytes, const struct birth *birth);
+/* In a forked child, whose profile knows of none. */
+void mapping_forget_all(void);
+void mapping_tell_again(UInt thread, struct mapping *mapping);
 void mapping_note_change(struct mapping *mapping);
 void mapping_tell_size(UInt thread, struct mapping *mapping, ULong bytes);
 /* Another area of it is gone; with the last one the mapping itself. */

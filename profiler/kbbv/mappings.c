@@ -364,3 +364,22 @@ void mappings_move(UInt thread, Addr from, SizeT old_bytes, Addr to, SizeT new_b
 	if (mapping && new_bytes > old_bytes)
 		mappings_extend(thread, mapping, to + old_bytes, to + new_bytes);
 }
+
+/* An area's mapping may have been told of with an earlier area. */
+static Bool comes_first(UInt index)
+{
+	for (UInt i = 0; i < index; i++) {
+		if (areas[i].mapping == areas[index].mapping)
+			return False;
+	}
+	return True;
+}
+
+void mappings_forked(UInt thread)
+{
+	mapping_forget_all();
+	for (UInt i = 0; i < areas_used; i++) {
+		if (areas[i].mapping && (areas[i].mapping->areas == 1 || comes_first(i)))
+			mapping_tell_again(thread, areas[i].mapping);
+	}
+}

@@ -269,3 +269,9 @@ void memory_forked(ThreadId id)
 	stream_number(threads_of(id)->serial);
 	stream_finish();
 }
+
+void memory_in_child(UInt thread)
+{
+	rows_unseen = 0;
+	mappings_forked(thread);
+}

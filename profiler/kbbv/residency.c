@@ -23,16 +23,28 @@ static const ULong present_or_swapped = 3ULL << 62;
 
 static Int pagemap = -1;
 
-void residency_initialise(void)
+static void open_pagemap(void)
 {
 	Int descriptor = VG_(fd_open)("/proc/self/pagemap", VKI_O_RDONLY, 0);
 
-	VG_(prctl)(SET_THP_DISABLE, 1, 0, 0, 0);
-	if (descriptor >= 0)
-		pagemap = VG_(safe_fd)(descriptor);
+	pagemap = descriptor >= 0 ? VG_(safe_fd)(descriptor) : -1;
 }
 
-/* A child, or the program that this process becomes, may have its huge pages. */
+void residency_initialise(void)
+{
+	VG_(prctl)(SET_THP_DISABLE, 1, 0, 0, 0);
+	open_pagemap();
+}
+
+/* The one it has is its parent's. */
+void residency_forked(void)
+{
+	if (pagemap >= 0)
+		VG_(close)(pagemap);
+	open_pagemap();
+}
+
+/* The program that this process becomes may have its huge pages. */
 void residency_leave_to_successor(void)
 {
 	VG_(prctl)(SET_THP_DISABLE, 0, 0, 0, 0);

@@ -9,9 +9,6 @@
  *   number  LEB128, unsigned
  *   text    length (number), bytes
  *
- * It is written under another name beside its own, and gets that with the first row: what was
- * there before is not lost by a program that can't be started.
- *
  * Frames are only ever appended, and a frame mentions only what earlier ones defined, so that
  * whatever whole frames were written can be read. Bodies:
  *
@@ -39,56 +36,58 @@
  *   D unmapped   thread, mapping
  *   C fork       thread
  *                M, G, T, D and C belong to the next row of their thread
- *   X exec       empty: the process is about to try to become another program
+ *   P past       instructions that the process ran since its fork, of which there is no profile:
+ *                the program that ran them became this one before its first row was full
+ *   X exec       path of the program that the process becomes, 1 where that has a profile of its
+ *                own, else 0; or empty
  *   E end        exit status, or empty: the run came to its end
  */
 
 #include "pub_tool_libcbase.h"
 #include "pub_tool_libcassert.h"
-#include "pub_tool_libcfile.h"
-#include "pub_tool_libcprint.h"
-#include "pub_tool_libcproc.h"
 #include "pub_tool_mallocfree.h"
 #include "kbbv.h"
 
-/* Declared as in Valgrind's pub_core_libcfile.h, and exported by libcoregrind. */
-extern Int VG_(safe_fd)(Int descriptor);
-
 static const HChar head[] = "\x93KPROF\r\n\3\0\0\0STRM";
 
-enum { FRAME_HEADER = 9, BEFORE_CHECKSUM = 5, FLUSH_AT = 1 << 16 };
+enum { FRAME_HEADER = 9, BEFORE_CHECKSUM = 5, FLUSH_AT = 1 << 16, FLUSH_UNOPENED_AT = 1 << 22 };
 
-static Int descriptor = -1;
-static const HChar *final_path;
-static HChar *temporary_path; /* NULL once the profile has its name */
-static UChar *buffer;
-static SizeT used;
-static SizeT capacity;
+struct bytes {
+	UChar *at;
+	SizeT used;
+	SizeT capacity;
+};
+
+/* A forked child's file is made when there is something to write into it. */
+static enum { CLOSED, UNOPENED, OPEN } state;
+static ULong interval;
+static struct bytes buffer;
+static struct bytes definitions; /* all such frames so far: a forked child needs them, too */
 static SizeT frame_begin;
 
-static void reserve(SizeT more)
+static void reserve(struct bytes *bytes, SizeT more)
 {
-	if (used + more <= capacity)
+	if (bytes->used + more <= bytes->capacity)
 		return;
-	capacity = 2 * (used + more);
-	buffer = VG_(realloc)("kbbv.stream", buffer, capacity);
+	bytes->capacity = 2 * (bytes->used + more);
+	bytes->at = VG_(realloc)("kbbv.stream", bytes->at, bytes->capacity);
 }
 
-static void put_bytes(const void *bytes, SizeT length)
+static void put(struct bytes *bytes, const void *more, SizeT length)
 {
-	reserve(length);
-	VG_(memcpy)(buffer + used, bytes, length);
-	used += length;
+	reserve(bytes, length);
+	VG_(memcpy)(bytes->at + bytes->used, more, length);
+	bytes->used += length;
 }
 
 void stream_number(ULong value)
 {
-	reserve(10);
+	reserve(&buffer, 10);
 	while (value >= 0x80) {
-		buffer[used++] = (UChar)(value | 0x80);
+		buffer.at[buffer.used++] = (UChar)(value | 0x80);
 		value >>= 7;
 	}
-	buffer[used++] = (UChar)value;
+	buffer.at[buffer.used++] = (UChar)value;
 }
 
 void stream_text(const HChar *text)
@@ -96,61 +95,63 @@ void stream_text(const HChar *text)
 	SizeT length = VG_(strlen)(text);
 
 	stream_number(length);
-	put_bytes(text, length);
+	put(&buffer, text, length);
 }
 
-static void complain(Int error)
+/* What was put aside until now follows the head and what it refers to. */
+static void open_file(void)
 {
-	VG_(umsg)("kbbv: cannot write the profile (error %d)\n", error);
-	stream_abandon();
+	struct bytes waiting = buffer;
+
+	buffer = (struct bytes){0};
+	state = output_open(process_path()) ? OPEN : CLOSED;
+	put(&buffer, head, sizeof(head) - 1);
+	head_write(interval, process_parent());
+	put(&buffer, definitions.at, definitions.used);
+	put(&buffer, waiting.at, waiting.used);
+	VG_(free)(waiting.at);
 }
 
-Bool stream_open(const HChar *path, ULong interval, UInt parent)
+Bool stream_open(ULong instructions_per_row)
 {
-	final_path = path;
-	temporary_path = VG_(malloc)("kbbv.path", VG_(strlen)(path) + sizeof(".4294967295.new"));
-	VG_(sprintf)(temporary_path, "%s.%d.new", path, VG_(getpid)());
-	descriptor = VG_(fd_open)(temporary_path, VKI_O_WRONLY | VKI_O_CREAT | VKI_O_TRUNC, 0666);
-	if (descriptor < 0)
-		return False;
-	descriptor = VG_(safe_fd)(descriptor);
-	put_bytes(head, sizeof(head) - 1);
-	head_write(interval, parent);
+	interval = instructions_per_row;
+	open_file();
 	stream_flush();
 	return stream_is_open();
 }
 
-/* Gives the profile its name, now that there is something in it. */
-void stream_publish(void)
+void stream_forked(void)
 {
-	stream_flush();
-	if (!temporary_path || !stream_is_open())
-		return;
-	if (VG_(rename)(temporary_path, final_path) != 0)
-		complain(VKI_EACCES);
-	VG_(free)(temporary_path);
-	temporary_path = NULL;
+	output_leave();
+	buffer.used = 0;
+	if (state == OPEN)
+		state = UNOPENED;
+}
+
+void stream_discard(void)
+{
+	output_discard();
+	buffer.used = 0;
+	state = CLOSED;
 }
 
 Bool stream_is_open(void)
 {
-	return descriptor >= 0;
+	return state != CLOSED;
 }
 
-void stream_abandon(void)
+void stream_publish(void)
 {
-	if (descriptor >= 0)
-		VG_(close)(descriptor);
-	descriptor = -1;
-	used = 0;
+	stream_flush();
+	output_publish();
 }
 
 void stream_begin(enum frame kind)
 {
 	UChar header[FRAME_HEADER] = {(UChar)kind};
 
-	frame_begin = used;
-	put_bytes(header, sizeof(header));
+	frame_begin = buffer.used;
+	put(&buffer, header, sizeof(header));
 }
 
 static void put_little_endian(UChar *place, ULong value)
@@ -159,31 +160,38 @@ static void put_little_endian(UChar *place, ULong value)
 		place[i] = (UChar)(value >> (8 * i));
 }
 
+static void keep_definition(void)
+{
+	UChar kind = buffer.at[frame_begin];
+
+	if (kind != FRAME_BLOCK && kind != FRAME_CALL_NAME && kind != FRAME_SITE)
+		return;
+	put(&definitions, buffer.at + frame_begin, buffer.used - frame_begin);
+	if (state == UNOPENED)
+		buffer.used = frame_begin;
+}
+
 void stream_finish(void)
 {
-	SizeT length = used - frame_begin - FRAME_HEADER;
-	UChar *frame = buffer + frame_begin;
+	SizeT length = buffer.used - frame_begin - FRAME_HEADER;
+	UChar *frame = buffer.at + frame_begin;
 	UInt sum;
 
 	put_little_endian(frame + 1, length);
 	sum = checksum(checksum(0, frame, BEFORE_CHECKSUM), frame + FRAME_HEADER, length);
 	put_little_endian(frame + BEFORE_CHECKSUM, sum);
-	if (used >= FLUSH_AT)
+	keep_definition();
+	if (buffer.used >= (state == OPEN ? FLUSH_AT : FLUSH_UNOPENED_AT))
 		stream_flush();
 }
 
 void stream_flush(void)
 {
-	SizeT written = 0;
-
-	while (written < used && descriptor >= 0) {
-		Int step = VG_(write)(descriptor, buffer + written, (Int)(used - written));
-
-		if (step <= 0) {
-			complain(-step);
-			return;
-		}
-		written += (SizeT)step;
-	}
-	used = 0;
+	if (state == UNOPENED)
+		open_file();
+	if (state == OPEN)
+		output_write(buffer.at, buffer.used);
+	if (!output_is_open())
+		state = CLOSED;
+	buffer.used = 0;
 }

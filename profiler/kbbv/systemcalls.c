@@ -9,6 +9,7 @@
 #include "pub_tool_libcfile.h"
 #include "pub_tool_mallocfree.h"
 #include "pub_tool_aspacemgr.h"
+#include "pub_tool_threadstate.h"
 #include "pub_tool_vkiscnums.h"
 #include "kbbv.h"
 
@@ -149,23 +150,14 @@ static struct calls *calls_of(struct thread *thread, UInt number, enum descripto
 	return &thread->calls[thread->calls_used++];
 }
 
-static Bool never_returns(UInt number)
+static Bool is_exec(UInt number)
 {
-	return number == __NR_exit || number == __NR_exit_group || number == __NR_execve ||
-	       number == __NR_execveat;
+	return number == __NR_execve || number == __NR_execveat;
 }
 
-/* All that is known must be on disk before the process becomes another program. */
-static void prepare_for_exec(void)
+static Bool is_exit(UInt number)
 {
-	if (!stream_is_open())
-		return;
-	threads_finish_rows();
-	systemcalls_write_facts();
-	stream_begin(FRAME_EXEC);
-	stream_finish();
-	stream_flush();
-	residency_leave_to_successor();
+	return number == __NR_exit || number == __NR_exit_group;
 }
 
 void systemcalls_before(ThreadId id, UInt number, UWord *arguments,
@@ -177,16 +169,31 @@ void systemcalls_before(ThreadId id, UInt number, UWord *arguments,
 	/* The descriptor may be gone when the call returns. */
 	thread->pending =
 	    rule.descriptor ? kind_of((Int)arguments[rule.descriptor - 1]) : NO_DESCRIPTOR;
+	thread->under_way = number;
 	memory_before(id, number, arguments);
-	if (!never_returns(number))
-		return;
-	calls_of(thread, number, NO_DESCRIPTOR)->count++;
-	if (number == __NR_exit || number == __NR_exit_group) {
+	if (is_exit(number)) {
 		exits = True;
 		exit_status = arguments[0] & 0xff;
 	}
-	if (number == __NR_execve || number == __NR_execveat)
-		prepare_for_exec();
+	if (is_exit(number) || (is_exec(number) && exec_will_succeed(number, arguments))) {
+		calls_of(thread, number, NO_DESCRIPTOR)->count++;
+		thread->under_way = NO_CALL;
+	}
+	if (is_exec(number) && thread->under_way == NO_CALL)
+		exec_prepare(number, arguments);
+}
+
+/* Of a thread that the process's end finds in a call, that call is part of what it did. */
+void systemcalls_finish(void)
+{
+	for (ThreadId id = 0; id < VG_N_THREADS; id++) {
+		struct thread *thread = threads_known(id);
+
+		if (!thread || thread->under_way == NO_CALL)
+			continue;
+		calls_of(thread, thread->under_way, thread->pending)->count++;
+		thread->under_way = NO_CALL;
+	}
 }
 
 static ULong messages_bytes(const struct vki_mmsghdr *messages, ULong count)
@@ -287,8 +294,9 @@ void systemcalls_after(ThreadId id, UInt number, UWord *arguments,
 	struct thread *thread = threads_of(id);
 	struct calls *calls;
 
-	if (never_returns(number))
-		return;
+	if (thread->under_way == NO_CALL)
+		return; /* a child's, of its parent's fork */
+	thread->under_way = NO_CALL;
 	calls = calls_of(thread, number, thread->pending);
 	calls->count++;
 	calls->bytes += transferred(number, arguments, result);
@@ -319,6 +327,14 @@ void systemcalls_forked(ThreadId id)
 {
 	processes++;
 	memory_forked(id);
+}
+
+/* Its sockets and shared memory are still there. */
+void systemcalls_in_child(void)
+{
+	processes = 1;
+	peak_mapped = 0;
+	exits = False;
 }
 
 void systemcalls_write_facts(void)

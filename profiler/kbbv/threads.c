@@ -7,9 +7,14 @@
 
 #include "pub_tool_libcbase.h"
 #include "pub_tool_libcassert.h"
+#include "pub_tool_machine.h"
 #include "pub_tool_mallocfree.h"
 #include "pub_tool_threadstate.h"
 #include "kbbv.h"
+
+/* Declared as in Valgrind's pub_core_scheduler.h and pub_core_threadstate.h; of libcoregrind. */
+extern Bool VG_(in_generated_code);
+extern Bool VG_(is_exiting)(ThreadId id);
 
 Long kbbv_budget;
 
@@ -37,7 +42,13 @@ struct thread *threads_of(ThreadId id)
 		threads[id] = VG_(calloc)("kbbv.thread", 1, sizeof(struct thread));
 		threads[id]->serial = ++serials;
 		threads[id]->budget = (Long)interval;
+		threads[id]->under_way = NO_CALL;
 	}
+	return threads[id];
+}
+
+struct thread *threads_known(ThreadId id)
+{
 	return threads[id];
 }
 
@@ -64,13 +75,22 @@ static void harvest(struct thread *thread)
 	all_instructions += instructions;
 }
 
-static ULong block_instructions(const struct block *block, const ULong *hits)
+static ULong missing_from(const struct thread *thread, UInt block)
+{
+	for (UInt i = 0; i < thread->missing_used; i++) {
+		if (thread->missing[i].block == block)
+			return thread->missing[i].instructions;
+	}
+	return 0;
+}
+
+static ULong block_instructions(const struct block *block, const struct thread *thread)
 {
 	ULong instructions = 0;
 
 	for (UInt i = block->first_counter; i < block->first_counter + block->counters; i++)
-		instructions += hits[i] * counter_weight(i);
-	return instructions;
+		instructions += thread->hits[i] * counter_weight(i);
+	return instructions - missing_from(thread, block->id);
 }
 
 /* Calls visit(block, ...) for the blocks of the row, or only counts them where it is NULL. */
@@ -84,8 +104,8 @@ static UInt for_each_block(const struct thread *thread, void (*visit)(const stru
 
 		if (block->first_counter + block->counters > thread->hits_capacity)
 			break;
-		instructions = block_instructions(block, thread->hits);
-		if (instructions == 0)
+		instructions = block_instructions(block, thread);
+		if (instructions == 0 && thread->hits[block->first_counter] == 0)
 			continue;
 		found++;
 		if (visit)
@@ -135,6 +155,7 @@ static void finish_row(struct thread *thread)
 	}
 	VG_(memset)(thread->hits, 0, thread->hits_capacity * sizeof(ULong));
 	thread->row_instructions = 0;
+	thread->missing_used = 0;
 	thread->calls_used = 0;
 	thread->row_start = all_instructions;
 }
@@ -168,6 +189,60 @@ void threads_start_client_code(ThreadId id, ULong blocks_dispatched __attribute_
 		thread->row_start = all_instructions;
 }
 
+static struct missing *missing_of(struct thread *thread, UInt block)
+{
+	for (UInt i = 0; i < thread->missing_used; i++) {
+		if (thread->missing[i].block == block)
+			return &thread->missing[i];
+	}
+	if (thread->missing_used == thread->missing_capacity) {
+		thread->missing_capacity = 2 * thread->missing_capacity + 4;
+		thread->missing = VG_(realloc)("kbbv.missing", thread->missing,
+					       thread->missing_capacity * sizeof(struct missing));
+	}
+	thread->missing[thread->missing_used] = (struct missing){block, 0};
+	return &thread->missing[thread->missing_used++];
+}
+
+/*
+ * Takes back what was counted of the run that the fault cuts off. Blocks that overlap have the
+ * same rest, so that it does not matter for the sum in which of them it happened.
+ */
+static void take_back(ThreadId id)
+{
+	struct thread *thread = threads_of(id);
+	Addr address = VG_(get_IP)(id);
+
+	harvest(thread);
+	for (UInt i = blocks_count(); i-- > 0;) {
+		const struct block *block = blocks_at(i);
+		UInt missing = blocks_missing_at(block, address);
+
+		if (missing == 0 || block_instructions(block, thread) < missing)
+			continue;
+		missing_of(thread, block->id)->instructions += missing;
+		thread->row_instructions -= missing;
+		all_instructions -= missing;
+		kbbv_budget += missing;
+		return;
+	}
+}
+
+/* A handler is about to be entered; other signals are delivered between blocks. */
+void threads_deliver_signal(ThreadId id, Int number __attribute__((unused)),
+			    Bool alternative_stack __attribute__((unused)))
+{
+	if (VG_(in_generated_code))
+		take_back(id);
+}
+
+/* A thread that is told to end in the midst of its code has a fault that nobody handles. */
+void threads_stop_client_code(ThreadId id, ULong blocks_dispatched __attribute__((unused)))
+{
+	if (VG_(is_exiting)(id))
+		take_back(id);
+}
+
 void threads_exit(ThreadId id)
 {
 	struct thread *thread = threads_of(id);
@@ -179,6 +254,7 @@ void threads_exit(ThreadId id)
 	}
 	finish_row(thread);
 	VG_(free)(thread->hits);
+	VG_(free)(thread->missing);
 	VG_(free)(thread->calls);
 	VG_(free)(thread);
 	threads[id] = NULL;
@@ -194,4 +270,39 @@ void threads_finish_rows(void)
 		if (threads[id])
 			finish_row(threads[id]);
 	}
+}
+
+ULong threads_instructions(void)
+{
+	if (current)
+		harvest(current);
+	return all_instructions;
+}
+
+static void forget_row(struct thread *thread)
+{
+	VG_(memset)(thread->hits, 0, thread->hits_capacity * sizeof(ULong));
+	thread->row_instructions = 0;
+	thread->row_start = 0;
+	thread->missing_used = 0;
+	thread->calls_used = 0;
+	thread->under_way = NO_CALL;
+}
+
+/* What ran until now is the parent's; of its threads only the one that forked is here. */
+void threads_forked(ThreadId id)
+{
+	struct thread *own = threads_of(id);
+
+	if (current)
+		harvest(current);
+	for (ThreadId other = 0; other < VG_N_THREADS; other++) {
+		if (other != id)
+			threads[other] = NULL;
+	}
+	forget_row(own);
+	own->serial = serials = 1;
+	current = own;
+	all_instructions = 0;
+	kbbv_budget = (Long)interval;
 }

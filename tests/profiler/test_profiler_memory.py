@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Memory of programs whose pages, places and orders are known because they were written so."""
 
+import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from kadence.profiler import kprof
 from kadence.profiler.profile import Mapping, Profile, Touches
 
 Profiled = Callable[..., Profile]
@@ -167,11 +171,29 @@ def test_a_program_that_becomes_another_is_told_until_then(profiled: Profiled) -
     assert all(touch.interval < len(profile.instructions) for touch in profile.memory.touches)
 
 
-def test_huge_pages_are_left_to_children(profiled: Profiled) -> None:
-    """A child of the profiled program may have them: /proc says so where the kernel tells."""
-    script = "grep -s THP_enabled /proc/self/status"
-    told = subprocess.run(["sh", "-c", script], check=False, capture_output=True, text=True)
+def test_huge_pages_are_left_to_who_is_not_profiled(profiled: Profiled, tmp_path: Path) -> None:
+    """A set-uid program is not; /proc says so where the kernel tells."""
+    told = subprocess.run(
+        ["grep", "-s", "THP_enabled", "/proc/self/status"],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
     if not told.stdout:
         pytest.skip("this kernel does not tell THP_enabled")
-    profile = profiled("/bin/sh", "-c", f"{script} | grep -q 1; exit $?", status=0)
-    assert profile.exit_status == 0
+    reader = Path(shutil.copy("/bin/grep", tmp_path / "reader"))
+    reader.chmod(0o4755)
+    script = f"{reader} -q 'THP_enabled:.1' /proc/self/status; exit $?"
+    assert profiled("/bin/sh", "-c", script).exit_status == 0
+
+
+def test_a_child_knows_the_memory_that_it_was_left(
+    program: Compile, kadence: Callable[..., Any], tmp_path: Path
+) -> None:
+    command = (program("memory.c", "-static"),)
+    kadence("profile", "-o", tmp_path / "P.kprof", "--", *command)
+    (child,) = tmp_path.glob("P.*.kprof")
+    of_child, first = kprof.read(child), kprof.read(tmp_path / "P.kprof")
+    mapping, touches = the_mapping(of_child, "sparse")
+    assert mapping == replace(the_mapping(first, "sparse")[0], born=0, forked=False)
+    assert touches == []

@@ -60,13 +60,23 @@ def test_a_killed_program_leaves_its_whole_intervals(program: Compile, profiled:
     assert calls_of_body(profile) > 500
 
 
-def test_children_are_counted_and_not_recorded(program: Compile, profiled: Profiled) -> None:
-    profile = profiled(program("ending.c"), "fork")
-    assert profile.facts["processes"] == 3
-    assert calls_of_body(profile) == 1000
+def test_children_have_profiles_of_their_own(
+    program: Compile, kadence: Kadence, tmp_path: Path
+) -> None:
+    completed = kadence("profile", "-o", tmp_path / "P.kprof", "--", program("ending.c"), "fork")
+    first = kprof.read(tmp_path / "P.kprof")
+    assert first.facts["processes"] == 3
+    assert calls_of_body(first) == 1000
+    children = sorted(tmp_path.glob("P.*.kprof"))
+    assert [calls_of_body(kprof.read(path)) for path in children] == [1, 1]
+    lines = completed.stderr.splitlines()
+    assert len(lines) == 2
+    for path in children:
+        (line,) = (line for line in lines if f"{path}, 1 interval" in line)
+        assert line.startswith(f"kadence: process {path.name.split('.')[1]} (")
 
 
-def test_exec_ends_the_profile_with_a_note(
+def test_a_program_that_a_process_becomes_has_a_profile_of_its_own(
     program: Compile, kadence: Kadence, tmp_path: Path
 ) -> None:
     output = tmp_path / "P.kprof"
@@ -74,6 +84,32 @@ def test_exec_ends_the_profile_with_a_note(
     assert completed.returncode == 0
     assert "exec" in completed.stderr
     assert calls_of_body(kprof.read(output)) == 1000
+    (other,) = tmp_path.glob("P.*.2.kprof")
+    assert kprof.read(other).argv == ("/usr/bin/true",)
+
+
+@pytest.mark.parametrize("how", ["{}", "exec {}"])
+def test_a_set_uid_program_runs_as_without_us(kadence: Kadence, tmp_path: Path, how: str) -> None:
+    """Valgrind would refuse it."""
+    program = set_uid(tmp_path)
+    output = tmp_path / "P.kprof"
+    script = how.format(program) + " && echo ran"
+    completed = kadence("profile", "-o", output, "--", "sh", "-c", script)
+    assert completed.returncode == 0
+    assert f"{program}, which could not be recorded" in completed.stderr.replace(" (exec)", "")
+    assert (completed.stdout == "ran\n") == (how == "{}")
+
+
+def test_a_script_that_starts_scripts(kadence: Kadence, tmp_path: Path) -> None:
+    inner, outer = tmp_path / "inner", tmp_path / "outer"
+    inner.write_text("#!/bin/sh -e\necho inner $1\n")
+    outer.write_text(f"#!/bin/sh\n{inner} one\n{inner} two\n")
+    inner.chmod(0o755)
+    outer.chmod(0o755)
+    completed = kadence("profile", "-o", tmp_path / "P.kprof", "--", outer)
+    assert completed.stdout == "inner one\ninner two\n"
+    found = {kprof.read(path).argv for path in tmp_path.glob("P.*.kprof")}
+    assert found == {(str(inner), "one"), (str(inner), "two")}
 
 
 @pytest.mark.parametrize(
