@@ -98,6 +98,8 @@ def merged(profiles: Sequence[Profile]) -> Profile:
         start=np.concatenate([profile.start for profile in profiles]),
         blocks=blocks,
         system_calls=_system_calls(profiles),
+        call_sites=tuple(site for profile in profiles for site in profile.call_sites),
+        peers=tuple(peer for profile in profiles for peer in profile.peers),
         memory=_memory(profiles),
         functions=tuple(dict.fromkeys(one for profile in profiles for one in profile.functions)),
         facts=_facts(profiles),
@@ -149,10 +151,20 @@ def _threads(profiles: Sequence[Profile]) -> npt.NDArray[np.int32]:
 
 def _system_calls(profiles: Sequence[Profile]) -> tuple[SystemCalls, ...]:
     calls: list[SystemCalls] = []
-    rows = 0
+    rows = sites = peers = 0
     for profile in profiles:
-        calls += [replace(call, interval=call.interval + rows) for call in profile.system_calls]
+        calls += [
+            replace(
+                call,
+                interval=call.interval + rows,
+                site=None if call.site is None else call.site + sites,
+                peer=None if call.peer is None else call.peer + peers,
+            )
+            for call in profile.system_calls
+        ]
         rows += len(profile.instructions)
+        sites += len(profile.call_sites)
+        peers += len(profile.peers)
     return tuple(calls)
 
 

@@ -27,7 +27,11 @@ The bytes of COLS, all numbers little-endian:
     VECS     columns: as CNTS, where the last is instructions; or one column alone, where the
              entries are those of CNTS: what the instructions are more than count times the
              block's length
-    CALL     columns: interval (each minus the one before), name, descriptor, count, bytes
+    CSIT     columns of the call sites: call, function, file, line, object
+    PEER     columns of the peers: family, address
+    CALL     columns: interval (each minus the one before), name, descriptor, count, bytes, site
+             and peer (from 1; 0: none), sequential, random, gaps, instructions_between,
+             nanoseconds_between, number of sizes, sizes
     SITE     columns of the allocation sites: call, function, file, line, object
     MAPS     columns of the mappings: kind, unreserved, site (from 1; 0: none), bytes, request,
              born, gone (from 1; 0: never), forked, again, beside
@@ -48,7 +52,7 @@ import zstandard
 
 from kadence.artefact import atomic_output
 from kadence.errors import ArtefactError
-from kadence.profiler import matrixchunks, memorychunks, rawstream, recorded
+from kadence.profiler import callchunks, matrixchunks, memorychunks, rawstream, recorded
 from kadence.profiler.chunks import (
     Chunk,
     Texts,
@@ -63,7 +67,6 @@ from kadence.profiler.profile import (
     Function,
     Loop,
     Profile,
-    SystemCalls,
 )
 
 MAGIC = b"\x93KPROF\r\n"
@@ -72,7 +75,7 @@ STREAM, COLUMNS = b"STRM", b"COLS"
 CHUNKS = (
     *("META", "STRG", "BLKS", "FUNC", "ROWS"),
     *matrixchunks.CHUNKS,
-    "CALL",
+    *callchunks.CHUNKS,
     *memorychunks.CHUNKS,
     "DONE",
 )
@@ -131,22 +134,10 @@ def _rows(profile: Profile) -> bytes:
     )
 
 
-def _calls(calls: Sequence[SystemCalls], texts: Texts) -> bytes:
-    return b"".join(
-        (
-            packed(differences_of(call.interval for call in calls)),
-            packed(texts.number(call.name) for call in calls),
-            packed(texts.number(call.descriptor) for call in calls),
-            packed(call.count for call in calls),
-            packed(call.bytes for call in calls),
-        )
-    )
-
-
 def _bodies(profile: Profile) -> dict[str, bytes]:
     texts = Texts()
     blocks = _blocks(profile.blocks, texts)
-    calls = _calls(profile.system_calls, texts)
+    calls = callchunks.bodies(profile, texts)
     memory = memorychunks.bodies(profile.memory, texts)
     return {
         "META": _meta(profile),
@@ -155,7 +146,7 @@ def _bodies(profile: Profile) -> dict[str, bytes]:
         "FUNC": _json([astuple(function) for function in profile.functions]),
         "ROWS": _rows(profile),
         **matrixchunks.bodies(profile),
-        "CALL": calls,
+        **calls,
         **memory,
         "DONE": b"",
     }
@@ -211,21 +202,6 @@ def _read_functions(data: bytes) -> tuple[Function, ...]:
     )
 
 
-def _read_calls(chunk: Chunk, texts: Sequence[str]) -> tuple[SystemCalls, ...]:
-    intervals, names, descriptors, counts, moved = whole_columns(chunk)
-    return tuple(
-        SystemCalls(interval, texts[name], texts[descriptor], count, octets)
-        for interval, name, descriptor, count, octets in zip(
-            sums_of(intervals).tolist(),
-            names.tolist(),
-            descriptors.tolist(),
-            counts.tolist(),
-            moved.tolist(),
-            strict=True,
-        )
-    )
-
-
 def _build(file: BinaryIO) -> Profile:
     meta = json.loads(Chunk(file, "META").rest())
     texts = json.loads(Chunk(file, "STRG").rest())
@@ -234,7 +210,7 @@ def _build(file: BinaryIO) -> Profile:
     instructions, thread, start = whole_columns(Chunk(file, "ROWS"))
     counts = matrixchunks.read_counts(Chunk(file, "CNTS"), len(blocks))
     vectors = matrixchunks.read_vectors(Chunk(file, "VECS"), counts, blocks)
-    calls = _read_calls(Chunk(file, "CALL"), texts)
+    calls = callchunks.read(file, texts, instructions.size)
     memory = memorychunks.read(file, texts, instructions.size)
     if Chunk(file, "DONE").rest() or file.read(1):
         raise ValueError("something follows its end")
@@ -248,7 +224,9 @@ def _build(file: BinaryIO) -> Profile:
         thread=thread.astype(np.int32),
         start=sums_of(start),
         blocks=blocks,
-        system_calls=calls,
+        system_calls=calls.calls,
+        call_sites=calls.sites,
+        peers=calls.peers,
         functions=functions,
         build_id=meta["build_id"],
         argv=tuple(meta["argv"]),

@@ -136,9 +136,17 @@ class MemoryStream:
             )
             for mapping in self._mappings
         ]
+        # Sites that only system calls name are no concern of the memory's.
+        own = sorted({mapping.site for mapping in mappings if mapping.site is not None})
+        number = {site: position for position, site in enumerate(own)}
+        mappings = [
+            mapping if mapping.site is None else replace(mapping, site=number[mapping.site])
+            for mapping in mappings
+        ]
+        sites = tuple(self.sites[site] for site in own)
         touches = [replace(touch, interval=place[touch.interval]) for touch in self._touches]
         touches.sort(key=lambda touch: touch.interval)
-        return Memory(tuple(self.sites), tuple(mappings), tuple(touches))
+        return Memory(sites, tuple(mappings), tuple(touches))
 
     def _change(self, number: int, **changes: int | bool) -> None:
         changed: Any = changes

@@ -4,6 +4,8 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
+from itertools import zip_longest
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +15,7 @@ from kadence.profiler.profile import Memory, Profile, SystemCalls
 
 ALL_THREADS = 1
 
+Key = tuple[int, str, str, int | None, int | None]
 Numbers = npt.NDArray[np.int64]
 
 
@@ -49,11 +52,25 @@ def _summed(sums: sparse.csr_array, matrix: sparse.csr_array) -> sparse.csr_arra
 
 
 def _calls(calls: Sequence[SystemCalls], place: Numbers) -> tuple[SystemCalls, ...]:
-    counts: defaultdict[tuple[int, str, str], Numbers] = defaultdict(lambda: np.zeros(2, np.int64))
+    alike: defaultdict[Key, list[SystemCalls]] = defaultdict(list)
     for call in calls:
-        counts[int(place[call.interval]), call.name, call.descriptor] += (call.count, call.bytes)
-    return tuple(
-        SystemCalls(*key, *map(int, counts[key])) for key in sorted(counts, key=lambda key: key[0])
+        interval = int(place[call.interval])
+        key = (interval, call.name, call.descriptor, call.site, call.peer)
+        alike[key].append(replace(call, interval=interval))
+    return tuple(reduce(_together, alike[key]) for key in sorted(alike, key=lambda key: key[0]))
+
+
+def _together(one: SystemCalls, other: SystemCalls) -> SystemCalls:
+    return replace(
+        one,
+        count=one.count + other.count,
+        bytes=one.bytes + other.bytes,
+        sequential=one.sequential + other.sequential,
+        random=one.random + other.random,
+        sizes=tuple(map(sum, zip_longest(one.sizes, other.sizes, fillvalue=0))),
+        gaps=one.gaps + other.gaps,
+        instructions_between=one.instructions_between + other.instructions_between,
+        nanoseconds_between=one.nanoseconds_between + other.nanoseconds_between,
     )
 
 

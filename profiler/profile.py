@@ -47,13 +47,46 @@ class Block:
 
 @dataclass(frozen=True)
 class SystemCalls:
-    """The calls of one number on one kind of descriptor in one interval (row of `vectors`)."""
+    """The calls of one number, from one place, on one kind of descriptor and to one peer, in one
+    interval (row of `vectors`)."""
 
     interval: int  # row index
     name: str
     descriptor: str  # file, socket, pipe, device, other, or "" where the call has none
     count: int
     bytes: int  # transferred; 0 for calls outside the read, write, send, recv families
+    site: int | None = None  # position in the profile's call_sites
+    peer: int | None = None  # position in its peers
+    sequential: int = 0  # transfers of a file that began where its descriptor's last one ended
+    random: int = 0  # those that did not
+    # How many transfers there were by the bits of their number of bytes: of 0, 1, 2 to 3, 4 to 7
+    # bytes and so on; the last of 34 has all larger ones. Nothing behind the last that is not 0.
+    sizes: tuple[int, ...] = ()
+    # From one such call of the thread to the next: how many pairs, the last of which is in this
+    # interval, and how many of the thread's instructions and how much time was between.
+    gaps: int = 0
+    instructions_between: int = 0
+    nanoseconds_between: int = 0  # under Valgrind, so that only ratios mean something
+
+
+@dataclass(frozen=True)
+class CallSite:
+    """A place in the program that system calls come from: the nearest outside of the language's
+    libraries that has a line."""
+
+    call: str  # the function that it called on the way; "" for a system call of its own
+    function: str  # assembler name, "" where unknown
+    file: str
+    line: int
+    object: str  # path of the ELF object
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Who was at the other end of a socket."""
+
+    family: int  # AF_UNIX is 1, AF_INET 2, AF_INET6 10
+    address: str  # 127.0.0.1:80, [0:0:0:0:0:0:0:1]:80, a path, @ and an abstract name, or ""
 
 
 @dataclass(frozen=True)
@@ -202,3 +235,5 @@ class Profile:
     memory: Memory = Memory()
     backend: str = "kbbv"  # or "compiled"
     unit: str = "instructions"  # of `interval`; or "nanoseconds" of processor time
+    call_sites: tuple[CallSite, ...] = ()
+    peers: tuple[Peer, ...] = ()

@@ -10,7 +10,7 @@ import mmap
 import os
 import struct
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,15 +20,15 @@ import numpy.typing as npt
 from scipy import sparse
 
 from kadence.errors import ArtefactError
-from kadence.profiler import leb128, memorystream
+from kadence.profiler import callstream, leb128, memorystream
+from kadence.profiler.callstream import Tally
 from kadence.profiler.memorystream import MemoryStream
-from kadence.profiler.profile import Block, SystemCalls
+from kadence.profiler.profile import Block, Peer
 
 START = b"\x93KPROF\r\n" + struct.pack("<I", 3) + b"STRM"
 HEADER = struct.Struct("<BII")
 BEFORE_CHECKSUM = 5
 UNITS = ("instructions", "nanoseconds")
-DESCRIPTORS = ("", "file", "socket", "pipe", "device", "other")
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Row:
     blocks: npt.NDArray[np.int64]
     counts: npt.NDArray[np.int64]
     instructions: npt.NDArray[np.int64]
-    calls: npt.NDArray[np.int64]  # one line each: number, kind of descriptor, count, bytes
+    calls: tuple[Tally, ...]
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,7 @@ class Recording:
     blocks: list[Block] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
     call_names: dict[int, str] = field(default_factory=dict)
+    peers: list[Peer] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
     complete: bool = False  # the run came to its end
     replaced: bool = False  # the last that was seen is an exec
@@ -116,12 +117,12 @@ def _row(recording: Recording, body: bytes) -> None:
     thread, start, entries = (int(number) for number in numbers[:3])
     end = 3 + 3 * entries
     table = numbers[3:end].reshape(entries, 3)
-    calls = numbers[end + 1 :].reshape(int(numbers[end]), 4)
+    calls = callstream.parse(
+        numbers[end:].tolist(), len(recording.memory.sites), len(recording.peers)
+    )
     blocks = np.cumsum(table[:, 0])
     if entries and blocks[-1] >= len(recording.blocks):
         raise ValueError("a row names an unknown block")
-    if (calls[:, 1] >= len(DESCRIPTORS)).any():
-        raise ValueError("a row names an unknown kind of descriptor")
     recording.memory.row_ends(thread, len(recording.rows))
     recording.rows.append(Row(thread, start, blocks, table[:, 1], table[:, 2], calls))
 
@@ -130,6 +131,14 @@ def _call_name(recording: Recording, body: bytes) -> None:
     cursor = leb128.Cursor(body)
     number = cursor.number()
     recording.call_names[number] = cursor.text()
+
+
+def _peer(recording: Recording, body: bytes) -> None:
+    cursor = leb128.Cursor(body)
+    number, family = cursor.number(), cursor.number()
+    if number != len(recording.peers) + 1:
+        raise ValueError("peers are not in order")
+    recording.peers.append(Peer(family, cursor.text()))
 
 
 def _facts(recording: Recording, body: bytes) -> None:
@@ -170,6 +179,7 @@ FRAMES: dict[int, Callable[[Recording, bytes], None]] = {
     ord("B"): _block,
     ord("R"): _row,
     ord("N"): _call_name,
+    ord("A"): _peer,
     ord("F"): _facts,
     ord("P"): _past,
     ord("X"): _exec,
@@ -256,19 +266,4 @@ def matrices(rows: Sequence[Row], blocks: int) -> tuple[sparse.csr_array, sparse
     return (
         sparse.csr_array((ran, columns, ends), shape=shape),
         sparse.csr_array((counts, columns.copy(), ends.copy()), shape=shape),
-    )
-
-
-def system_calls(rows: Sequence[Row], names: Mapping[int, str]) -> tuple[SystemCalls, ...]:
-    """The calls of all rows, named, in the order of the rows."""
-    return tuple(
-        SystemCalls(
-            interval=index,
-            name=names.get(number, f"system_call_{number}"),
-            descriptor=DESCRIPTORS[descriptor],
-            count=count,
-            bytes=moved,
-        )
-        for index, row in enumerate(rows)
-        for number, descriptor, count, moved in sorted(map(tuple, row.calls.tolist()))
     )

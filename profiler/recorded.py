@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from kadence.errors import KadenceError
-from kadence.profiler import cfgsection, program, rawstream
+from kadence.profiler import callstream, cfgsection, program, rawstream
 from kadence.profiler.profile import Function, Profile
 from kadence.profiler.rawstream import Head, Recording
 
@@ -19,6 +19,9 @@ def profile(recording: Recording) -> Profile:
     vectors, counts = rawstream.matrices(rows, len(recording.blocks))
     head = recording.head
     build_id, functions = _of_program(head)
+    calls = callstream.of_rows(
+        (row.calls for row in rows), recording.call_names, recording.memory.sites
+    )
     return Profile(
         interval=head.interval,
         vectors=vectors,
@@ -27,7 +30,9 @@ def profile(recording: Recording) -> Profile:
         thread=np.array([row.thread for row in rows], dtype=np.int32),
         start=np.array([row.start for row in rows], dtype=np.int64),
         blocks=tuple(recording.blocks),
-        system_calls=rawstream.system_calls(rows, recording.call_names),
+        system_calls=calls.calls,
+        call_sites=calls.sites,
+        peers=tuple(recording.peers),
         functions=functions,
         build_id=build_id,
         argv=head.argv,

@@ -23,6 +23,7 @@ enum frame {
 	FRAME_UNMAPPED = 'D',
 	FRAME_FORK = 'C',
 	FRAME_PAST = 'P',
+	FRAME_PEER = 'A',
 	FRAME_EXEC = 'X',
 	FRAME_END = 'E',
 };
@@ -87,6 +88,8 @@ extern ULong kbbv_request;
 enum request sites_request_at(Addr address);
 /* The place in the program that the thread's system call comes from, told to the stream. */
 UInt sites_of_call(ThreadId id);
+/* Likewise, where no memory is asked for: the place nearest to the call that has a line. */
+UInt sites_of_transfer(ThreadId id);
 
 /* ---- residency.c: which pages are there ---------------------------------------------------- */
 
@@ -187,12 +190,19 @@ IRSB *kbbv_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout
 
 enum descriptor { NO_DESCRIPTOR, FILE_DESCRIPTOR, SOCKET, PIPE, DEVICE, OTHER_DESCRIPTOR };
 
-/* The calls of one number on one kind of descriptor since the row began. */
-struct calls {
-	UInt number;
+enum access { NO_ACCESS, SEQUENTIAL, RANDOM };
+
+/* A system call that is under way. */
+struct call {
+	UInt number; /* or NO_CALL */
 	enum descriptor descriptor;
-	ULong count;
+	UInt site;
+	UInt peer;
 	ULong bytes;
+	Bool transfers; /* bytes, were they none */
+	enum access access;
+	ULong instructions; /* that its thread had run */
+	ULong nanoseconds;  /* when it began */
 };
 
 enum { NO_CALL = ~0U };
@@ -213,11 +223,10 @@ struct thread {
 	struct missing *missing; /* since the row began */
 	UInt missing_used;
 	UInt missing_capacity;
-	struct calls *calls;
-	UInt calls_used;
-	UInt calls_capacity;
-	UInt under_way;		 /* system call, or NO_CALL */
-	enum descriptor pending; /* that it is on */
+	struct _VgHashTable *calls; /* tallies, or NULL */
+	UInt row_calls;		    /* how many of them the row has */
+	struct call call;
+	ULong granted; /* instructions that it was given to run, what is left of them included */
 };
 
 /* Instructions that the running thread may still execute in its row. */
@@ -236,6 +245,50 @@ void threads_finish_rows(void);
 ULong threads_instructions(void); /* of all threads */
 void threads_forked(ThreadId id); /* in the child */
 UInt threads_ever(void);
+
+/* Instructions that it has run; only right while it is the one that runs. */
+ULong threads_clock(const struct thread *thread);
+
+/* ---- calls.c: tallies of a thread's system calls -------------------------------------------- */
+
+/* Of sizes: 0, 1, 2 to 3, 4 to 7 and so on; the last has all larger ones. */
+enum { SIZES = 34 };
+
+struct calls {
+	struct calls *next; /* these two are the head of a VgHashNode */
+	UWord key;
+	UInt number;
+	enum descriptor descriptor;
+	UInt site;
+	UInt peer;
+	ULong count;
+	ULong bytes;
+	ULong sequential;
+	ULong random;
+	ULong gaps; /* between two calls, and what they come to, from begin to begin */
+	ULong instructions;
+	ULong nanoseconds;
+	UInt sizes[SIZES];
+	Bool called;
+	ULong last_instructions;
+	ULong last_nanoseconds;
+};
+
+void calls_begin(struct thread *thread, struct call *call);
+void calls_tally(struct thread *thread, const struct call *call);
+void calls_name(const struct thread *thread);
+void calls_write(const struct thread *thread);
+void calls_clear(struct thread *thread);
+void calls_forget(struct thread *thread);
+
+/* ---- descriptors.c, peers.c ----------------------------------------------------------------- */
+
+enum { NO_PEER = 0 };
+
+enum access descriptors_moved(UInt number, const UWord *arguments, ULong bytes);
+void descriptors_after(UInt number, const UWord *arguments, UWord result);
+UInt descriptors_peer(UWord descriptor);
+UInt peers_of_address(const UChar *address, UInt length);
 
 /* ---- systemcalls.c ------------------------------------------------------------------------ */
 

@@ -39,6 +39,7 @@
  *
  *   - what is counted at a block:            add_probe() in instrument.c
  *   - which calls move bytes or have a descriptor: rules[] in systemcalls.c
+ *   - what is told of a system call:         struct calls, calls.c
  *   - what is told about the whole run:      note_facts() in systemcalls.c
  *   - what is told about a block:            describe() in blocks.c
  *   - which functions allocate:              allocators[] in sites.c
@@ -56,6 +57,8 @@
  *   - Of a child that another program takes the place of before its first row is full, only the
  *     number of instructions is known, from that program's profile.
  *   - A child that is killed before its first row is full leaves nothing.
+ *   - Descriptors that share an offset are taken apart, so that orders of transfers are wrong
+ *     where a program writes through both. Of sendfile and splice no order is told.
  *   - Code that changes itself is counted right, but its blocks carry the names that were true
  *     of the address when it was first translated.
  *   - Valgrind reads no symbols of an object without a writable segment (a program in assembler

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Allocation sites: the place in the program that memory comes from.
+ * Sites: the place in the program that a system call comes from, and with it memory.
  *
  * The stack of a system call is followed out of the language's libraries; the first frame
  * outside is the site, and the library's function that it called is how it asked. In a static
  * program the libraries' frames are in the program itself, so that there the outermost function
  * with an allocator's name is taken for it.
+ *
+ * For calls that are not about memory, it is the first frame outside of the libraries that has a
+ * line, or the first outside where none has. As there are many such calls, what was found for a
+ * stack is remembered by a hash of its return addresses.
  */
 
 #include "pub_tool_libcbase.h"
@@ -17,7 +21,7 @@
 
 extern Bool VG_(get_fnname_raw)(DiEpoch epoch, Addr address, const HChar **name);
 
-enum { DEEPEST = 24 };
+enum { DEEPEST = 24, DEEPEST_TRANSFER = 16 };
 
 ULong kbbv_request;
 
@@ -63,7 +67,8 @@ struct trace {
 	UInt depth;
 };
 
-static VgHashTable *known; /* by address */
+static VgHashTable *known;  /* by address */
+static VgHashTable *stacks; /* sites by the hash of a stack */
 static UInt sites_used;
 
 static Bool starts_with(const HChar *text, const HChar *prefix)
@@ -185,25 +190,80 @@ static void describe(UInt id, const struct trace *trace, UInt own)
 	stream_finish();
 }
 
+static UInt site_at(const struct trace *trace, UInt own)
+{
+	struct site *site;
+
+	if (own >= trace->depth || !is_code(trace->frames[own]))
+		return NO_SITE;
+	if (!known)
+		known = VG_(HT_construct)("kbbv.sites");
+	site = VG_(HT_lookup)(known, trace->frames[own]);
+	if (!site) {
+		site = VG_(malloc)("kbbv.site", sizeof(*site));
+		site->address = trace->frames[own];
+		site->id = ++sites_used;
+		VG_(HT_add_node)(known, site);
+		describe(site->id, trace, own);
+	}
+	return site->id;
+}
+
 UInt sites_of_call(ThreadId id)
 {
 	struct trace trace;
-	struct site *site;
-	UInt own;
 
-	if (!known)
-		known = VG_(HT_construct)("kbbv.sites");
 	trace.depth = VG_(get_StackTrace)(id, trace.frames, DEEPEST, NULL, NULL, 0);
-	own = own_frame(&trace);
-	if (own >= trace.depth || !is_code(trace.frames[own]))
-		return NO_SITE;
-	site = VG_(HT_lookup)(known, trace.frames[own]);
-	if (!site) {
-		site = VG_(malloc)("kbbv.site", sizeof(*site));
-		site->address = trace.frames[own];
-		site->id = ++sites_used;
-		VG_(HT_add_node)(known, site);
-		describe(site->id, &trace, own);
+	return site_at(&trace, own_frame(&trace));
+}
+
+static Bool has_line(Addr address)
+{
+	const HChar *file;
+	UInt line;
+
+	return VG_(get_filename_linenum)(VG_(current_DiEpoch)(), address, &file, NULL, &line);
+}
+
+static UInt frame_with_line(const struct trace *trace)
+{
+	UInt first = 0;
+
+	while (first < trace->depth && in_library(trace->frames[first]))
+		first++;
+	for (UInt i = first; i < trace->depth && is_code(trace->frames[i]); i++) {
+		if (has_line(trace->frames[i]))
+			return i;
 	}
-	return site->id;
+	return first;
+}
+
+/* FNV-1a, by words. Of two stacks in 2**64 one may be taken for the other. */
+static UWord hash_of(const struct trace *trace)
+{
+	UWord hash = 0xcbf29ce484222325ULL;
+
+	for (UInt i = 0; i < trace->depth; i++)
+		hash = (hash ^ trace->frames[i]) * 0x100000001b3ULL;
+	return hash;
+}
+
+UInt sites_of_transfer(ThreadId id)
+{
+	struct trace trace;
+	struct site *stack;
+	UWord hash;
+
+	if (!stacks)
+		stacks = VG_(HT_construct)("kbbv.stacks");
+	trace.depth = VG_(get_StackTrace)(id, trace.frames, DEEPEST_TRANSFER, NULL, NULL, 0);
+	hash = hash_of(&trace);
+	stack = VG_(HT_lookup)(stacks, hash);
+	if (!stack) {
+		stack = VG_(malloc)("kbbv.stack", sizeof(*stack));
+		stack->address = hash;
+		stack->id = site_at(&trace, frame_with_line(&trace));
+		VG_(HT_add_node)(stacks, stack);
+	}
+	return stack->id;
 }

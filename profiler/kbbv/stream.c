@@ -21,26 +21,26 @@
  *                block's index in the function's CFG plus 1 (0: none)
  *   N call name  number, text
  *   R row        thread, start, number of entries, per entry: block id minus the previous one,
- *                times entered, instructions; then number of calls, per entry: number, kind of
- *                descriptor, count, bytes
+ *                times entered, instructions; then number of tallies of system calls, per entry:
+ *                number, kind of descriptor, site or 0, peer or 0, count, bytes, sequential and
+ *                other transfers, pairs of calls one after the other (of which the first may be in
+ *                an earlier row), instructions of the thread and nanoseconds between these,
+ *                number of sizes, per size: bits that the transferred bytes' number has (at most
+ *                33), transfers
  *   F facts      threads, processes, shared memory (0 or 1), peak of mapped bytes, rows
  *                at whose end nobody looked at the memory, number of socket families, the
  *                families; a later one replaces an earlier one
- *   S site       id (from 1), line, then as texts: directory, file, the library's function that
- *                was called, function, object
- *   M mapping    thread, id (from 0), kind, NORESERVE (0 or 1), site or 0, bytes, bytes that the
- *                last allocating function was asked for
- *   G grown      thread, mapping, bytes, bytes that the last allocating function was asked for
- *   T touches    thread, number of entries, per entry: mapping, pages, runs, pages of runs that
- *                go on upwards and downwards from touched pages, pages given back
- *   D unmapped   thread, mapping
- *   C fork       thread
- *                M, G, T, D and C belong to the next row of their thread
- *   P past       instructions that the process ran since its fork, of which there is no profile:
- *                the program that ran them became this one before its first row was full
- *   X exec       path of the program that the process becomes, 1 where that has a profile of its
- *                own, else 0; or empty
- *   E end        exit status, or empty: the run came to its end
+ *   S site       of a call; id (from 1), line, then as texts: directory, file, the library's
+ * function that was called, function, object A address    id (from 1), address family, text: a
+ * socket's peer M mapping    thread, id (from 0), kind, NORESERVE (0 or 1), site or 0, bytes, bytes
+ * that the last allocating function was asked for G grown      thread, mapping, bytes, bytes that
+ * the last allocating function was asked for T touches    thread, number of entries, per entry:
+ * mapping, pages, runs, pages of runs that go on upwards and downwards from touched pages, pages
+ * given back D unmapped   thread, mapping C fork       thread M, G, T, D and C belong to the next
+ * row of their thread P past       instructions that the process ran since its fork, of which there
+ * is no profile: the program that ran them became this one before its first row was full X exec
+ * path of the program that the process becomes, 1 where that has a profile of its own, else 0; or
+ * empty E end        exit status, or empty: the run came to its end
  */
 
 #include "pub_tool_libcbase.h"
@@ -164,7 +164,8 @@ static void keep_definition(void)
 {
 	UChar kind = buffer.at[frame_begin];
 
-	if (kind != FRAME_BLOCK && kind != FRAME_CALL_NAME && kind != FRAME_SITE)
+	if (kind != FRAME_BLOCK && kind != FRAME_CALL_NAME && kind != FRAME_SITE &&
+	    kind != FRAME_PEER)
 		return;
 	put(&definitions, buffer.at + frame_begin, buffer.used - frame_begin);
 	if (state == UNOPENED)

@@ -133,23 +133,6 @@ static enum descriptor kind_of(Int descriptor)
 	}
 }
 
-static struct calls *calls_of(struct thread *thread, UInt number, enum descriptor descriptor)
-{
-	for (UInt i = 0; i < thread->calls_used; i++) {
-		struct calls *calls = &thread->calls[i];
-
-		if (calls->number == number && calls->descriptor == descriptor)
-			return calls;
-	}
-	if (thread->calls_used == thread->calls_capacity) {
-		thread->calls_capacity = thread->calls_capacity ? 2 * thread->calls_capacity : 16;
-		thread->calls = VG_(realloc)("kbbv.calls", thread->calls,
-					     thread->calls_capacity * sizeof(struct calls));
-	}
-	thread->calls[thread->calls_used] = (struct calls){number, descriptor, 0, 0};
-	return &thread->calls[thread->calls_used++];
-}
-
 static Bool is_exec(UInt number)
 {
 	return number == __NR_execve || number == __NR_execveat;
@@ -160,26 +143,33 @@ static Bool is_exit(UInt number)
 	return number == __NR_exit || number == __NR_exit_group;
 }
 
+static Bool never_returns(UInt number, const UWord *arguments)
+{
+	return is_exit(number) || (is_exec(number) && exec_will_succeed(number, arguments));
+}
+
 void systemcalls_before(ThreadId id, UInt number, UWord *arguments,
 			UInt count __attribute__((unused)))
 {
 	struct thread *thread = threads_of(id);
 	struct rule rule = rule_of(number);
+	struct call *call = &thread->call;
 
+	*call = (struct call){.number = number, .site = sites_of_transfer(id)};
+	calls_begin(thread, call);
 	/* The descriptor may be gone when the call returns. */
-	thread->pending =
-	    rule.descriptor ? kind_of((Int)arguments[rule.descriptor - 1]) : NO_DESCRIPTOR;
-	thread->under_way = number;
+	if (rule.descriptor)
+		call->descriptor = kind_of((Int)arguments[rule.descriptor - 1]);
 	memory_before(id, number, arguments);
 	if (is_exit(number)) {
 		exits = True;
 		exit_status = arguments[0] & 0xff;
 	}
-	if (is_exit(number) || (is_exec(number) && exec_will_succeed(number, arguments))) {
-		calls_of(thread, number, NO_DESCRIPTOR)->count++;
-		thread->under_way = NO_CALL;
-	}
-	if (is_exec(number) && thread->under_way == NO_CALL)
+	if (!never_returns(number, arguments))
+		return;
+	calls_tally(thread, call);
+	call->number = NO_CALL;
+	if (is_exec(number))
 		exec_prepare(number, arguments);
 }
 
@@ -189,10 +179,10 @@ void systemcalls_finish(void)
 	for (ThreadId id = 0; id < VG_N_THREADS; id++) {
 		struct thread *thread = threads_known(id);
 
-		if (!thread || thread->under_way == NO_CALL)
+		if (!thread || thread->call.number == NO_CALL)
 			continue;
-		calls_of(thread, thread->under_way, thread->pending)->count++;
-		thread->under_way = NO_CALL;
+		calls_tally(thread, &thread->call);
+		thread->call.number = NO_CALL;
 	}
 }
 
@@ -288,20 +278,46 @@ static void note_facts(UInt number, const UWord *arguments)
 	}
 }
 
+static Bool transfers(UInt number)
+{
+	return rule_of(number).transfers || number == __NR_sendmmsg || number == __NR_recvmmsg;
+}
+
+/* Of a socket that is not connected the call itself may name the peer. */
+static UInt peer_of(UInt number, const UWord *arguments)
+{
+	if (number == __NR_sendto && arguments[4])
+		return peers_of_address((const UChar *)arguments[4], (UInt)arguments[5]);
+	if (number == __NR_recvfrom && arguments[4] && arguments[5])
+		return peers_of_address((const UChar *)arguments[4], *(const UInt *)arguments[5]);
+	return descriptors_peer(arguments[0]);
+}
+
+static void note_transfer(struct call *call, const UWord *arguments, SysRes result)
+{
+	call->transfers = True;
+	call->bytes = transferred(call->number, arguments, result);
+	if (call->descriptor == FILE_DESCRIPTOR)
+		call->access = descriptors_moved(call->number, arguments, call->bytes);
+	if (call->descriptor == SOCKET)
+		call->peer = peer_of(call->number, arguments);
+}
+
 void systemcalls_after(ThreadId id, UInt number, UWord *arguments,
 		       UInt count __attribute__((unused)), SysRes result)
 {
 	struct thread *thread = threads_of(id);
-	struct calls *calls;
+	struct call *call = &thread->call;
 
-	if (thread->under_way == NO_CALL)
+	if (call->number == NO_CALL)
 		return; /* a child's, of its parent's fork */
-	thread->under_way = NO_CALL;
-	calls = calls_of(thread, number, thread->pending);
-	calls->count++;
-	calls->bytes += transferred(number, arguments, result);
+	if (!sr_isError(result) && transfers(number))
+		note_transfer(call, arguments, result);
+	calls_tally(thread, call);
+	call->number = NO_CALL;
 	if (sr_isError(result))
 		return;
+	descriptors_after(number, arguments, sr_Res(result));
 	note_facts(number, arguments);
 	memory_after(id, number, arguments, sr_Res(result));
 }

@@ -42,7 +42,8 @@ struct thread *threads_of(ThreadId id)
 		threads[id] = VG_(calloc)("kbbv.thread", 1, sizeof(struct thread));
 		threads[id]->serial = ++serials;
 		threads[id]->budget = (Long)interval;
-		threads[id]->under_way = NO_CALL;
+		threads[id]->granted = interval;
+		threads[id]->call.number = NO_CALL;
 	}
 	return threads[id];
 }
@@ -127,8 +128,7 @@ static void write_block(const struct block *block, ULong instructions)
 
 static void write_row(const struct thread *thread)
 {
-	for (UInt i = 0; i < thread->calls_used; i++)
-		systemcalls_name(thread->calls[i].number);
+	calls_name(thread);
 	stream_begin(FRAME_ROW);
 	stream_number(thread->serial);
 	stream_number(thread->row_start);
@@ -136,27 +136,21 @@ static void write_row(const struct thread *thread)
 	previous_id = 0;
 	written = thread;
 	for_each_block(thread, write_block);
-	stream_number(thread->calls_used);
-	for (UInt i = 0; i < thread->calls_used; i++) {
-		stream_number(thread->calls[i].number);
-		stream_number(thread->calls[i].descriptor);
-		stream_number(thread->calls[i].count);
-		stream_number(thread->calls[i].bytes);
-	}
+	calls_write(thread);
 	stream_finish();
 	stream_publish();
 }
 
 static void finish_row(struct thread *thread)
 {
-	if (stream_is_open() && (thread->row_instructions || thread->calls_used)) {
+	if (stream_is_open() && (thread->row_instructions || thread->row_calls)) {
 		memory_row_ends(thread->serial);
 		write_row(thread);
 	}
 	VG_(memset)(thread->hits, 0, thread->hits_capacity * sizeof(ULong));
 	thread->row_instructions = 0;
 	thread->missing_used = 0;
-	thread->calls_used = 0;
+	calls_clear(thread);
 	thread->row_start = all_instructions;
 }
 
@@ -169,8 +163,15 @@ void threads_interval_end(void)
 {
 	harvest(current);
 	finish_row(current);
-	while (kbbv_budget < 0)
+	while (kbbv_budget < 0) {
 		kbbv_budget += (Long)interval;
+		current->granted += interval;
+	}
+}
+
+ULong threads_clock(const struct thread *thread)
+{
+	return thread->granted - (ULong)kbbv_budget;
 }
 
 void threads_start_client_code(ThreadId id, ULong blocks_dispatched __attribute__((unused)))
@@ -255,7 +256,7 @@ void threads_exit(ThreadId id)
 	finish_row(thread);
 	VG_(free)(thread->hits);
 	VG_(free)(thread->missing);
-	VG_(free)(thread->calls);
+	calls_forget(thread);
 	VG_(free)(thread);
 	threads[id] = NULL;
 }
@@ -285,8 +286,9 @@ static void forget_row(struct thread *thread)
 	thread->row_instructions = 0;
 	thread->row_start = 0;
 	thread->missing_used = 0;
-	thread->calls_used = 0;
-	thread->under_way = NO_CALL;
+	calls_forget(thread);
+	thread->granted = interval;
+	thread->call.number = NO_CALL;
 }
 
 /* What ran until now is the parent's; of its threads only the one that forked is here. */

@@ -41,10 +41,14 @@ BLOCKS = (
     frame("B", 1, 0, 7, 0, 0, "", "", "", "", "0123abcd", 3),
 )
 CALL = frame("N", 1, "write")
+SITE = frame("S", 1, 12, "/src", "a.c", "fwrite", "main", "/bin/a")
+PEER = frame("A", 1, 2, "127.0.0.1:80")
+# 3 bytes twice, 634 once, two of them where the one before ended; site 1, no peer.
+TALLY = (1, 1, 1, 0, 3, 640, 2, 1, 2, 500, 9000, 2, 2, 2, 10, 1)
 # Two threads, so that the order of the rows is not that of the frames.
 ROWS = (
     frame("R", 2, 0, 1, 0, 3, 12, 0),
-    frame("R", 1, 12, 2, 0, 1, 4, 1, 2, 13, 1, 1, 1, 5, 640),
+    frame("R", 1, 12, 2, 0, 1, 4, 1, 2, 13, 1, *TALLY),
     frame("R", 2, 29, 0, 0),
 )
 FACTS = frame("F", 2, 1, 0, 4096, 0, 1, 2)
@@ -52,4 +56,4 @@ END = frame("E", 3)
 
 
 def whole() -> bytes:
-    return START + head() + b"".join((*BLOCKS, CALL, *ROWS, FACTS, END))
+    return START + head() + b"".join((*BLOCKS, CALL, SITE, PEER, *ROWS, FACTS, END))

@@ -15,17 +15,19 @@ from kadence.profiler import chunks, kprof
 from kadence.profiler.profile import (
     AllocationSite,
     Block,
+    CallSite,
     Function,
     Loop,
     Mapping,
     Memory,
+    Peer,
     Profile,
     SystemCalls,
     Touches,
 )
 
 SCALARS = ("interval", "blocks", "system_calls", "functions", "build_id", "argv", "command")
-WHOLE_RUN = ("exit_status", "facts", "memory", "backend", "unit")
+WHOLE_RUN = ("call_sites", "peers", "exit_status", "facts", "memory", "backend", "unit")
 LATE = Mapping("heap", False, None, 1, 1, 4, None, False, False, 0)
 COLUMNS = ("instructions", "thread", "start")
 MATRICES = ("vectors", "counts")
@@ -49,8 +51,9 @@ def example() -> Profile:
         start=np.array([0, 998, 500, 2**62], dtype=np.int64),
         blocks=blocks,
         system_calls=(
-            SystemCalls(0, "write", "file", 3, 1 << 45),
+            SystemCalls(0, "write", "file", 3, 1 << 45, 0, None, 2, 1, (0, 3), 2, 9, 1 << 50),
             SystemCalls(3, "futex", "", 1, 0),
+            SystemCalls(3, "sendto", "socket", 1, 5, 1, 0, sizes=(0, 0, 0, 1)),
         ),
         functions=(
             Function("main", "a.c", 10, "0123abcd", (Loop(1, 12, 1), Loop(2, 13, 2))),
@@ -60,6 +63,11 @@ def example() -> Profile:
         argv=("./a", "x y", "\udcfe"),
         command=("kadence", "profile"),
         exit_status=3,
+        call_sites=(
+            CallSite("fwrite", "main", "/src/a.c", 12, "/bin/a"),
+            CallSite("", "", "", 0, ""),
+        ),
+        peers=(Peer(2, "127.0.0.1:80"),),
         backend="compiled",
         unit="nanoseconds",
         facts={"complete": True, "threads": 3, "socket_families": [1, 2], "shared_memory": True},
@@ -199,6 +207,20 @@ def test_random_bytes_are_refused(path: Path) -> None:
 def test_memory_that_cannot_be_is_refused(path: Path, changes: dict[str, Any], reason: str) -> None:
     profile = example()
     kprof.write(path, replace(profile, memory=replace(profile.memory, **changes)))
+    with pytest.raises(ArtefactError, match=reason):
+        kprof.read(path)
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        (SystemCalls(4, "write", "file", 1, 1), "unknown row"),
+        (SystemCalls(0, "write", "file", 1, 1, site=2), "unknown site or peer"),
+        (SystemCalls(0, "write", "file", 1, 1, peer=1), "unknown site or peer"),
+    ],
+)
+def test_calls_that_cannot_be_are_refused(path: Path, call: SystemCalls, reason: str) -> None:
+    kprof.write(path, replace(example(), system_calls=(call,)))
     with pytest.raises(ArtefactError, match=reason):
         kprof.read(path)
 

@@ -38,14 +38,14 @@ def test_a_single_thread_is_left_as_it_is(program: Compile, profiled: Profiled) 
 def by_hand(tmp_path_factory: pytest.TempPathFactory) -> Profile:
     """Three rows of thread 1 and two of thread 2, of 1000 instructions each."""
     rows = (
-        frames.frame("R", 1, 0, 1, 0, 250, 1000, 1, 1, 1, 2, 20),
-        frames.frame("R", 2, 400, 1, 1, 100, 1000, 1, 1, 1, 3, 30),
+        frames.frame("R", 1, 0, 1, 0, 250, 1000, 1, *frames.TALLY),
+        frames.frame("R", 2, 400, 1, 1, 100, 1000, 1, *frames.TALLY[:-4], 0, 7, 12, 1),
         frames.frame("R", 1, 1700, 1, 0, 250, 1000, 0),
         frames.frame("R", 2, 2100, 1, 1, 100, 1000, 0),
         frames.frame("R", 1, 4000, 1, 0, 250, 1000, 0),
     )
     path = tmp_path_factory.mktemp("merging") / "P.kprof"
-    start = (frames.START, frames.head(), *frames.BLOCKS, frames.CALL)
+    start = (frames.START, frames.head(), *frames.BLOCKS, frames.CALL, frames.SITE)
     path.write_bytes(b"".join((*start, *rows, frames.FACTS, frames.END)))
     return kprof.read(path)
 
@@ -56,7 +56,10 @@ def test_rows_go_to_the_interval_they_begin_nearest_to(by_hand: Profile) -> None
     assert one.instructions.tolist() == [2000, 2000, 1000]
     assert one.vectors.tocsr().toarray().tolist() == [[1000, 1000], [1000, 1000], [1000, 0]]
     assert one.counts.toarray().tolist() == [[250, 100], [250, 100], [250, 0]]
-    assert one.system_calls == (SystemCalls(0, "write", "file", 5, 50),)
+    sizes = (7, 0, 2, *(0,) * 7, 1, 0, 1)
+    assert one.system_calls == (
+        SystemCalls(0, "write", "file", 6, 1280, 0, None, 4, 2, sizes, 4, 1000, 18000),
+    )
 
 
 def test_nothing_is_lost_of_threads(program: Compile, profiled: Profiled) -> None:

@@ -16,11 +16,13 @@ import stream_frames as frames
 
 from kadence.errors import ArtefactError
 from kadence.profiler import kprof
-from kadence.profiler.profile import Block, Profile, SystemCalls
+from kadence.profiler.profile import Block, CallSite, Peer, Profile, SystemCalls
 
 Compile = Callable[..., Path]
 Kadence = Callable[..., Any]
 Refused = Callable[[Any], str]
+SIZES = (0, 0, 2, *(0,) * 7, 1)
+CALLS = SystemCalls(0, "write", "file", 3, 640, 0, None, 2, 1, SIZES, 2, 500, 9000)
 KADENCE = Path(sys.executable).parent / "kadence"
 
 
@@ -51,7 +53,10 @@ def test_a_whole_stream(read: Callable[[bytes], Profile]) -> None:
     assert profile.instructions.tolist() == [17, 12, 0]
     assert profile.vectors.tocsr().toarray().tolist() == [[4, 13], [12, 0], [0, 0]]
     assert profile.counts.toarray().tolist() == [[1, 2], [3, 0], [0, 0]]
-    assert profile.system_calls == (SystemCalls(0, "write", "file", 5, 640),)
+    assert profile.system_calls == (CALLS,)
+    assert profile.call_sites == (CallSite("fwrite", "main", "/src/a.c", 12, "/bin/a"),)
+    assert profile.peers == (Peer(2, "127.0.0.1:80"),)
+    assert profile.memory.sites == ()
     assert profile.facts["complete"] is True
     assert profile.facts["socket_families"] == [2]
 
@@ -62,7 +67,7 @@ def test_both_forms_are_the_same_profile(read: Callable[[bytes], Profile], path:
     columns = kprof.read(path)
     for name in ("interval", "unit", "backend", "blocks", "system_calls", "build_id", "argv"):
         assert getattr(stream, name) == getattr(columns, name), name
-    for name in ("exit_status", "facts", "memory", "functions"):
+    for name in ("exit_status", "facts", "memory", "functions", "call_sites", "peers"):
         assert getattr(stream, name) == getattr(columns, name), name
     for name in ("instructions", "thread", "start"):
         assert np.array_equal(getattr(stream, name), getattr(columns, name)), name
@@ -84,7 +89,8 @@ def test_an_exec_is_an_end_unless_it_failed(read: Callable[[bytes], Profile]) ->
 
 def rows_before(length: int) -> int:
     """How many rows are whole in the first `length` bytes."""
-    begin = len(frames.START + frames.head() + b"".join(frames.BLOCKS) + frames.CALL)
+    begin = len(frames.START + frames.head() + b"".join(frames.BLOCKS))
+    begin += len(frames.CALL + frames.SITE + frames.PEER)
     ends = np.cumsum([len(row) for row in frames.ROWS]) + begin
     return int((ends <= length).sum())
 
@@ -124,7 +130,12 @@ def test_every_flipped_bit_ends_the_reading_there(read: Callable[[bytes], Profil
         frames.frame("B", 5, 0, 1, 0, 0, "", "", "", "", "", 0),
         frames.frame("R", 1, 0, 1, 9, 1, 1, 0),
         frames.frame("R", 1, 0, 3, 0, 1, 1, 0),
-        frames.frame("R", 1, 0, 0, 1, 1, 9, 1, 1),
+        frames.frame("R", 1, 0, 0, 1, 1, 9, *frames.TALLY[2:]),
+        frames.frame("R", 1, 0, 0, 1, *frames.TALLY),
+        frames.SITE + frames.frame("R", 1, 0, 0, 1, *frames.TALLY, 1),
+        frames.SITE + frames.frame("R", 1, 0, 0, 2, *frames.TALLY),
+        frames.SITE + frames.frame("R", 1, 0, 0, 1, *frames.TALLY[:-2], 34, 1),
+        frames.frame("A", 2, 2, ""),
         frames.frame("T", 1, 1, 7, 1, 1, 0, 0, 0),
         frames.head(),
     ],

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is known of the program's descriptors: where its transfers in a file go on, and who is at
+ * the other end of a socket. A transfer is sequential if it begins where the descriptor's last
+ * one ended; the first is. Descriptors that share an offset (by dup, or with another process) are
+ * each taken for themselves.
+ */
+
+#include "pub_tool_libcbase.h"
+#include "pub_tool_libcfile.h"
+#include "pub_tool_mallocfree.h"
+#include "pub_tool_vkiscnums.h"
+#include "kbbv.h"
+
+enum { MOST = 1 << 16, LARGEST_ADDRESS = 128 };
+
+/* Declared as in Valgrind's pub_core_syscall.h, and exported by libcoregrind. */
+extern SysRes VG_(do_syscall)(UWord number, UWord, UWord, UWord, UWord, UWord, UWord, UWord, UWord);
+
+struct state {
+	Bool moved;
+	ULong position; /* of the next transfer that names none */
+	ULong end;	/* of the last transfer */
+	Bool peer_known;
+	UInt peer;
+};
+
+static struct state *states;
+static UInt states_capacity;
+
+static struct state *state_of(UWord descriptor)
+{
+	UInt capacity;
+
+	if (descriptor >= MOST)
+		return NULL;
+	if (descriptor >= states_capacity) {
+		capacity = 2 * (UInt)descriptor + 16;
+		states = VG_(realloc)("kbbv.descriptors", states, capacity * sizeof(*states));
+		VG_(memset)
+		(states + states_capacity, 0, (capacity - states_capacity) * sizeof(*states));
+		states_capacity = capacity;
+	}
+	return &states[descriptor];
+}
+
+static void forget(UWord descriptor)
+{
+	if (descriptor < states_capacity)
+		states[descriptor] = (struct state){0};
+}
+
+static void forget_all(void)
+{
+	VG_(memset)(states, 0, states_capacity * sizeof(*states));
+}
+
+static Bool names_place(UInt number)
+{
+	return number == __NR_pread64 || number == __NR_pwrite64 || number == __NR_preadv ||
+	       number == __NR_pwritev;
+}
+
+static Bool goes_on(UInt number)
+{
+	return number == __NR_read || number == __NR_write || number == __NR_readv ||
+	       number == __NR_writev;
+}
+
+enum access descriptors_moved(UInt number, const UWord *arguments, ULong bytes)
+{
+	Bool placed = names_place(number);
+	struct state *state;
+	Bool sequential;
+	ULong begin;
+
+	if (!placed && !goes_on(number))
+		return NO_ACCESS;
+	state = state_of(arguments[0]);
+	if (!state)
+		return NO_ACCESS;
+	begin = placed ? arguments[3] : state->position;
+	sequential = !state->moved || begin == state->end;
+	state->moved = True;
+	state->end = begin + bytes;
+	if (!placed)
+		state->position = state->end;
+	return sequential ? SEQUENTIAL : RANDOM;
+}
+
+void descriptors_after(UInt number, const UWord *arguments, UWord result)
+{
+	struct state *state;
+
+	switch (number) {
+	case __NR_lseek:
+		state = state_of(arguments[0]);
+		if (state)
+			state->position = result;
+		break;
+	case __NR_close:
+	case __NR_connect: /* perhaps to another peer than before */
+		forget(arguments[0]);
+		break;
+	case __NR_dup2:
+	case __NR_dup3:
+		forget(arguments[1]);
+		break;
+	case __NR_close_range:
+		forget_all();
+		break;
+	}
+}
+
+UInt descriptors_peer(UWord descriptor)
+{
+	UChar address[LARGEST_ADDRESS];
+	UInt length = sizeof(address);
+	struct state *state = state_of(descriptor);
+	SysRes result;
+
+	if (!state)
+		return NO_PEER;
+	if (state->peer_known)
+		return state->peer;
+	result = VG_(do_syscall)(__NR_getpeername, descriptor, (UWord)address, (UWord)&length, 0, 0,
+				 0, 0, 0);
+	if (sr_isError(result))
+		return NO_PEER;
+	state->peer_known = True;
+	state->peer =
+	    peers_of_address(address, length < sizeof(address) ? length : sizeof(address));
+	return state->peer;
+}
