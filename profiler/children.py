@@ -43,7 +43,7 @@ def pack(names: Path, first: Path, shown_in: Path) -> Iterator[Child]:
     One that goes on being written stays as it is, which is readable, too. `shown_in` is the
     folder as the user named it.
     """
-    for name in names.read_bytes().split(b"\0")[:-1]:
+    for name in dict.fromkeys(names.read_bytes().split(b"\0")[:-1]):
         path = Path(os.fsdecode(name))
         if path == first:
             continue
