@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 
+# ROUNDS=N counts so many rounds, ONLY='heat|lu' chooses programs by name.
 .PHONY: bench-profiler
-bench-profiler: build ## what profiling costs: kbbv against Nulgrind and exp-bbv on the examples
-	$(PYTHON) bench/profiler.py $(BENCH_ARGUMENTS)
+bench-profiler: build $(STAMPS)/minimap2-packages ## what profiling costs: kbbv, compiled-in counters, Nulgrind, lackey, exp-bbv, gcov
+	$(PYTHON) bench/profiler.py $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ONLY),--only '$(ONLY)')

@@ -101,15 +101,15 @@ class Suite:
     def _shell(self, line: str, folder: Path, settings: Mapping[str, str]) -> None:
         # MAKEFLAGS of a make that called us would reach the program's own make.
         environment = {name: text for name, text in os.environ.items() if name[:4] != "MAKE"}
-        done = subprocess.run(
-            ["sh", "-c", line],
-            cwd=folder,
-            env={**environment, **settings},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
+        log = folder / "build.log"
+        with log.open("wb") as output:
+            done = subprocess.run(
+                ["sh", "-c", line],
+                cwd=folder,
+                env={**environment, **settings},
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
         if done.returncode:
-            last = done.stdout.strip().rpartition("\n")[2]
-            raise ToolError(f"`{line}` ended with status {done.returncode} in {folder}: {last}")
+            raise ToolError(f"`{line}` ended with status {done.returncode}; see {log}")

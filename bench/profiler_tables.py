@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tables of what profiling costs, and the targets."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from profiler_ways import BBV, EXACT, FAST, INTERVAL, KBBV, NATIVE, NULGRIND
+from rows import MISSED, aligned
+from suite import CALLS, LOOPS
+
+from kadence.execution import Sample
+
+MEBIBYTE = 1 << 20
+NOT_THERE = "not there"
+# Of the compiled-in counters' memory: a factor of the native program's, and bytes beside it.
+MEMORY_FACTOR, MEMORY_MORE = 1.2, 64 * MEBIBYTE
+
+Ways = Mapping[str, Sequence[Sample]]
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a ratio of two ways' times is to be, on each of some programs or in the mean of all."""
+
+    way: str
+    base: str
+    limit: float
+    at_least: bool = False
+    kind: str = ""  # of the programs it is asked of; empty: all
+    program: str = ""  # the only one it is asked of
+    mean: bool = False  # asked of the geometric mean
+
+    def told(self) -> str:
+        relation = "at least" if self.at_least else "at most"
+        return f"{self.way} / {self.base} {relation} {self.limit:g}"
+
+
+TARGETS = (
+    Target(KBBV, NULGRIND, 1.25, mean=True),
+    Target(KBBV, NULGRIND, 1.35, program="fibonacci"),
+    Target(BBV, KBBV, 4, at_least=True, kind=CALLS),
+    Target(BBV, KBBV, 2, at_least=True, kind=LOOPS),
+    Target(FAST, NATIVE, 1.10, mean=True),
+    Target(FAST, NATIVE, 1.5),
+    Target(EXACT, NATIVE, 2),
+)
+
+
+def lines(found: Mapping[str, Ways], kinds: Mapping[str, str]) -> Iterator[str]:
+    """All tables; `kinds` says what the programs' instructions are about."""
+    yield "Seconds of wall time, median (lowest to highest), and of processor time"
+    yield f"Intervals of {INTERVAL:,} instructions"
+    for name, ways in found.items():
+        yield ""
+        yield from _program(f"{name} ({kinds[name]})", ways)
+    yield ""
+    yield "Geometric means over the programs"
+    yield from _means(found)
+    yield ""
+    yield "Targets"
+    yield from _verdicts(found, kinds)
+
+
+def _program(title: str, ways: Ways) -> list[str]:
+    heads = ("seconds", "", "processor", "of native", "of nulgrind", "peak MiB", "rounds")
+    cells = [[title, *heads]]
+    for name, samples in ways.items():
+        seconds = [sample.program_seconds for sample in samples]
+        cells.append(
+            [
+                f"  {name}",
+                f"{np.median(seconds):.3f}",
+                f"({min(seconds):.3f} to {max(seconds):.3f})",
+                f"{_processor(samples):.3f}",
+                _ratio_told(ways, name, NATIVE),
+                _ratio_told(ways, name, NULGRIND),
+                f"{_peak(samples) / MEBIBYTE:.1f}",
+                str(len(samples)),
+            ]
+        )
+    return aligned(cells)
+
+
+def ratios(ways: Ways, way: str, base: str) -> list[float]:
+    """Of the rounds in which both took part; none where either is not there."""
+    pairs = zip(ways.get(way, ()), ways.get(base, ()), strict=False)
+    return [one.program_seconds / other.program_seconds for one, other in pairs]
+
+
+def _ratio_told(ways: Ways, way: str, base: str) -> str:
+    return f"{np.median(ratios(ways, way, base)):.2f}"
+
+
+def _processor(samples: Sequence[Sample]) -> float:
+    return float(np.median([sample.user_seconds + sample.system_seconds for sample in samples]))
+
+
+def _peak(samples: Sequence[Sample]) -> float:
+    return float(np.median([sample.max_resident_bytes for sample in samples]))
+
+
+def _geometric_mean(values: Sequence[float]) -> float:
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def _medians(found: Mapping[str, Ways], way: str, base: str) -> dict[str, float]:
+    """By program; empty where one of the ways is not there."""
+    every = {name: ratios(ways, way, base) for name, ways in found.items()}
+    return {name: float(np.median(values)) for name, values in every.items() if values}
+
+
+def _means(found: Mapping[str, Ways]) -> Iterator[str]:
+    names = list(next(iter(found.values())))
+    cells = [["", "of native", "of nulgrind", "memory of native"]]
+    for name in names:
+        memory = [_peak(ways[name]) / _peak(ways[NATIVE]) for ways in found.values()]
+        times = [list(_medians(found, name, base).values()) for base in (NATIVE, NULGRIND)]
+        figures = [_geometric_mean(values) for values in (*times, memory)]
+        cells.append([f"  {name}", *(f"{figure:.2f}" for figure in figures)])
+    cells += [[f"  {name}", NOT_THERE, "", ""] for name in (FAST, EXACT) if name not in names]
+    yield from aligned(cells)
+
+
+def _verdicts(found: Mapping[str, Ways], kinds: Mapping[str, str]) -> Iterator[str]:
+    for target in TARGETS:
+        values = {
+            name: value
+            for name, value in _medians(found, target.way, target.base).items()
+            if target.kind in ("", kinds[name]) and target.program in ("", name)
+        }
+        yield f"  {target.told()}{_asked(target)}: {_verdict(target, values)}"
+    yield from (f"  {line}" for line in _memory(found))
+
+
+def _asked(target: Target) -> str:
+    if target.mean:
+        return ", geometric mean"
+    if target.program:
+        return f", {target.program}"
+    return f", each ({target.kind})" if target.kind else ", each"
+
+
+def _verdict(target: Target, values: Mapping[str, float]) -> str:
+    if not values:
+        return NOT_THERE
+    if target.mean:
+        mean = _geometric_mean(list(values.values()))
+        return f"{mean:.3f} {_met([mean], target)}"
+    worst: Callable[..., str] = min if target.at_least else max
+    name = worst(values, key=lambda name: values[name])
+    return f"{values[name]:.2f} ({name}) {_met(list(values.values()), target)}"
+
+
+def _met(values: Sequence[float], target: Target) -> str:
+    worse = [value < target.limit if target.at_least else value > target.limit for value in values]
+    return f"{MISSED} by {sum(worse)} of {len(values)}" if any(worse) else "met"
+
+
+def _memory(found: Mapping[str, Ways]) -> Iterator[str]:
+    for way in (FAST, EXACT):
+        over = {
+            name: _peak(ways[way]) - (MEMORY_FACTOR * _peak(ways[NATIVE]) + MEMORY_MORE)
+            for name, ways in found.items()
+            if way in ways
+        }
+        told = f"memory of {way} at most {MEMORY_FACTOR} of native + 64 MiB, each"
+        if not over:
+            yield f"{told}: {NOT_THERE}"
+            continue
+        missed = ", ".join(name for name, bytes_over in over.items() if bytes_over > 0)
+        yield f"{told}: {f'{MISSED} by {missed}' if missed else 'met'}"

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The ways to run a program whose cost is compared: natively, under tools, with counters in it."""
+
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import suite
+
+from kadence import resources
+from kadence.errors import ToolError
+from kadence.profiler import launch
+
+INTERVAL = 1_000_000
+PLAIN, GENERATE = "plain", "generate"
+NATIVE, NULGRIND, LACKEY, BBV, KBBV = "native", "nulgrind", "lackey", "exp-bbv", "kbbv"
+GCC = "-fprofile-generate"
+FAST, EXACT = "compiled-fast", "compiled-exact"
+ALL = 1 << 30  # rounds
+# Slow tools whose figures are steady: not in every round, so that a run takes minutes.
+BBV_ROUNDS, LACKEY_ROUNDS = 3, 1
+
+Command = list[str]
+
+
+def unchanged(command: Command) -> Command:
+    return command
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to run a program."""
+
+    name: str
+    wrap: Callable[[Command], Command] = unchanged
+    variant: str = PLAIN  # how the program is built for it
+    leaves: str = ""  # what a run leaves behind, as proof that it did what it is to be judged for
+    environment: Mapping[str, str] = field(default_factory=dict)
+    rounds: int = ALL  # in which it takes part
+
+
+def under(tool: str, *options: str) -> Callable[[Command], Command]:
+    """The wrapper that runs a command under one of Valgrind's own tools."""
+    common = ["valgrind", f"--tool={tool}", "--command-line-only=yes", "-q", "--vgdb=no"]
+    return lambda command: [*common, "--log-file=log", *options, "--", *command]
+
+
+def under_kbbv(folder: Path) -> Callable[[Command], Command]:
+    """As `kadence profile` runs it; what it then makes of the recording is not in the time."""
+    places = launch.Places(folder / "raw", folder / "names", folder)
+    return lambda command: launch.command(command, places, INTERVAL)
+
+
+def ways(folder: Path, scratch: Path) -> tuple[Way, ...]:
+    """All that there are here, of programs that are run in the folder."""
+    tool = resources.built("profiler/valgrind/kbbv-amd64-linux")
+    counted = Way(GCC, variant=GENERATE, leaves="**/*.gcda", environment={"GCOV_PREFIX": "."})
+    return (
+        Way(NATIVE),
+        Way(NULGRIND, under("none")),
+        Way(KBBV, under_kbbv(folder), leaves="raw", environment={"VALGRIND_LIB": str(tool.parent)}),
+        Way(
+            BBV,
+            under("exp-bbv", f"--interval-size={INTERVAL}"),
+            leaves="bb.out.*",
+            rounds=BBV_ROUNDS,
+        ),
+        Way(LACKEY, under("lackey", "--basic-counts=yes"), leaves="log", rounds=LACKEY_ROUNDS),
+        counted,
+        *(_compiled(name) for name in (FAST, EXACT) if wrappers_can_profile(scratch)),
+    )
+
+
+def settings(variant: str) -> dict[str, str]:
+    """What a makefile is given for a variant."""
+    if variant == PLAIN:
+        return dict(suite.COMPILERS)
+    if variant == GENERATE:
+        return {name: f"{compiler} {GCC}" for name, compiler in suite.COMPILERS.items()}
+    return _profiling(variant)
+
+
+def _mode(variant: str) -> str:
+    return variant.rpartition("-")[2]
+
+
+def _profiling(variant: str) -> dict[str, str]:
+    """The wrappers in profile mode."""
+    compilers = {
+        name: str(resources.built(f"bin/{wrapper}"))
+        for name, wrapper in (("CC", "kadence-cc"), ("CXX", "kadence-c++"), ("FC", "kadence-fc"))
+    }
+    return {**compilers, "KADENCE_MODE": "profile", "KADENCE_PROFILE": _mode(variant)}
+
+
+def _compiled(name: str) -> Way:
+    written = {"KADENCE_PROFILE_OUTPUT": "P.kprof"}
+    return Way(name, variant=name, leaves="P.kprof", environment=written)
+
+
+def wrappers_can_profile(scratch: Path) -> bool:
+    """Whether kadence-cc knows the mode; that it then fails is an error of its own."""
+    environment = {**os.environ, **_profiling(FAST)}
+    done = subprocess.run(
+        [environment["CC"], "-x", "c", "-", "-o", str(scratch / "empty")],
+        input="int main(void) { return 0; }\n",
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode and "KADENCE_MODE is 'profile'; it must be" not in done.stderr:
+        raise ToolError(f"kadence-cc cannot compile in profile mode: {done.stderr.strip()}")
+    return done.returncode == 0
