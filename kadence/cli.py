@@ -6,15 +6,20 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from types import ModuleType
 from typing import NoReturn
 
 from kadence import __version__
 from kadence.errors import KadenceError, UsageError
 
 # verb -> what `kadence --help` says of it. Each verb is a module of kadence.verbs with
-# configure(parser) and execute(arguments) -> exit status, imported only when it is called.
+# configure(parser) and execute(arguments) -> exit status, imported only when it is called. Where a
+# verb has two words, its module's name has an underscore between them.
 VERBS = {
     "profile": "run a program and record its basic-block vectors, system calls and memory",
+    "profile import": "take basic-block vectors that another tool wrote as a profile",
+    "profile export": "write a profile's basic-block vectors as SimPoint reads them",
+    "profile show": "say what is in a profile",
     "phases": "find the phases in a profile",
     "view": "show the phases: a page to walk through, a figure, a trace",
     "compare": "say whether a program does the same kinds of work on several inputs",
@@ -40,7 +45,7 @@ class Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point; returns the exit status."""
-    argv = list(sys.argv[1:] if arguments is None else arguments)
+    argv = _joined(list(sys.argv[1:] if arguments is None else arguments))
     try:
         return _run(argv)
     except KadenceError as error:
@@ -57,6 +62,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
+def _joined(argv: list[str]) -> list[str]:
+    """A verb of two words as one."""
+    two = " ".join(argv[:2])
+    return [two, *argv[2:]] if two in VERBS else argv
+
+
+def _module(verb: str) -> ModuleType:
+    return importlib.import_module(f"kadence.verbs.{verb.replace(' ', '_')}")
+
+
 def _run(argv: list[str]) -> int:
     parser = Parser(prog="kadence", description="Makes a Linux kernel fit one batch job.")
     parser.add_argument("--version", action="version", version=f"kadence {__version__}")
@@ -65,10 +80,9 @@ def _run(argv: list[str]) -> int:
     for verb, summary in VERBS.items():
         subparser = subparsers.add_parser(verb, help=summary, description=summary)
         if verb == wanted:
-            importlib.import_module(f"kadence.verbs.{verb}").configure(subparser)
+            _module(verb).configure(subparser)
     options = parser.parse_args(argv)
-    module = importlib.import_module(f"kadence.verbs.{options.verb}")
-    return int(module.execute(options))
+    return int(_module(options.verb).execute(options))
 
 
 if __name__ == "__main__":

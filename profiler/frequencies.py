@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Takes the text that SimPoint reads as a profile.
+"""Takes the text that SimPoint reads as a profile, and writes a profile as such a text.
 
 One line an interval: `T`, then `:block:instructions` for each block that ran, blocks numbered
-from 1. Valgrind's exp-bbv, gem5, Pin's pinpoints and QEMU's bbv plugin write it. It says nothing
-of names, lines, threads and system calls, so neither does the profile.
+from 1. Valgrind's exp-bbv, gem5, Pin's PinPoints and QEMU's bbv plugin write it. It says nothing
+of names, lines, threads and system calls, so neither does the profile. What PinPoints says beside
+the vectors, of where slices begin and of its blocks, is passed over.
+
+SimPoint 3.2 (Hamerly and others 2005) takes a line without a block for the end of the file, and
+reads no line of more than a mebibyte.
 """
 
 import gzip
 import re
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -18,15 +24,26 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from kadence.errors import ArtefactError
+from kadence.artefact import atomic_output
+from kadence.errors import ArtefactError, UsageError
 from kadence.profiler import kprof, matrixchunks
+from kadence.profiler.chunks import is_integral
 from kadence.profiler.profile import Block, Profile
 
 STRIP = 2000  # lines that are read at a time
 INTERVAL = re.compile(rb"T(?:[ \t]*:[0-9]{1,10}:[0-9]{1,10})*\s*")
-PASSED_OVER = re.compile(rb"\s*(?:#.*)?", re.DOTALL)  # nothing, or exp-bbv's summary
+# Nothing, exp-bbv's summary, or PinPoints' records: of input, process, command, first block, marker
+# and start of a slice, then of the blocks, at the end.
+PASSED_OVER = re.compile(
+    rb"\s*(?:#.*)?"
+    rb"|(?:[IPCBMSGV]|Block id|SliceSize): .*"
+    rb"|Dynamic instruction count .*|End of bb\s*",
+    re.DOTALL,
+)
 TO_SPACES = bytes.maketrans(b"T:", b"  ")
 GZIP = b"\x1f\x8b"
+GZIP_SUFFIX = ".gz"
+LONGEST_LINE = (1 << 20) - 2  # of SimPoint's buffer, less its ends
 
 Numbers = npt.NDArray[np.int64]
 
@@ -125,3 +142,69 @@ def _fitting(numbers: Numbers, source: Path) -> npt.NDArray[np.int32]:
     if numbers.size and numbers.max() > matrixchunks.LARGEST_SHORT:
         raise ArtefactError(f"{source}: {numbers.max()} is more than an interval can hold")
     return numbers.astype(np.int32)
+
+
+# ---- writing ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Written:
+    """How many intervals became lines, and how many did not because nothing ran in them."""
+
+    intervals: int
+    empty: int
+
+
+def export_text(profile: Profile, output: Path, *, thread: int | None = None) -> Written:
+    """Write the vectors of all threads, one after the other, or of one; same profile, same bytes.
+
+    Blocks are numbered as in the profile, from 1; all threads share the numbers.
+    """
+    rows = np.arange(len(profile.thread))
+    if thread is not None:
+        rows = rows[profile.thread == thread]
+        if not rows.size:
+            known = ", ".join(map(str, np.unique(profile.thread)))
+            raise UsageError(f"the profile has no thread {thread}; its threads are {known}")
+    written = 0
+    with atomic_output(output) as temporary:
+        with _created(temporary, output.name) as file:
+            for first in range(0, rows.size, STRIP):
+                lines = list(_lines(profile, rows[first : first + STRIP]))
+                file.writelines(lines)
+                written += len(lines)
+        if not written:
+            raise ArtefactError("the profile holds no interval in which anything ran")
+    return Written(written, rows.size - written)
+
+
+@contextmanager
+def _created(path: Path, name: str) -> Iterator[BinaryIO]:
+    with path.open("wb") as file:
+        if not name.endswith(GZIP_SUFFIX):
+            yield file
+            return
+        # Neither a name nor a time: the same bytes for the same profile.
+        with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
+            yield cast(BinaryIO, packed)
+
+
+def _lines(profile: Profile, rows: Numbers) -> Iterator[bytes]:
+    vectors = profile.vectors[rows]
+    vectors.sort_indices()
+    if not is_integral(vectors.data) or (vectors.data < 0).any():
+        raise ArtefactError("the profile's vectors are no numbers of instructions")
+    for row, first, end in zip(rows, vectors.indptr[:-1], vectors.indptr[1:], strict=True):
+        pairs = zip(
+            (vectors.indices[first:end] + 1).tolist(),
+            vectors.data[first:end].astype(np.int64).tolist(),
+            strict=True,
+        )
+        line = " ".join(f":{block}:{instructions}" for block, instructions in pairs if instructions)
+        if len(line) > LONGEST_LINE:
+            raise ArtefactError(
+                f"interval {row} has more blocks than fit into a line that SimPoint reads; "
+                "profile with a smaller --interval"
+            )
+        if line:
+            yield f"T{line}\n".encode("ascii")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Vectors that other tools wrote: exp-bbv's own file, and files that are none."""
+"""Vectors that other tools wrote: exp-bbv's own file, others' forms, and files that are none."""
 
 import gzip
 import json
@@ -65,10 +65,51 @@ def test_comments_blank_lines_and_gzip_are_read(tmp_path: Path) -> None:
     assert profile.instructions.tolist() == [12, 3]
 
 
+# As its tool, which writes one such file a thread, writes where slices and the program end.
+PINPOINTS = """I: 0
+P: 1
+C: sum:dummy Command: /opt/pin -t isimpoint.so -- ./a T:1:2
+B: 1 main:entry a.c:12
+# Slice ending at 30
+T:1:20 :2:10 \nS: 2 40 main:loop a.c:14
+# Slice ending at 61
+T:2:31 \nM: 0x401136 42
+Dynamic instruction count 61
+SliceSize: 30
+Block id: 1 0x401120:0x401130 static instructions: 5 block count: 4 block size: 16
+Block id: 2 0x401136:0x40113f static instructions: 3 block count: 13 block size: 9
+End of bb
+"""
+GEM5 = "T:1:20 :2:10 \nT:2:31 \n"  # a blank after every block
+EXP_BBV = "T:1:20 :2:10   \nT:2:31   \n\n# Thread 1\n#   Total intervals: 2 (Interval Size 30)\n"
+QEMU = "T:1:20 :2:10\nT:2:31\n"
+
+
+@pytest.mark.parametrize("text", [PINPOINTS, GEM5, EXP_BBV, QEMU])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_every_tools_own_form_is_read(
+    text: str, pack: Callable[[bytes], bytes], end: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.bb").write_bytes(pack(text.replace("\n", end).encode("ascii")))
+    profile = frequencies.read(tmp_path / "a.bb")
+    assert profile.vectors.tocsr().toarray().tolist() == [[20, 10], [0, 31]]
+    assert profile.instructions.tolist() == [30, 31]
+    assert profile.start.tolist() == [0, 30]
+
+
+def test_import_says_as_json_what_it_read(kadence, tmp_path: Path) -> None:
+    (tmp_path / "a.bb").write_text(GEM5)
+    done = kadence("profile", "import", "a.bb", "-o", "p", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout) == {"intervals": 2, "blocks": 2}
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
         (b"", "no interval"),
+        (b"T:1:5\nQ: 0\n", "line 2"),
+        (b"T:1:5\nBlock: 1\n", "line 2"),
         (b"# nothing\n", "no interval"),
         (b"T\n", "no interval"),
         (b"T:1:5\nhello\n", "line 2"),
