@@ -145,7 +145,14 @@ def columns_of(chunk: Chunk) -> Iterator[Column]:
 
 
 def whole_columns(chunk: Chunk) -> list[Array]:
-    return [column.values() for column in columns_of(chunk)]
+    """All columns of a chunk that holds whole numbers only."""
+    return [whole_numbers(column) for column in columns_of(chunk)]
+
+
+def whole_numbers(column: Column) -> Array:
+    if column.type.kind == "f":
+        raise ValueError("a column of whole numbers holds others")
+    return column.values()
 
 
 def _narrowest(values: Array) -> str:

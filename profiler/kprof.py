@@ -52,7 +52,14 @@ import zstandard
 
 from kadence.artefact import atomic_output
 from kadence.errors import ArtefactError
-from kadence.profiler import callchunks, matrixchunks, memorychunks, rawstream, recorded
+from kadence.profiler import (
+    callchunks,
+    matrixchunks,
+    memorychunks,
+    rawstream,
+    recorded,
+    validity,
+)
 from kadence.profiler.chunks import (
     Chunk,
     Texts,
@@ -83,7 +90,7 @@ CHUNKS = (
 VERSION_FIELD = struct.Struct("<I")
 HEAD_SIZE = len(MAGIC) + VERSION_FIELD.size + len(STREAM)
 DAMAGES = (
-    *(ValueError, TypeError, LookupError, OverflowError, MemoryError),
+    *(ValueError, TypeError, LookupError, OverflowError, RecursionError, MemoryError),
     *(struct.error, zstandard.ZstdError),
 )
 
@@ -244,9 +251,7 @@ def read(path: Path) -> Profile:
     path = Path(path)
     try:
         with path.open("rb") as file:
-            if _form_of(path, file.read(HEAD_SIZE)) == STREAM:
-                return recorded.profile(rawstream.read(path))
-            return _guarded(path, file)
+            return _guarded(path, file, _form_of(path, file.read(HEAD_SIZE)))
     except OSError as error:
         raise ArtefactError(f"cannot read {path}: {error.strerror}") from error
 
@@ -267,9 +272,11 @@ def _form_of(path: Path, start: bytes) -> bytes:
     return form
 
 
-def _guarded(path: Path, file: BinaryIO) -> Profile:
+def _guarded(path: Path, file: BinaryIO, form: bytes) -> Profile:
     try:
-        return _build(file)
+        found = recorded.profile(rawstream.read(path)) if form == STREAM else _build(file)
+        validity.check(found)
+        return found
     except DAMAGES as error:
         raise ArtefactError(
             f"{path} is damaged ({error}); make it anew with `kadence profile`"

@@ -4,6 +4,8 @@
 import numpy as np
 import numpy.typing as npt
 
+LARGEST = 2**64 - 1
+
 
 def decode(data: bytes) -> npt.NDArray[np.int64]:
     """All numbers of `data`, which holds nothing else; none may pass 63 bits."""
@@ -30,15 +32,18 @@ class Cursor:
         self.offset = offset
 
     def number(self) -> int:
-        """The next number."""
+        """The next number, of 64 bits at most."""
         value = shift = 0
         while True:
             octet = self.data[self.offset]
             self.offset += 1
             value |= (octet & 0x7F) << shift
             if octet < 0x80:
-                return value
+                break
             shift += 7
+        if value > LARGEST:
+            raise ValueError("a number is too large")
+        return value
 
     def text(self) -> str:
         """The next text: its length, then its bytes."""

@@ -15,6 +15,7 @@ from kadence.profiler.chunks import (
     differences_of,
     is_integral,
     packed,
+    whole_numbers,
 )
 from kadence.profiler.profile import Block, DerivedVectors, Profile, Vectors
 
@@ -61,6 +62,9 @@ def _next(columns: Iterator[Column]) -> Column:
 def _read_matrix(lengths: Array, columns: Iterator[Column], blocks: int) -> sparse.csr_array:
     """`lengths` is what was in the first of its columns."""
     indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+    # Where a length is negative or their sum too large for its type, it falls somewhere.
+    if (indptr[1:] < indptr[:-1]).any():
+        raise ValueError("a row has a senseless number of entries")
     # Half the size of the usual index: a long profile has hundreds of millions of entries.
     if indptr[-1] <= LARGEST_SHORT:
         indptr = indptr.astype(np.int32)
@@ -87,13 +91,13 @@ def _block_numbers(differences: Column, blocks: int) -> Array:
 def read_counts(chunk: Chunk, blocks: int) -> sparse.csr_array:
     """How often each block was entered."""
     columns = columns_of(chunk)
-    return _read_matrix(_next(columns).values(), columns, blocks)
+    return _read_matrix(whole_numbers(_next(columns)), columns, blocks)
 
 
 def read_vectors(chunk: Chunk, counts: sparse.csr_array, blocks: Sequence[Block]) -> Vectors:
     """What that comes to in instructions."""
     columns = columns_of(chunk)
-    first = _next(columns).values()
+    first = whole_numbers(_next(columns))
     second = next(columns, None)
     if second is not None:
         whole: Vectors = _read_matrix(first, chain([second], columns), len(blocks))

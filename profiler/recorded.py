@@ -59,7 +59,7 @@ def _of_program(head: Head) -> tuple[str | None, tuple[Function, ...]]:
     try:
         found = program.find([head.path], None, None)
         build_id, functions = cfgsection.read(found.elf)
-    except (KadenceError, OSError):
+    except (KadenceError, OSError, ValueError):  # the latter where the path is none
         return head.build_id, ()
     if head.build_id not in (None, build_id):
         return head.build_id, ()
