@@ -5,8 +5,10 @@ A program that is called `import`, `export` or `show` is profiled as `kadence pr
 """
 
 import argparse
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from kadence.errors import UsageError
 from kadence.profiler import runner
@@ -14,7 +16,7 @@ from kadence.profiler import runner
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.usage = "kadence profile [--interval N] -o P.kprof -- PROGRAM [ARGUMENT ...]"
+    parser.usage = "kadence profile [--interval N] [--json] -o P.kprof -- PROGRAM [ARGUMENT ...]"
     parser.add_argument(
         "--interval",
         default=str(runner.DEFAULT_INTERVAL),
@@ -28,16 +30,45 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="-- PROGRAM [ARGUMENT ...]",
         help="what to run",
     )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="what is to be said of the run as one line of JSON, on standard error",
+    )
 
 
 def execute(options: argparse.Namespace) -> int:
     """Profile the program; its exit status is ours."""
     outcome = runner.profile(options.command, options.output, _interval(options.interval))
+    if options.json:
+        print(json.dumps(_document(outcome, options.output)), file=sys.stderr)
+        return outcome.exit_status
     for note in outcome.notes:
         print(f"kadence: note: {note}", file=sys.stderr)
     for child in outcome.children:
         print(f"kadence: {child}", file=sys.stderr)
     return outcome.exit_status
+
+
+def _document(outcome: runner.Outcome, output: Path) -> dict[str, Any]:
+    """On standard error, because standard output is the program's."""
+    return {
+        "profile": str(output),
+        "exit_status": outcome.exit_status,
+        "intervals": outcome.rows,
+        "notes": list(outcome.notes),
+        "children": [
+            {
+                "profile": str(child.path),
+                "process": child.process,
+                "program": list(child.argv),
+                "intervals": child.intervals,
+                "complete": child.complete,
+                "successor": child.successor,
+            }
+            for child in outcome.children
+        ],
+    }
 
 
 def _interval(text: str) -> int:

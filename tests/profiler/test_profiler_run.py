@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`kadence profile` around the program: streams, endings, and what it refuses."""
 
+import json
 import os
 import pty
 import shutil
@@ -320,3 +321,18 @@ def test_a_full_disk_is_refused(program: Compile, kadence: Kadence, refused: Ref
     )
     assert "make room" in refused(completed)
     assert not output.exists()
+
+
+def test_a_run_is_told_as_json_beside_the_programs_own_output(kadence, tmp_path: Path) -> None:
+    script = tmp_path / "twice"
+    script.write_text("#!/bin/sh\necho out\nsh -c 'exit 3'\n")
+    script.chmod(0o755)
+    done = kadence("profile", "--json", "-o", tmp_path / "P.kprof", "--", script)
+    assert (done.returncode, done.stdout) == (3, "out\n")
+    told = json.loads(done.stderr)
+    assert (told["profile"], told["exit_status"]) == (str(tmp_path / "P.kprof"), 3)
+    (child,) = told["children"]
+    assert child["program"][1:] == ["-c", "exit 3"]
+    assert child["complete"]
+    assert Path(child["profile"]).exists()
+    assert "is a script" in told["notes"][0]
