@@ -28,7 +28,7 @@ from kadence import resources
 from kadence.phases import refinement, vectors
 from kadence.phases.segmentation import segment
 from kadence.phases.vectors import Normalised
-from kadence.profiler import kprof
+from kadence.profiler import frequencies, kprof
 from kadence.profiler.profile import Profile
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
@@ -150,11 +150,7 @@ def text_of(path: Path) -> Path:
     """The same profile as SimPoint reads it."""
     text = path.with_suffix(".bb")
     if not text.exists():
-        matrix = kprof.read(path).vectors.tocsr()
-        with text.open("w", encoding="ascii") as file:
-            for first, end in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True):
-                pairs = zip(matrix.indices[first:end], matrix.data[first:end], strict=True)
-                file.write("T" + " ".join(f":{block + 1}:{ran}" for block, ran in pairs) + "\n")
+        frequencies.export_text(kprof.read(path), text)
     return text
 
 
