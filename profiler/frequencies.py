@@ -59,7 +59,7 @@ def read(source: Path) -> Profile:
     """The profile that a file of frequency vectors stands for; the file may be a gzip."""
     try:
         with _opened(source) as file:
-            matrix = _matrix(file, source)
+            matrix, numbers = _matrix(file, source)
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ArtefactError(f"cannot read {source}: {reason}") from error
@@ -71,7 +71,7 @@ def read(source: Path) -> Profile:
         instructions=instructions,
         thread=np.ones(len(instructions), dtype=np.int32),
         start=np.cumsum(instructions) - instructions,
-        blocks=tuple(_block(number) for number in range(1, matrix.shape[1] + 1)),
+        blocks=tuple(map(_block, numbers)),
         system_calls=(),
         command=("kadence", "profile", "import", str(source)),
     )
@@ -89,22 +89,30 @@ def _block(number: int) -> Block:
     return Block(number, 1, f"block_{number}", "", 0, "", False)
 
 
-def _matrix(file: Iterable[bytes], source: Path) -> sparse.csr_array:
-    lengths, blocks, values = [], [], []
+def _matrix(file: Iterable[bytes], source: Path) -> tuple[sparse.csr_array, list[int]]:
+    """The vectors, and the number of each column's block; there is none for a block that never ran.
+
+    A file of one thread has few of the blocks of all, and a number may be as large as it likes.
+    """
+    lengths, blocks, values, known = [], [], [], []
     for number, lines in _strips(file):
         length, pairs = _numbers(lines, number, source)
         lengths.append(length)
-        blocks.append(_fitting(pairs[:, 0] - 1, source))
+        blocks.append(_fitting(pairs[:, 0], source))
+        known.append(np.unique(blocks[-1]))
         values.append(_fitting(pairs[:, 1], source))
     if not lengths or not sum(map(len, blocks)):
         raise ArtefactError(f"{source} holds no interval; give a file with lines `T:1:20 :2:35 …`")
     indptr = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
-    indices = np.concatenate(blocks)
-    size = (len(indptr) - 1, int(indices.max()) + 1)
+    numbers = np.unique(np.concatenate(known))
+    indices = np.concatenate(blocks) - 1
+    if numbers[-1] != numbers.size:
+        indices = np.searchsorted(numbers, indices + 1).astype(np.int32)
+    size = (len(indptr) - 1, numbers.size)
     matrix = sparse.csr_array((np.concatenate(values), indices, indptr), size)
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
-    return matrix
+    return matrix, numbers.tolist()
 
 
 def _strips(file: Iterable[bytes]) -> Iterator[tuple[int, list[bytes]]]:

@@ -7,7 +7,6 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from kadence.profiler import frequencies, kprof
@@ -39,11 +38,11 @@ def test_what_exp_bbv_wrote_is_what_the_profile_holds(
     lines = [line for line in source.read_text().splitlines() if line.startswith("T")]
     assert len(lines) == len(profile.instructions) > 10
     for line, vector in zip(lines, profile.vectors.tocsr().toarray(), strict=True):
-        expected = np.zeros(len(vector))
+        expected = dict.fromkeys((block.address for block in profile.blocks), 0)
         for pair in line[1:].split():
             _, block, instructions = pair.split(":")
-            expected[int(block) - 1] += int(instructions)
-        assert vector.tolist() == expected.tolist()
+            expected[int(block)] += int(instructions)
+        assert vector.tolist() == list(expected.values())
     assert f"{len(lines)} intervals" in done.stdout
 
 
@@ -83,9 +82,10 @@ End of bb
 GEM5 = "T:1:20 :2:10 \nT:2:31 \n"  # a blank after every block
 EXP_BBV = "T:1:20 :2:10   \nT:2:31   \n\n# Thread 1\n#   Total intervals: 2 (Interval Size 30)\n"
 QEMU = "T:1:20 :2:10\nT:2:31\n"
+FORMS = (PINPOINTS, GEM5, EXP_BBV, QEMU)
 
 
-@pytest.mark.parametrize("text", [PINPOINTS, GEM5, EXP_BBV, QEMU])
+@pytest.mark.parametrize("text", FORMS)
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_every_tools_own_form_is_read(
@@ -96,6 +96,13 @@ def test_every_tools_own_form_is_read(
     assert profile.vectors.tocsr().toarray().tolist() == [[20, 10], [0, 31]]
     assert profile.instructions.tolist() == [30, 31]
     assert profile.start.tolist() == [0, 30]
+
+
+def test_blocks_that_never_ran_take_no_room(tmp_path: Path) -> None:
+    (tmp_path / "a.bb").write_text("T:2147483647:5 :7:1\nT:7:3\n")
+    profile = frequencies.read(tmp_path / "a.bb")
+    assert profile.vectors.tocsr().toarray().tolist() == [[1, 5], [3, 0]]
+    assert [block.function for block in profile.blocks] == ["block_7", "block_2147483647"]
 
 
 def test_import_says_as_json_what_it_read(kadence, tmp_path: Path) -> None:
