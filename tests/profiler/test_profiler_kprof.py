@@ -101,6 +101,9 @@ def differently_shaped() -> Profile:
     return replace(profile, vectors=sparse.csr_array(dense))
 
 
+EXAMPLES = (example, empty, fractional, differently_shaped)
+
+
 def assert_same(one: Profile, other: Profile) -> None:
     for name in (*SCALARS, *WHOLE_RUN):
         assert getattr(one, name) == getattr(other, name), name
@@ -120,7 +123,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "P.kprof"
 
 
-@pytest.mark.parametrize("make", [example, empty, fractional, differently_shaped])
+@pytest.mark.parametrize("make", EXAMPLES)
 def test_round_trip(path: Path, make: object) -> None:
     assert callable(make)
     profile = make()

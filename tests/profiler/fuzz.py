@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Coverage-guided fuzzing of the readers of profiles, by Atheris (libFuzzer): `make fuzz`.
+
+usage: fuzz.py KIND FOLDER [libFuzzer's options and further folders]
+
+Instruments the readers as they are imported, and begins with what today's code writes and with what
+is in the folders. What is not refused in one sentence ends it, and is left in a file in FOLDER,
+where inputs that reached something new go as well.
+"""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import atheris
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+with atheris.instrument_imports(include=["kadence"]):
+    import fuzzed_readers
+
+import stream_frames
+import test_profiler_import
+import test_profiler_kprof
+
+from kadence.profiler import chunks, kprof
+
+SCRATCH = Path("/dev/shm")
+
+
+def seeds() -> dict[str, list[bytes]]:
+    """By kind, inputs as today's code writes them."""
+    found: dict[str, list[bytes]] = {kind: [] for kind in fuzzed_readers.KINDS}
+    with tempfile.TemporaryDirectory() as name:
+        file = Path(name) / "P.kprof"
+        for make in test_profiler_kprof.EXAMPLES:
+            kprof.write(file, make())
+            found["columns"].append(fuzzed_readers.columns_input(file.read_bytes()))
+            found["file"].append(file.read_bytes())
+    whole = stream_frames.whole()
+    found["stream"].append(fuzzed_readers.stream_input(whole))
+    found["file"].append(whole)
+    found["vectors"] += [text.encode("ascii") for text in test_profiler_import.FORMS]
+    return found
+
+
+def main() -> None:
+    """Never returns: libFuzzer ends the process."""
+    kind, folder, *others = sys.argv[1:]
+    inputs = Path(folder) / "inputs"
+    inputs.mkdir(parents=True, exist_ok=True)
+    for number, seed in enumerate(seeds()[kind]):
+        (inputs / f"seed{number}").write_bytes(seed)
+    others = [os.path.abspath(one) if Path(one).is_dir() else one for one in others]  # noqa: PTH100
+    os.chdir(folder)
+
+    chunks.LEVEL = 1  # preparing for a higher one takes longer than all else
+
+    def one_input(data: bytes) -> None:
+        fuzzed_readers.check(kind, data, SCRATCH)
+
+    atheris.Setup([sys.argv[0], "inputs", *others], one_input)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Adds to the corpus what fuzzing found: of all inputs, small ones first, those that make the
+readers go from one line to another as none before; `make fuzz-corpus`.
+
+usage: fuzz_corpus.py INPUTS CORPUS KIND
+"""
+
+import shutil
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import fuzzed_readers  # noqa: E402
+
+Step = tuple[str, int, int]
+
+
+def steps(kind: str, data: bytes) -> set[Step]:
+    """From which line to which, in which file."""
+    found: set[Step] = set()
+    last: dict[FrameType, int] = {}
+
+    def trace(frame: FrameType, event: str, _argument: Any) -> Any:
+        name = frame.f_code.co_filename
+        if "/profiler/" not in name or "/tests/" in name:
+            return None
+        if event == "line":
+            found.add((name, last.get(frame, 0), frame.f_lineno))
+            last[frame] = frame.f_lineno
+        return trace
+
+    sys.settrace(trace)
+    try:
+        fuzzed_readers.check(kind, data)
+    finally:
+        sys.settrace(None)
+    return found
+
+
+def main() -> None:
+    """The corpus keeps what it has."""
+    inputs, corpus, kind = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+    corpus.mkdir(parents=True, exist_ok=True)
+    known: set[Step] = set()
+    for file in corpus.iterdir():
+        known |= steps(kind, file.read_bytes())
+    for file in sorted(inputs.iterdir(), key=lambda file: (file.stat().st_size, file.name)):
+        if not file.name.startswith("seed") and (new := steps(kind, file.read_bytes()) - known):
+            known |= new
+            shutil.copy(file, corpus)
+
+
+if __name__ == "__main__":
+    main()

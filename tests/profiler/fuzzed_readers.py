@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a fuzzer feeds to the readers of profiles, and what must then hold.
+
+A checksum would refuse nearly all that a fuzzer makes up. So two kinds of input leave them out,
+and are made into files here, with the right ones:
+
+    columns  the chunks' bodies, each after its length (2 bytes, little-endian)
+    stream   the frames: kind (1 byte), length (2 bytes), body
+    file     a profile as it is
+    vectors  SimPoint's text as it is
+"""
+
+import struct
+import tempfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import zstandard
+
+from kadence.errors import KadenceError
+from kadence.profiler import frequencies, kprof, summary
+from kadence.profiler.chunks import CHECKSUM, CHUNK_START, stored
+from kadence.profiler.profile import Profile
+from kadence.profiler.rawstream import HEADER, START
+
+LENGTH = struct.Struct("<H")
+FRAME = struct.Struct("<BH")
+FEW_ROWS = 1 << 12  # a profile of more is not shown and exported: that takes too long here
+
+
+def columns_file(data: bytes) -> bytes:
+    """Chunks for which there is no body are empty."""
+    parts = [kprof.MAGIC, kprof.VERSION_FIELD.pack(kprof.VERSION), kprof.COLUMNS]
+    for tag in kprof.CHUNKS:
+        (length,) = LENGTH.unpack(data[: LENGTH.size].ljust(LENGTH.size, b"\0"))
+        parts.append(stored(tag, data[LENGTH.size : LENGTH.size + length]))
+        data = data[LENGTH.size + length :]
+    return b"".join(parts)
+
+
+def columns_input(file: bytes) -> bytes:
+    """The input that makes such a file."""
+    parts, offset = [], kprof.HEAD_SIZE
+    while offset < len(file):
+        _tag, length = CHUNK_START.unpack_from(file, offset)
+        begin = offset + CHUNK_START.size + CHECKSUM.size
+        body = zstandard.ZstdDecompressor().decompress(file[begin : begin + length])
+        parts += [LENGTH.pack(len(body)), body]
+        offset = begin + length
+    return b"".join(parts)
+
+
+def stream_file(data: bytes) -> bytes:
+    """Up to the first frame that is cut off."""
+    parts, offset = [START], 0
+    while offset + FRAME.size <= len(data):
+        kind, length = FRAME.unpack_from(data, offset)
+        offset += FRAME.size
+        body = data[offset : offset + length]
+        offset += length
+        start = struct.pack("<BI", kind, len(body))
+        parts += [start, struct.pack("<I", zlib.crc32(start + body)), body]
+    return b"".join(parts)
+
+
+def stream_input(file: bytes) -> bytes:
+    """The input that makes such a file."""
+    parts, offset = [], len(START)
+    while offset < len(file):
+        kind, length, _checksum = HEADER.unpack_from(file, offset)
+        offset += HEADER.size
+        parts += [FRAME.pack(kind, length), file[offset : offset + length]]
+        offset += length
+    return b"".join(parts)
+
+
+def _as_it_is(data: bytes) -> bytes:
+    return data
+
+
+# kind of input -> what makes a file of it, and what reads that.
+KINDS: dict[str, tuple[Callable[[bytes], bytes], Callable[[Path], Profile]]] = {
+    "columns": (columns_file, kprof.read),
+    "stream": (stream_file, kprof.read),
+    "file": (_as_it_is, kprof.read),
+    "vectors": (_as_it_is, frequencies.read),
+}
+
+
+def check(kind: str, data: bytes, folder: Path | None = None) -> Profile | None:
+    """Read it: either it is refused in one sentence, or all that was read can be used."""
+    make, read = KINDS[kind]
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        file = Path(name) / "file"
+        file.write_bytes(make(data))
+        try:
+            profile = read(file)
+        except KadenceError as error:
+            assert "\n" not in str(error), f"more than a sentence: {error}"
+            return None
+        use(profile, Path(name))
+    return profile
+
+
+def use(profile: Profile, folder: Path) -> None:
+    """What users do with a profile; only an export may refuse, vectors that are not SimPoint's."""
+    kprof.write(folder / "again", profile)
+    kprof.read(folder / "again")
+    if len(profile.instructions) > FEW_ROWS:
+        return
+    summary.text(summary.document(profile))
+    try:
+        frequencies.export_text(profile, folder / "text")
+    except KadenceError:
+        return
