@@ -53,9 +53,10 @@ def parse(numbers: Sequence[int], sites: int, peers: int) -> tuple[Tally, ...]:
 
 def _sizes(pairs: Sequence[int]) -> tuple[int, ...]:
     """From the bits of a number of bytes and how many transfers there were, in turn."""
-    sizes = [0] * (max(pairs[::2]) + 1 if pairs else 0)
-    if len(sizes) > SIZES:
+    used = max(pairs[::2]) + 1 if pairs else 0
+    if used > SIZES:
         raise ValueError("a transfer is too large")
+    sizes = [0] * used
     for bits, transfers in zip(pairs[::2], pairs[1::2], strict=True):
         sizes[bits] = transfers
     return tuple(sizes)
