@@ -13,6 +13,7 @@ GCCPLUGIN_CXXFLAGS := $(CFLAGS_STRICT) -std=gnu++17 -fPIC -fno-exceptions -fno-r
 	-fvisibility=hidden
 
 BUILD_TARGETS += $(gccplugin_dir)/kadence.so $(gccplugin_dir)/link.specs
+BUILD_TARGETS += $(gccplugin_dir)/profile.specs
 BUILD_TARGETS += $(gccplugin_dir)/check-markers
 BUILD_TARGETS += $(BUILD)/bin/kadence-cc $(BUILD)/bin/kadence-c++ $(BUILD)/bin/kadence-fc
 
@@ -24,7 +25,7 @@ $(gccplugin_dir)/kadence.so: $(gccplugin_objects)
 	@mkdir -p $(@D)
 	$(CXX12) -shared -o $@ $^
 
-$(gccplugin_dir)/link.specs: gccplugin/link.specs
+$(gccplugin_dir)/%.specs: gccplugin/%.specs
 	@mkdir -p $(@D)
 	cp $< $@
 

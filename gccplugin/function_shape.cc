@@ -65,10 +65,26 @@ std::string hexadecimal(uint32_t value)
 
 } // namespace
 
+std::vector<edge> all_of(vec<edge, va_gc> *edges)
+{
+	return edges ? std::vector<edge>(edges->begin(), edges->end()) : std::vector<edge>();
+}
+
 std::string assembler_name(tree decl)
 {
 	/* A leading star tells the assembler's writer to add no prefix; it is not in the symbol. */
 	return targetm.strip_name_encoding(IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(decl)));
+}
+
+bool resolves_indirect_function(function *fn)
+{
+	cgraph_node *node = cgraph_node::get(fn->decl);
+	ipa_ref *alias;
+
+	for (unsigned index = 0; node->iterate_direct_aliases(index, alias); index++)
+		if (alias->referring->ifunc_resolver)
+			return true;
+	return false;
 }
 
 function_shape shape_of(function *fn)

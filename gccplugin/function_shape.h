@@ -29,8 +29,14 @@ struct function_shape {
 	std::vector<loop_shape> loops; /* a marker's loop index is a position in here */
 };
 
+/* The edges of a block, which may have none. */
+std::vector<edge> all_of(vec<edge, va_gc> *edges);
+
 /* The name of a function as the assembler and the linker see it. */
 std::string assembler_name(tree decl);
+
+/* Whether `fn` tells which function an indirect one is: it runs before the program is relocated. */
+bool resolves_indirect_function(function *fn);
 
 /* The shape of `fn`, which must be the current function. Does not change the code. */
 function_shape shape_of(function *fn);

@@ -5,13 +5,17 @@
  *   -fplugin=PATH/kadence.so               records every function's control-flow checksum
  *   -fplugin-arg-kadence-plan=PLAN.json    also announces phases at the plan's markers, and
  *                                          redirects calls at its sites
+ *   -fplugin-arg-kadence-profile=MODE      counts basic blocks, MODE is fast or exact
  *   -fplugin-arg-kadence-verbose           tells of every marker, redirected call and batch
  *   -fplugin-arg-kadence-mark-all          for tests: announces phase 0 everywhere it can
  *   -fplugin-arg-kadence-redirect-all      for tests: redirects every call that can be
  *
  * The passes and their position are described in passes.h.
  */
+#include "block_marks.h"
+#include "count_tables.h"
 #include "library_calls.h"
+#include "loop_counters.h"
 #include "passes.h"
 #include "phase_call.h"
 
@@ -27,6 +31,7 @@ kadence::plan the_plan;
 plugin_info description = {
     "1",
     "plan=FILE     announce the phases of this plan, redirect calls at its sites\n"
+    "profile=MODE  count basic blocks; MODE is fast or exact\n"
     "verbose       tell of every marker, redirected call and batch\n"
     "mark-all      announce phase 0 at every function and loop (for tests)\n"
     "redirect-all  redirect every call that can be (for tests)\n",
@@ -35,7 +40,10 @@ plugin_info description = {
 struct wishes {
 	kadence::marking marking;
 	kadence::redirecting redirecting;
+	bool counting;
 };
+
+bool counting_fast;
 
 /* What makes no sense ends the compilation, in one sentence. */
 void take_plan(const char *path, wishes &what)
@@ -49,10 +57,21 @@ void take_plan(const char *path, wishes &what)
 		what.redirecting.plan = &the_plan;
 }
 
+void take_profile(const char *mode, wishes &what)
+{
+	counting_fast = !strcmp(mode, "fast");
+	if (!counting_fast && strcmp(mode, "exact"))
+		fatal_error(UNKNOWN_LOCATION,
+			    "kadence: profile is %qs; it must be %<fast%> or %<exact%>", mode);
+	what.counting = true;
+}
+
 void take_argument(const plugin_argument &argument, wishes &what)
 {
 	if (!strcmp(argument.key, "plan") && argument.value)
 		take_plan(argument.value, what);
+	else if (!strcmp(argument.key, "profile") && argument.value)
+		take_profile(argument.value, what);
 	else if (!strcmp(argument.key, "verbose") && !argument.value)
 		what.marking.verbose = what.redirecting.verbose = true;
 	else if (!strcmp(argument.key, "mark-all") && !argument.value)
@@ -62,20 +81,27 @@ void take_argument(const plugin_argument &argument, wishes &what)
 	else
 		fatal_error(UNKNOWN_LOCATION,
 			    "kadence: the plugin has no argument %qs of this form; it knows "
-			    "plan=FILE, verbose, mark-all and redirect-all",
+			    "plan=FILE, profile=MODE, verbose, mark-all and redirect-all",
 			    argument.key);
+}
+
+void add_pass(const char *plugin_name, opt_pass *pass, const char *reference,
+	      pass_positioning_ops position)
+{
+	register_pass_info info = {pass, reference, 1, position};
+
+	register_callback(plugin_name, PLUGIN_PASS_MANAGER_SETUP, NULL, &info);
 }
 
 void add_pass_after(const char *plugin_name, opt_pass *pass, const char *reference)
 {
-	register_pass_info info = {pass, reference, 1, PASS_POS_INSERT_AFTER};
-
-	register_callback(plugin_name, PLUGIN_PASS_MANAGER_SETUP, NULL, &info);
+	add_pass(plugin_name, pass, reference, PASS_POS_INSERT_AFTER);
 }
 
 void finish_unit(void *, void *)
 {
 	kadence::emit_cfg_section();
+	kadence::emit_count_tables(counting_fast);
 }
 
 /* Link-time optimisation only continues what was compiled, and recorded, before. */
@@ -91,6 +117,18 @@ void add_batches(const char *plugin_name, const wishes &what)
 			       "fix_loops");
 }
 
+void add_counting(const char *plugin_name)
+{
+	kadence::keep_marks();
+	kadence::register_counter_roots(plugin_name);
+	add_pass_after(plugin_name, kadence::make_mark_pass(g), "kadence_cfg");
+	add_pass(plugin_name, kadence::make_exact_pass(g, counting_fast), "profile",
+		 PASS_POS_INSERT_BEFORE);
+	if (counting_fast)
+		add_pass_after(plugin_name, kadence::make_fast_pass(g), "fix_loops");
+	add_pass(plugin_name, kadence::make_plain_pass(g), "optimized", PASS_POS_INSERT_BEFORE);
+}
+
 /* The passes that work on what the source says. */
 void add_compilation(const char *plugin_name, const wishes &what)
 {
@@ -98,6 +136,8 @@ void add_compilation(const char *plugin_name, const wishes &what)
 
 	register_callback(plugin_name, PLUGIN_FINISH_UNIT, finish_unit, NULL);
 	add_pass_after(plugin_name, kadence::make_cfg_pass(g), "ssa");
+	if (what.counting)
+		add_counting(plugin_name);
 	if (what.marking.plan || what.marking.mark_all) {
 		kadence::register_phase_call_roots(plugin_name);
 		add_pass_after(plugin_name, kadence::make_marker_pass(g, what.marking), last);

@@ -30,17 +30,6 @@ std::string describe(const marker &item)
 	       item.function + "' is skipped: ";
 }
 
-bool resolves_indirect_function(function *fn)
-{
-	cgraph_node *node = cgraph_node::get(fn->decl);
-	ipa_ref *alias;
-
-	for (unsigned index = 0; node->iterate_direct_aliases(index, alias); index++)
-		if (alias->referring->ifunc_resolver)
-			return true;
-	return false;
-}
-
 /* Why nothing may be inserted into `fn`; null if it may. */
 const char *objection_to_function(function *fn)
 {

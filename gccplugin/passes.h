@@ -6,8 +6,8 @@
  *  - what was inserted is inlined, cloned and moved with the code it announces;
  *  - every function of every language passes there once, at every optimisation level, OpenMP's
  *    outlined ones too, and none while link-time optimisation runs.
- * kadence_redirect follows the first inlining and kadence_batches the clean-up before the loop
- * optimisers; why is said there.
+ * Profile mode's passes are described in count_pass.cc. kadence_redirect follows the first inlining
+ * and kadence_batches the clean-up before the loop optimisers; why is said there.
  */
 #ifndef KADENCE_PASSES_H
 #define KADENCE_PASSES_H
@@ -49,6 +49,18 @@ opt_pass *make_redirect_pass(gcc::context *context, const redirecting &what);
 
 /* kadence_batches: loops of redirected calls. Must run right before the loop optimisers. */
 opt_pass *make_batch_pass(gcc::context *context, const redirecting &what);
+
+/* kadence_marks: names blocks and marks them. Must run right after kadence_cfg. */
+opt_pass *make_mark_pass(gcc::context *context);
+
+/* kadence_exact: counts blocks where gcov does; with `fast`, only what kadence_fast won't see. */
+opt_pass *make_exact_pass(gcc::context *context, bool fast);
+
+/* kadence_fast: counts blocks. Must run right before the loop optimisers. */
+opt_pass *make_fast_pass(gcc::context *context);
+
+/* kadence_plain: lets counting be one instruction. Must run when all loops are optimised. */
+opt_pass *make_plain_pass(gcc::context *context);
 
 } // namespace kadence
 

@@ -5,6 +5,8 @@
 #
 #   KADENCE_MODE=plain   every object says what its functions look like (the default)
 #   KADENCE_MODE=adapt   also announces the phases of KADENCE_PLAN (the default where that is set)
+#   KADENCE_MODE=profile counts basic blocks: the program writes its own profile when it runs
+#   KADENCE_PROFILE=fast|exact  how it counts (fast is the default)
 #   KADENCE_PLAN=FILE    a plan made by `kadence plan`
 
 set -eu
@@ -49,7 +51,19 @@ adapt)
 	exec @COMPILER@ -specs="$KADENCE_PARTS/gccplugin/link.specs" -fplugin="$plugin" \
 		-fplugin-arg-kadence-plan="$KADENCE_PLAN" -falign-loops=64 "$@"
 	;;
+profile)
+	[ -r "$KADENCE_PARTS/profiler/libkprofile.a" ] ||
+		fail "$KADENCE_PARTS/profiler/libkprofile.a is missing; make it: make build"
+	case ${KADENCE_PROFILE:-fast} in
+	fast | exact) ;;
+	*) fail "KADENCE_PROFILE is '$KADENCE_PROFILE'; it must be fast or exact" ;;
+	esac
+	export KADENCE_PARTS
+	# What is counted must be compiled where it is written: not at link time.
+	exec @COMPILER@ -specs="$KADENCE_PARTS/gccplugin/profile.specs" -fplugin="$plugin" \
+		-fplugin-arg-kadence-profile="${KADENCE_PROFILE:-fast}" -g "$@" -fno-lto
+	;;
 *)
-	fail "KADENCE_MODE is '$mode'; it must be plain or adapt"
+	fail "KADENCE_MODE is '$mode'; it must be plain, adapt or profile"
 	;;
 esac

@@ -38,3 +38,29 @@ $(KBBV)/default.supp: profiler/build.mk
 	@mkdir -p $(@D)
 	for file in $(VALGRIND_TOOLS)/default.supp $(VALGRIND_TOOLS)/vgpreload_core-amd64-linux.so \
 		$(VALGRIND_TOOLS)/*.xml; do ln -sf $$file $(@D)/; done
+
+# libkprofile, linked into programs of profile mode. What runs on the kernel's thread of its own has
+# no stack protector, whose value is in memory of another thread; cleanups run through `run`.
+KPROFILE_CFLAGS := $(CFLAGS_STRICT) -std=gnu11 -D_GNU_SOURCE -fPIC -fno-stack-protector -fexceptions \
+	-fvisibility=hidden -ffunction-sections
+KPROFILE_COMMON := $(patsubst profiler/runtime/%.c,$(BUILD)/profiler/runtime/%.o,\
+	$(filter-out %/interpose.c,$(wildcard profiler/runtime/*.c)))
+
+BUILD_TARGETS += $(BUILD)/profiler/libkprofile.a $(BUILD)/profiler/libkprofile-static.a
+
+$(BUILD)/profiler/runtime/%.o: profiler/runtime/%.c $(wildcard profiler/runtime/*.h) profiler/build.mk
+	@mkdir -p $(@D)
+	$(CC12) $(KPROFILE_CFLAGS) -c -o $@ $<
+
+$(BUILD)/profiler/runtime/interpose-static.o: profiler/runtime/interpose.c \
+		$(wildcard profiler/runtime/*.h) profiler/build.mk
+	@mkdir -p $(@D)
+	$(CC12) $(KPROFILE_CFLAGS) -DSTATIC -c -o $@ $<
+
+$(BUILD)/profiler/libkprofile.a: $(KPROFILE_COMMON) $(BUILD)/profiler/runtime/interpose.o
+	rm -f $@
+	ar rcs $@ $^
+
+$(BUILD)/profiler/libkprofile-static.a: $(KPROFILE_COMMON) $(BUILD)/profiler/runtime/interpose-static.o
+	rm -f $@
+	ar rcs $@ $^

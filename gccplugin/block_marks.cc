@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "block_marks.h"
+#include "function_shape.h"
+
+namespace kadence
+{
+namespace
+{
+
+const char marks_file[] = "<kadence>";
+
+std::vector<named_function> functions;
+std::vector<named_block> blocks;
+std::vector<std::vector<named_edge>> edges;
+
+/* Whether functions of the language have debug statements of their own to keep. */
+bool language_emits;
+
+/* One line for each block of the unit: the line table then knows them all. */
+location_t location_of_mark(unsigned position)
+{
+	static bool begun;
+
+	if (!begun)
+		linemap_add(line_table, LC_ENTER, false, marks_file, 1);
+	begun = true;
+	linemap_line_start(line_table, position + 1, 1);
+	return linemap_position_for_column(line_table, 1);
+}
+
+unsigned instructions_of(basic_block block)
+{
+	int sum = 0;
+
+	for (gimple_stmt_iterator gsi = gsi_start_bb(block); !gsi_end_p(gsi); gsi_next(&gsi))
+		if (!is_gimple_debug(gsi_stmt(gsi)))
+			sum += estimate_num_insns(gsi_stmt(gsi), &eni_size_weights);
+	return sum > 0 ? sum : 1;
+}
+
+unsigned line_of(basic_block block)
+{
+	for (gimple_stmt_iterator gsi = gsi_start_nondebug_after_labels_bb(block); !gsi_end_p(gsi);
+	     gsi_next_nondebug(&gsi)) {
+		const location_t place = gimple_location(gsi_stmt(gsi));
+		if (LOCATION_LOCUS(place) > BUILTINS_LOCATION)
+			return expand_location(place).line;
+	}
+	return 0;
+}
+
+void mark(function *fn, basic_block block)
+{
+	gimple_stmt_iterator gsi = gsi_after_labels(block);
+	gimple *statement = gimple_build_debug_begin_stmt(DECL_INITIAL(fn->decl),
+							  location_of_mark(blocks.size() - 1));
+
+	gsi_insert_before(&gsi, statement, GSI_SAME_STMT);
+}
+
+/* What is inlined at a call outside of all scopes loses its debug statements: there is none. */
+void put_calls_into_scope(function *fn, basic_block block)
+{
+	for (gimple_stmt_iterator gsi = gsi_start_bb(block); !gsi_end_p(gsi); gsi_next(&gsi))
+		if (is_gimple_call(gsi_stmt(gsi)) && !gimple_block(gsi_stmt(gsi)))
+			gimple_set_block(gsi_stmt(gsi), DECL_INITIAL(fn->decl));
+}
+
+void name(function *fn, basic_block block)
+{
+	const bool entry = single_succ(ENTRY_BLOCK_PTR_FOR_FN(fn)) == block;
+
+	blocks.push_back({(unsigned)functions.size() - 1, (unsigned)block->index, line_of(block),
+			  instructions_of(block), entry});
+}
+
+std::vector<named_edge> edges_of(function *fn, const std::vector<unsigned> &position)
+{
+	std::vector<named_edge> found;
+	basic_block block;
+
+	FOR_EACH_BB_FN(block, fn)
+	for (edge way : all_of(block->succs))
+		if (way->dest->index != EXIT_BLOCK)
+			found.push_back({position[block->index], position[way->dest->index]});
+	return found;
+}
+
+bool is_mark(gimple *statement)
+{
+	if (!gimple_debug_begin_stmt_p(statement))
+		return false;
+	const expanded_location place = expand_location(gimple_location(statement));
+	return place.file && !strcmp(place.file, marks_file);
+}
+
+} // namespace
+
+const std::vector<named_function> &named_functions()
+{
+	return functions;
+}
+
+const std::vector<named_block> &named_blocks()
+{
+	return blocks;
+}
+
+const std::vector<named_edge> &named_edges(unsigned function)
+{
+	return edges[function];
+}
+
+void keep_marks()
+{
+	language_emits = lang_hooks.emits_begin_stmt;
+	lang_hooks.emits_begin_stmt = true;
+}
+
+void mark_blocks(function *fn)
+{
+	const function_shape shape = shape_of(fn);
+	std::vector<unsigned> position(last_basic_block_for_fn(fn));
+	basic_block block;
+
+	functions.push_back({shape.name, shape.file, shape.cfg_checksum, (unsigned)blocks.size(),
+			     (unsigned)n_basic_blocks_for_fn(fn) - NUM_FIXED_BLOCKS});
+	FOR_EACH_BB_FN(block, fn)
+	{
+		position[block->index] = blocks.size();
+		name(fn, block);
+		mark(fn, block);
+		put_calls_into_scope(fn, block);
+	}
+	edges.push_back(edges_of(fn, position));
+}
+
+static std::vector<unsigned> take_marks_of(basic_block block)
+{
+	std::vector<unsigned> found;
+
+	for (gimple_stmt_iterator gsi = gsi_start_bb(block); !gsi_end_p(gsi);) {
+		if (is_mark(gsi_stmt(gsi))) {
+			found.push_back(gimple_lineno(gsi_stmt(gsi)) - 1);
+			gsi_remove(&gsi, true);
+		} else {
+			gsi_next(&gsi);
+		}
+	}
+	return found;
+}
+
+std::map<int, std::vector<unsigned>> take_marks(function *fn)
+{
+	std::map<int, std::vector<unsigned>> found;
+	basic_block block;
+
+	FOR_EACH_BB_FN(block, fn)
+	found[block->index] = take_marks_of(block);
+	fn->debug_nonbind_markers = language_emits && MAY_HAVE_DEBUG_MARKER_STMTS;
+	return found;
+}
+
+} // namespace kadence

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the compiler plugin leaves in a program for the runtime (gccplugin/count_tables.cc).
+ *
+ * All units' rows lie side by side in the section kadence_units. Words are 32 bits:
+ *
+ *   words      number of functions, functions; number of blocks, blocks; number of bodies, bodies
+ *   function   offset of its name and of its file in the texts, checksum of its control-flow graph,
+ *              first block, number of blocks
+ *   block      function, index in the graph, line, instructions times 2 plus 1 for an entry
+ *   body       what one function was compiled to: first counter, number of counters; number of
+ *              sums, sums; number of parts, parts
+ *   part       block, and the sum of how often the body entered it
+ *   sum        number of terms, terms
+ *   term       a value times 2, plus 1 if it is taken away; values are the body's counters, then
+ *              its sums, each of which mentions only earlier ones
+ */
+#ifndef KADENCE_PROFILE_TABLES_H
+#define KADENCE_PROFILE_TABLES_H
+
+#include <stdint.h>
+
+enum { TABLES_VERSION = 1, UNIT_FAST = 0x1 };
+
+struct unit {
+	int64_t (*place)(void); /* of the counters, relative to a thread's thread pointer */
+	const uint32_t *words;
+	const char *texts;
+	const void *module; /* makes the linker take the runtime */
+	uint32_t counter_count;
+	uint32_t version; /* TABLES_VERSION */
+	uint32_t flags;	  /* UNIT_* */
+	uint32_t reserved;
+};
+
+#endif

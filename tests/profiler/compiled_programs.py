@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Builds programs in profile mode and runs them by themselves."""
+
+import os
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+from kadence.profiler import kprof
+from kadence.profiler.profile import Profile
+from kadence.resources import built
+
+PROGRAMS = Path(__file__).parent / "programs" / "compiled"
+WRAPPERS = {".c": "kadence-cc", ".cc": "kadence-c++", ".f90": "kadence-fc"}
+COMPILERS = {".c": "gcc-12", ".cc": "g++-12", ".f90": "gfortran-12"}
+
+Name = tuple[str, str, int | None]
+
+
+def build(directory: Path, source: str, *options: str, mode: str = "fast") -> Path:
+    """Compile a program of ours in profile mode."""
+    path = PROGRAMS / source
+    program = directory / f"{path.stem}-{mode}"
+    subprocess.run(
+        [built(f"bin/{WRAPPERS[path.suffix]}"), path, "-o", program, *options],
+        cwd=directory,
+        env=os.environ | {"KADENCE_MODE": "profile", "KADENCE_PROFILE": mode},
+        check=True,
+    )
+    return program
+
+
+def build_plain(directory: Path, source: str, *options: str) -> Path:
+    """Compile it as anybody would."""
+    path = PROGRAMS / source
+    program = directory / f"{path.stem}-plain"
+    subprocess.run(
+        [COMPILERS[path.suffix], path, "-o", program, *options], cwd=directory, check=True
+    )
+    return program
+
+
+def run(
+    program: Path, *arguments: str, status: int = 0, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run it where it is; its profile is PROGRAM.kprof unless the environment says otherwise."""
+    completed = subprocess.run(
+        [program, *arguments],
+        cwd=program.parent,
+        env=os.environ | {"KADENCE_PROFILE_OUTPUT": f"{program}.kprof"} | environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert completed.returncode == status, completed.stderr
+    return completed
+
+
+def profile_of(program: Path) -> Profile:
+    """What its last run wrote."""
+    return kprof.read(Path(f"{program}.kprof"))
+
+
+def counts(profile: Profile) -> Counter[Name]:
+    """How often each named block was entered in the whole run."""
+    found: Counter[Name] = Counter()
+    totals = profile.counts.sum(axis=0)
+    for block, count in zip(profile.blocks, totals, strict=True):
+        found[block.function, block.checksum, block.index] += int(count)
+    return found
+
+
+def entries(profile: Profile, function: str) -> int:
+    """How often a function was called."""
+    totals = profile.counts.sum(axis=0)
+    return sum(
+        int(count)
+        for block, count in zip(profile.blocks, totals, strict=True)
+        if block.function == function and block.entry
+    )
