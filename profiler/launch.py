@@ -93,6 +93,20 @@ def run(arguments: Sequence[str], place: Surroundings, look: Callable[[], None] 
     return End(status if status >= 0 else 128 - status, process.pid)
 
 
+def run_alone(
+    argv: Sequence[str],
+    place: Surroundings,
+    settings: Mapping[str, str],
+    look: Callable[[], None] | None,
+) -> int:
+    """Run a program by itself, with `settings` in its environment; otherwise as `run`."""
+    env = {**(_own_environment() if place.env is None else place.env), **settings}
+    with _signals_forwarded() as forwarder, _started(argv, place, env) as process:
+        forwarder.serve(process)
+        status = _wait(process, look)
+    return status if status >= 0 else 128 - status
+
+
 def _started(
     arguments: Sequence[str], place: Surroundings, env: Mapping[str, str]
 ) -> subprocess.Popen[bytes]:

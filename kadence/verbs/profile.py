@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`kadence profile`: run a program and record its basic-block vectors, system calls and memory.
 
+A program that was built in profile mode counts its blocks itself; others run under kbbv.
+
 A program that is called `import`, `export` or `show` is profiled as `kadence profile … -- import`.
 """
 
@@ -11,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kadence.errors import UsageError
-from kadence.profiler import runner
+from kadence.profiler import compiled, runner
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -19,9 +21,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.usage = "kadence profile [--interval N] [--json] -o P.kprof -- PROGRAM [ARGUMENT ...]"
     parser.add_argument(
         "--interval",
-        default=str(runner.DEFAULT_INTERVAL),
         metavar="N",
-        help="instructions per interval (default %(default)s)",
+        help=(
+            f"instructions per interval (default {runner.DEFAULT_INTERVAL}); of a program that was "
+            f"built in profile mode, ns of processor time (default {compiled.DEFAULT_INTERVAL})"
+        ),
     )
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="P.kprof")
     parser.add_argument(
@@ -39,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Profile the program; its exit status is ours."""
-    outcome = runner.profile(options.command, options.output, _interval(options.interval))
+    outcome = _profile(options.command, options.output, options.interval)
     if options.json:
         print(json.dumps(_document(outcome, options.output)), file=sys.stderr)
         return outcome.exit_status
@@ -48,6 +52,12 @@ def execute(options: argparse.Namespace) -> int:
     for child in outcome.children:
         print(f"kadence: {child}", file=sys.stderr)
     return outcome.exit_status
+
+
+def _profile(command: list[str], output: Path, interval: str | None) -> runner.Outcome:
+    if compiled.is_built_in(command):
+        return compiled.profile(command, output, _interval(interval, compiled.DEFAULT_INTERVAL))
+    return runner.profile(command, output, _interval(interval, runner.DEFAULT_INTERVAL))
 
 
 def _document(outcome: runner.Outcome, output: Path) -> dict[str, Any]:
@@ -71,11 +81,10 @@ def _document(outcome: runner.Outcome, output: Path) -> dict[str, Any]:
     }
 
 
-def _interval(text: str) -> int:
+def _interval(text: str | None, default: int) -> int:
     try:
-        return int(text)
+        return default if text is None else int(text)
     except ValueError:
         raise UsageError(
-            f"the interval {text!r} is not a whole number; give one such as "
-            f"{runner.DEFAULT_INTERVAL}"
+            f"the interval {text!r} is not a whole number; give one such as {default}"
         ) from None

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs a program that was built in profile mode: it writes its profile itself."""
+
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
+from kadence.errors import ArtefactError, ToolError, UsageError
+from kadence.profiler import kprof, launch, limits, program, rawstream, recorded
+from kadence.profiler.rawstream import Recording
+from kadence.profiler.runner import Outcome
+
+SECTION = "kadence_units"
+DEFAULT_INTERVAL = 10_000_000  # nanoseconds of processor time
+SHORTEST_INTERVAL = 1_000_000
+LARGEST_INTERVAL = 1 << 62
+
+
+def is_built_in(
+    argv: Sequence[str], cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> bool:
+    """Whether the program that `argv` names was built in profile mode."""
+    found = program.find(argv, cwd, env)
+    if found.interpreter:
+        return False
+    try:
+        with found.elf.open("rb") as file:
+            return ELFFile(file).get_section_by_name(SECTION) is not None
+    except (ELFError, ValueError):
+        return False  # whoever reads more of it says what is wrong
+
+
+def profile(
+    argv: Sequence[str],
+    output: Path,
+    interval: int = DEFAULT_INTERVAL,
+    *,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    stdin: launch.Stream = None,
+    stdout: launch.Stream = None,
+    stderr: launch.Stream = None,
+) -> Outcome:
+    """Run `argv`, which is_built_in() is true of; its profile grows at `output` meanwhile.
+
+    An interval is in nanoseconds of processor time.
+    """
+    output = Path(output).absolute()
+    _check(output, interval)
+    settings = {
+        "KADENCE_PROFILE_OUTPUT": str(output).replace("%", "%%"),
+        "KADENCE_PROFILE_INTERVAL": str(interval),
+    }
+    output.unlink(missing_ok=True)
+    place = launch.Surroundings(cwd, env, stdin, stdout, stderr)
+    status = _run(argv, place, settings, output)
+    if not output.exists():
+        raise ToolError(
+            f"{argv[0]} left no profile at {output}: it was killed in its first interval, or could "
+            "not write there; use a shorter --interval, or another place"
+        )
+    recording = rawstream.read(output)
+    made = replace(
+        recorded.profile(recording),
+        argv=tuple(argv),
+        command=_reproduction(argv, output, interval),
+        exit_status=status,
+    )
+    kprof.write(output, replace(made, facts=made.facts | {"memory_limit_bytes": limits.memory()}))
+    return Outcome(status, len(recording.rows), tuple(_notes(recording, argv[0], output, status)))
+
+
+def _check(output: Path, interval: int) -> None:
+    if not SHORTEST_INTERVAL <= interval <= LARGEST_INTERVAL:
+        raise UsageError(
+            f"an interval of {interval} ns makes no sense for a program that was built in profile "
+            f"mode; give one of at least {SHORTEST_INTERVAL}, such as {DEFAULT_INTERVAL}"
+        )
+    if output.exists() and not output.is_file():
+        raise ArtefactError(f"cannot write {output}: it is not a file; choose another with -o")
+    if not output.parent.is_dir():
+        raise ArtefactError(
+            f"cannot write {output}: there is no such directory; choose another with -o"
+        )
+
+
+def _run(
+    argv: Sequence[str], place: launch.Surroundings, settings: Mapping[str, str], output: Path
+) -> int:
+    if not sys.stderr.isatty():
+        return launch.run_alone(argv, place, settings, None)
+    progress = launch.Progress(rawstream.RowCounter(output).advance)
+    try:
+        return launch.run_alone(argv, place, settings, progress.look)
+    finally:
+        progress.clear()
+
+
+def _reproduction(argv: Sequence[str], output: Path, interval: int) -> tuple[str, ...]:
+    return ("kadence", "profile", "--interval", str(interval), "-o", str(output), "--", *argv)
+
+
+def _notes(recording: Recording, name: str, output: Path, status: int) -> list[str]:
+    notes = [
+        f"{name} was built in profile mode and counted its blocks itself (no Valgrind): the "
+        "profile has no system calls and no memory; build it without KADENCE_MODE for those"
+    ]
+    others = sorted(path.name for path in output.parent.glob(f"{output.name}.*[0-9]"))
+    if others:
+        notes.append(f"processes that it started are in {', '.join(others)}")
+    if recording.replaced:
+        notes.append(f"{name} became another program (exec): the profile ends there")
+    elif not recording.complete:
+        number = status - 128
+        what = signal.Signals(number).name if number in set(signal.Signals) else "unseen"
+        notes.append(
+            f"{name} was killed ({what}): the profile holds the whole intervals until then"
+        )
+    return notes

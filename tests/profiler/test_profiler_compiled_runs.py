@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs built in profile mode write their profiles however they run and end."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from compiled_programs import (
+    build,
+    build_plain,
+    counts,
+    entries,
+    profile_of,
+    run,
+)
+
+from kadence.profiler import kprof
+from kadence.profiler.profile import Profile
+
+STEPS_OF_THREADS = 4000
+STEPS_OF_CHILD = 500
+
+
+@pytest.fixture(scope="module")
+def ways(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program that ends in many ways."""
+    return build(tmp_path_factory.mktemp("ways"), "ways.c", "-O2", "-pthread")
+
+
+@pytest.mark.parametrize("mode", ["fast", "exact"])
+@pytest.mark.parametrize(
+    ("source", "options", "calls"),
+    [
+        ("flow.c", ["-O2"], {"fibonacci": 1973, "classify": 40, "leap": 120, "main": 1}),
+        ("flow.c", ["-O3", "-march=native"], {"fibonacci": 1973, "nested": 1}),
+        ("thrown.cc", ["-O2"], {"_ZN12_GLOBAL__N_118throw_now_and_thenEi": 50}),
+        ("columns.f90", ["-O2"], {"MAIN__": 1}),
+    ],
+)
+def test_calls_are_counted_and_output_is_the_same(
+    tmp_path: Path, source: str, options: list[str], calls: dict[str, int], mode: str
+) -> None:
+    program = build(tmp_path, source, *options, mode=mode)
+
+    assert run(program).stdout == run(build_plain(tmp_path, source, *options)).stdout
+    profile = profile_of(program)
+    assert {function: entries(profile, function) for function in calls} == calls
+
+
+@pytest.mark.parametrize("source", ["columns.f90", "team.c"])
+def test_fast_mode_finds_what_exact_mode_finds(tmp_path: Path, source: str) -> None:
+    vectors = []
+    for mode in ("fast", "exact"):
+        program = build(tmp_path, source, "-O2", "-fopenmp", mode=mode)
+        run(program)
+        vectors.append(_instructions(profile_of(program)))
+    fast, exact = ({b: n / sum(v.values()) for b, n in v.items()} for v in vectors)
+    assert sum(abs(fast.get(b, 0) - exact.get(b, 0)) for b in {*fast, *exact}) < 0.01
+
+
+def _instructions(profile: Profile) -> dict[tuple[str, str, int | None], int]:
+    length = {(b.function, b.checksum, b.index): b.instructions for b in profile.blocks}
+    return {block: count * length[block] for block, count in counts(profile).items()}
+
+
+def test_blocks_bear_the_names_that_adapted_programs_know(tmp_path: Path) -> None:
+    profile = profile_of_run(build(tmp_path, "flow.c", "-O2"))
+
+    known = {function.name: function.cfg_checksum for function in profile.functions}
+    assert all(known[block.function] == block.checksum for block in profile.blocks)
+    assert profile.backend == "compiled"
+    assert profile.unit == "nanoseconds"
+    assert profile.facts["complete"]
+
+
+def profile_of_run(program: Path, *arguments: str) -> Profile:
+    """Run and read."""
+    run(program, *arguments)
+    return profile_of(program)
+
+
+@pytest.mark.parametrize("linked", [[], ["-static"]], ids=["dynamic", "static"])
+def test_threads_have_rows_of_their_own(tmp_path: Path, linked: list[str]) -> None:
+    profile = profile_of_run(build(tmp_path, "ways.c", "-O2", "-pthread", *linked), "threads")
+
+    assert profile.facts["threads"] == 5
+    assert set(profile.thread) == {1, 2, 3, 4, 5}
+    assert entries(profile, "step") == STEPS_OF_THREADS
+    step = [b.function == "step" for b in profile.blocks]
+    of_thread = profile.counts.tocsc()[:, np.flatnonzero(step)].sum(axis=1)
+    assert all(of_thread[profile.thread == number].sum() == 1000 for number in (2, 3, 4, 5))
+
+
+def test_teams_of_openmp_are_counted(tmp_path: Path) -> None:
+    program = build(tmp_path, "team.c", "-O2", "-fopenmp")
+
+    assert run(program).stdout == run(build_plain(tmp_path, "team.c", "-O2", "-fopenmp")).stdout
+    assert entries(profile_of(program), "work") == 3000
+    assert profile_of(program).facts["threads"] == 3
+
+
+def test_a_child_has_a_profile_of_its_own(ways: Path) -> None:
+    parent = profile_of_run(ways, "fork")
+
+    (beside,) = ways.parent.glob(f"{ways.name}.kprof.*")
+    child = kprof.read(beside)
+    beside.unlink()
+    assert entries(parent, "step") == 0
+    assert entries(child, "step") == STEPS_OF_CHILD
+    assert entries(child, "main") == 0
+    assert child.facts["complete"]
+
+
+@pytest.mark.parametrize("way", ["exec", "_exit", "handler", ""])
+def test_nothing_is_lost_at_the_end(ways: Path, way: str) -> None:
+    profile = profile_of_run(ways, way)
+
+    assert entries(profile, "main") == 1
+    assert entries(profile, "step") == (way == "handler")
+    assert profile.facts["complete"]
+
+
+def test_a_killed_program_leaves_its_whole_intervals(ways: Path) -> None:
+    run(ways, "kill", status=-9)
+
+    profile = profile_of(ways)
+    assert not profile.facts["complete"]
+    assert entries(profile, "main") == 1
+    assert len(profile.instructions) > 1
+
+
+def test_a_library_that_is_opened_and_closed_is_counted(tmp_path: Path) -> None:
+    library = build(tmp_path, "team.c", "-O2", "-shared", "-fPIC", "-Dmain=called")
+    source = tmp_path / "opens.c"
+    source.write_text(
+        "#include <dlfcn.h>\n"
+        "int main(int argc, char **argv)\n"
+        "{\n"
+        "\tvoid *library = dlopen(argv[1], RTLD_NOW);\n"
+        '\tint result = ((int (*)(void))dlsym(library, "called"))();\n'
+        "\treturn dlclose(library) + result;\n"
+        "}\n"
+    )
+    program = build(tmp_path, str(source), "-O2")
+
+    assert entries(profile_of_run(program, str(library)), "work") == 3000
+
+
+def test_ranks_and_processes_are_in_the_name(ways: Path, tmp_path: Path) -> None:
+    run(
+        ways,
+        KADENCE_PROFILE_OUTPUT=str(tmp_path / "100%%-%r-%p.kprof"),
+        OMPI_COMM_WORLD_RANK="7",
+    )
+
+    (found,) = tmp_path.glob("100%-7-*.kprof")
+    assert entries(kprof.read(found), "main") == 1
+
+
+def test_it_runs_where_no_profile_can_be_written(ways: Path) -> None:
+    completed = run(ways, KADENCE_PROFILE_OUTPUT="/nowhere/at/all.kprof")
+
+    assert completed.stdout == completed.stderr == ""
+    assert not Path("/nowhere").exists()
+
+
+def test_profile_takes_what_the_program_counts(
+    ways: Path, tmp_path: Path, kadence: Callable[..., Any]
+) -> None:
+    completed = kadence("profile", "-o", tmp_path / "P.kprof", "--", ways, "threads")
+
+    assert completed.returncode == 0
+    assert "counted its blocks itself" in completed.stderr
+    profile = kprof.read(tmp_path / "P.kprof")
+    assert profile.backend == "compiled"
+    assert entries(profile, "step") == STEPS_OF_THREADS
+
+
+def test_an_unknown_way_to_count_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(subprocess.CalledProcessError):
+        build(tmp_path, "team.c", mode="slow")
