@@ -3,7 +3,7 @@
 
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -56,10 +56,13 @@ def profile(
         "KADENCE_PROFILE_OUTPUT": str(output).replace("%", "%%"),
         "KADENCE_PROFILE_INTERVAL": str(interval),
     }
-    output.unlink(missing_ok=True)
+    before = _state(output)
     place = launch.Surroundings(cwd, env, stdin, stdout, stderr)
-    status = _run(argv, place, settings, output)
-    if not output.exists():
+    counter = rawstream.RowCounter(output)
+    status = _run(
+        argv, place, settings, lambda: 0 if _state(output) == before else counter.advance()
+    )
+    if _state(output) == before:
         raise ToolError(
             f"{argv[0]} left no profile at {output}: it was killed in its first interval, or could "
             "not write there; use a shorter --interval, or another place"
@@ -89,12 +92,24 @@ def _check(output: Path, interval: int) -> None:
         )
 
 
+def _state(path: Path) -> tuple[int, int] | None:
+    """What changes when the program writes; it begins with its first interval, and no sooner."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
 def _run(
-    argv: Sequence[str], place: launch.Surroundings, settings: Mapping[str, str], output: Path
+    argv: Sequence[str],
+    place: launch.Surroundings,
+    settings: Mapping[str, str],
+    rows: Callable[[], int],
 ) -> int:
     if not sys.stderr.isatty():
         return launch.run_alone(argv, place, settings, None)
-    progress = launch.Progress(rawstream.RowCounter(output).advance)
+    progress = launch.Progress(rows)
     try:
         return launch.run_alone(argv, place, settings, progress.look)
     finally:

@@ -17,7 +17,8 @@ from compiled_programs import (
     run,
 )
 
-from kadence.profiler import kprof
+from kadence.errors import ToolError
+from kadence.profiler import compiled, kprof
 from kadence.profiler.profile import Profile
 
 STEPS_OF_THREADS = 4000
@@ -177,6 +178,20 @@ def test_profile_takes_what_the_program_counts(
     profile = kprof.read(tmp_path / "P.kprof")
     assert profile.backend == "compiled"
     assert entries(profile, "step") == STEPS_OF_THREADS
+
+
+def test_a_program_that_cannot_start_leaves_an_older_profile(tmp_path: Path) -> None:
+    library = tmp_path / "libgone.so"
+    subprocess.run(["gcc-12", "-shared", "-o", library, "-x", "c", "/dev/null"], check=True)
+    needs_it = ["-Wl,--no-as-needed", f"-L{tmp_path}", "-lgone"]
+    program = build(tmp_path, "flow.c", "-O2", *needs_it)
+    library.unlink()
+    older = tmp_path / "flow.kprof"
+    older.write_bytes(b"older")
+
+    with pytest.raises(ToolError, match="left no profile"):
+        compiled.profile([str(program)], older)
+    assert older.read_bytes() == b"older"
 
 
 def test_an_unknown_way_to_count_is_refused(tmp_path: Path) -> None:
