@@ -9,6 +9,7 @@ import pytest
 from memory_programs import PROGRAMS, Outcome, Programs
 
 from kadence import boot
+from kadence.boot import debian
 
 MIB = 1 << 20
 
@@ -250,3 +251,31 @@ def test_heaps_of_threads_are_served_ahead_in_a_guest(
     result, output = run_in_guest(generic_kernel, pair.adapted)
     assert (result.status, output) == (plain.status, plain.output)
     assert result.minor_faults <= faults / 10
+
+
+GROUP_MIB, HELD_MIB, BLOCKS_OF_A_MIB = 48, 36, 24
+
+
+@pytest.mark.kernel
+def test_who_lives_in_a_control_group_lives_there_adapted(
+    programs: Programs, tmp_path: Path
+) -> None:
+    """Of blocks that the plan has populated one page each is touched, near the group's limit."""
+    pair = programs.build("group_limit.c", treatments=["populate"])
+    image = debian.kernel_image(debian.newest_release("6.12"))
+    used = {}
+    for program in (pair.plain, pair.adapted):
+        output = tmp_path / f"{program.name}.err"
+        with output.open("wb") as complaints:
+            request = boot.Request(
+                image=image,
+                argv=[str(program), *map(str, (GROUP_MIB, HELD_MIB, BLOCKS_OF_A_MIB))],
+                target="x86_64",
+                stderr=complaints.fileno(),
+                memory_bytes=512 << 20,
+            )
+            result = boot.run(request)
+        assert (result.status, boot.complaints(result.log)) == (0, []), result.log
+        used[program] = int(output.read_text().split()[0]) * 1024
+    # Some were populated, and a sixteenth of the limit is left.
+    assert used[pair.plain] + 4 * MIB < used[pair.adapted] <= GROUP_MIB * MIB * 15 // 16 + MIB

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kadapt.h"
 #include "memory/budget.h"
+#include "memory/group.h"
 #include "memory/machine.h"
 
 /* What may be present and untouched, besides a part of what is in use. */
@@ -92,5 +93,6 @@ int kadapt_budget_allows(size_t bytes)
 
 int kadapt_budget_allows_ahead(size_t bytes)
 {
-	return kadapt_budget.ahead + bytes <= AHEAD_BYTES + kadapt_budget.in_use / AHEAD_PART;
+	return kadapt_budget.ahead + bytes <= AHEAD_BYTES + kadapt_budget.in_use / AHEAD_PART &&
+	       kadapt_group_has_room(bytes);
 }

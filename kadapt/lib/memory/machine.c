@@ -12,7 +12,7 @@
 #include "memory/spans.h"
 
 /* By system calls: the names of the C library may be interposed, by this library itself even. */
-static size_t read_file(const char *name, char *text, size_t room)
+size_t kadapt_machine_read_file(const char *name, char *text, size_t room)
 {
 	int file = (int)syscall(SYS_openat, AT_FDCWD, name, O_RDONLY | O_CLOEXEC);
 	long length = file < 0 ? -1 : syscall(SYS_read, file, text, room - 1);
@@ -27,7 +27,7 @@ int kadapt_machine_file_has(const char *name, const char *text)
 {
 	char content[256];
 
-	return read_file(name, content, sizeof(content)) && strstr(content, text);
+	return kadapt_machine_read_file(name, content, sizeof(content)) && strstr(content, text);
 }
 
 size_t kadapt_machine_bytes(void)
@@ -41,7 +41,7 @@ size_t kadapt_machine_bytes_available(void)
 	char content[256];
 	const char *found;
 
-	read_file("/proc/meminfo", content, sizeof(content));
+	kadapt_machine_read_file("/proc/meminfo", content, sizeof(content));
 	found = strstr(content, key);
 	return found ? strtoul(found + strlen(key), NULL, 10) * 1024 : 0;
 }

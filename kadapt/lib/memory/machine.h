@@ -7,6 +7,9 @@
 
 #include "device_file.h"
 
+/* The beginning of a file of the kernel's, as a string; how long, 0 where it can't be read. */
+KADAPT_HIDDEN size_t kadapt_machine_read_file(const char *name, char *text, size_t room);
+
 /* Whether a small file of the kernel's contains this text; one that can't be read does not. */
 KADAPT_HIDDEN int kadapt_machine_file_has(const char *name, const char *text);
 
