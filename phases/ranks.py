@@ -20,6 +20,7 @@ from kadence.errors import ArtefactError
 from kadence.phases import correspondence
 from kadence.phases.correspondence import Columns, relocated
 from kadence.profiler import kprof
+from kadence.profiler.merging import coarsened
 from kadence.profiler.profile import (
     AllocationSite,
     Block,
@@ -57,7 +58,8 @@ def read(paths: Sequence[Path]) -> tuple[Profile, list[Rank]]:
     """The profile of one program, of one rank or of many."""
     profiles = [kprof.read(path) for path in paths]
     for path, profile in zip(paths, profiles, strict=True):
-        _require_alike(paths[0], profiles[0], path, profile)
+        _require_same_build(paths[0], profiles[0], path, profile)
+    profiles = _of_one_interval(paths, profiles)
     whole = profiles[0] if len(profiles) == 1 else merged(profiles)
     ranks, first_row = [], 0
     for path, profile in zip(paths, profiles, strict=True):
@@ -68,17 +70,34 @@ def read(paths: Sequence[Path]) -> tuple[Profile, list[Rank]]:
     return whole, ranks
 
 
-def _require_alike(first_path: Path, first: Profile, path: Path, profile: Profile) -> None:
+def _require_same_build(first_path: Path, first: Profile, path: Path, profile: Profile) -> None:
     if profile.build_id != first.build_id:
         raise ArtefactError(
             f"{first_path} and {path} are of different programs (build-ids {first.build_id} and "
             f"{profile.build_id}); ranks are profiles of one and the same build"
         )
-    if profile.interval != first.interval:
+
+
+def _of_one_interval(paths: Sequence[Path], profiles: Sequence[Profile]) -> list[Profile]:
+    """The profiles with the longest of their intervals: a rank that runs longer has longer ones."""
+    longest = max(range(len(profiles)), key=lambda number: profiles[number].interval)
+    return [
+        _with_interval_of((paths[longest], profiles[longest]), path, profile)
+        for path, profile in zip(paths, profiles, strict=True)
+    ]
+
+
+def _with_interval_of(longest: tuple[Path, Profile], path: Path, profile: Profile) -> Profile:
+    interval, unit = longest[1].interval, longest[1].unit
+    if (profile.interval, profile.unit) == (interval, unit):
+        return profile
+    units = {unit, profile.unit}
+    if units != {"instructions"} or profile.interval == 0 or interval % profile.interval:
         raise ArtefactError(
-            f"{first_path} has intervals of {first.interval} instructions and {path} of "
-            f"{profile.interval}; profile all ranks with the same --interval"
+            f"{longest[0]} has intervals of {interval} {unit} and {path} of {profile.interval} "
+            f"{profile.unit}; profile all ranks alike, with the same --interval"
         )
+    return coarsened(profile, interval)
 
 
 def merged(profiles: Sequence[Profile]) -> Profile:

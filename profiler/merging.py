@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All threads of a profile as one: a row for each stretch of their common time."""
+"""Rows of a profile that become one: those of a longer interval, or of all threads."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from kadence.profiler.profile import Memory, Profile, SystemCalls
+from kadence.profiler.profile import Memory, Profile, SystemCalls, Touches
 
 ALL_THREADS = 1
+LONGEST_BLOCK = 60  # instructions that Valgrind translates at once
 
 Key = tuple[int, str, str, int | None, int | None]
 Numbers = npt.NDArray[np.int64]
@@ -27,8 +28,34 @@ def merged(profile: Profile) -> Profile:
     of them. With a single thread this is the profile itself.
     """
     number = (profile.start + profile.interval // 2) // profile.interval
-    found, place = np.unique(number, return_inverse=True)
-    rows = len(number)
+    _, place = np.unique(number, return_inverse=True)
+    one = _gathered(profile, place)
+    return replace(one, thread=np.full_like(one.thread, ALL_THREADS))
+
+
+def coarsened(profile: Profile, interval: int) -> Profile:
+    """The profile with intervals of so many instructions, a multiple of what they have.
+
+    Rows begin within a block of the multiples of their interval, in instructions of their thread.
+    The multiples of the longer interval are some of those of the shorter, so the rows between two
+    of them, as one, are the row that would have been recorded with the longer. Only memory is told
+    as it was looked at: of pages that were touched in neighbouring rows, runs don't join.
+    """
+    first = np.flatnonzero(np.diff(profile.thread, prepend=-1))
+    lengths = np.diff(np.append(first, len(profile.thread)))
+    run = np.cumsum(profile.instructions)
+    before = (run - profile.instructions)[first]
+    begun = run - profile.instructions - np.repeat(before, lengths)
+    number = (begun + min(LONGEST_BLOCK, profile.interval // 2)) // interval
+    begins = np.diff(number, prepend=-1) != 0
+    begins[first] = True
+    return replace(_gathered(profile, np.cumsum(begins) - 1), interval=interval)
+
+
+def _gathered(profile: Profile, place: Numbers) -> Profile:
+    """Row number i of the profile is part of row `place[i]` of the result."""
+    found, first = np.unique(place, return_index=True)
+    rows = len(place)
     ones = np.ones(rows, dtype=np.int64)
     sums = sparse.csr_array((ones, (place, np.arange(rows))), (len(found), rows))
     start = np.full(len(found), np.iinfo(np.int64).max)
@@ -38,7 +65,7 @@ def merged(profile: Profile) -> Profile:
         vectors=_summed(sums, profile.vectors.tocsr()),
         counts=_summed(sums, profile.counts),
         instructions=sums @ profile.instructions,
-        thread=np.full(len(found), ALL_THREADS, dtype=np.int32),
+        thread=profile.thread[first],
         start=start,
         system_calls=_calls(profile.system_calls, place),
         memory=_memory(profile.memory, place),
@@ -83,6 +110,21 @@ def _memory(memory: Memory, place: Numbers) -> Memory:
         )
         for mapping in memory.mappings
     )
-    touches = [replace(touch, interval=int(place[touch.interval])) for touch in memory.touches]
-    touches.sort(key=lambda touch: touch.interval)
-    return replace(memory, mappings=mappings, touches=tuple(touches))
+    return replace(memory, mappings=mappings, touches=_touches(memory.touches, place))
+
+
+def _touches(touches: Sequence[Touches], place: Numbers) -> tuple[Touches, ...]:
+    """One for each mapping and row."""
+    sums: dict[tuple[int, int], Touches] = {}
+    for touch in touches:
+        key = (int(place[touch.interval]), touch.mapping)
+        before = sums.get(key, Touches(*key, 0, 0, 0, 0, 0))
+        sums[key] = replace(
+            before,
+            pages=before.pages + touch.pages,
+            runs=before.runs + touch.runs,
+            upward=before.upward + touch.upward,
+            downward=before.downward + touch.downward,
+            released=before.released + touch.released,
+        )
+    return tuple(sorted(sums.values(), key=lambda touch: touch.interval))

@@ -13,6 +13,7 @@ from kadence.phases import ranks
 from kadence.phases.analysis import describe
 from kadence.phases.segmentation import segment
 from kadence.profiler import kprof
+from kadence.profiler.merging import coarsened
 from kadence.profiler.profile import Profile
 
 
@@ -134,3 +135,21 @@ def test_ranks_that_do_not_belong_together_are_refused(
     done = kadence("phases", "0.kprof", "1.kprof", "-o", "all.json", cwd=tmp_path)
     assert complaint in refused(done)
     assert not (tmp_path / "all.json").exists()
+
+
+def test_ranks_with_shorter_intervals_get_the_longest(tmp_path):
+    """As where each was given the interval that fits it."""
+    whole = three_phases().profile()
+    assert (whole.instructions == whole.interval).all()
+    coarse = coarsened(whole, 4 * whole.interval)
+    paths = [tmp_path / "0.kprof", tmp_path / "1.kprof"]
+    for path, profile in zip(paths, (whole, coarse), strict=True):
+        kprof.write(path, profile)
+    found, members = ranks.read(paths)
+    rows = len(whole.instructions) // 4
+    assert found.interval == 4 * whole.interval
+    assert [(rank.first_row, rank.intervals) for rank in members] == [(0, rows), (rows, rows)]
+    assert found.instructions.tolist() == [4 * whole.interval] * (2 * rows)
+    vectors = found.vectors.tocsr()
+    assert (vectors[:rows] != vectors[rows:]).nnz == 0
+    np.testing.assert_allclose(vectors.sum(axis=0), 2 * whole.vectors.tocsr().sum(axis=0))
