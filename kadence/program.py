@@ -33,7 +33,7 @@ class Program:
     standard_input: str = ""  # file; empty for none
     inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
-    interval: int | None = None  # of the profile, in instructions; None for the profiler's own
+    interval: int | None = None  # of the profile, in instructions; None for the pipeline's own
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
     io: str = io_planning.DEFAULT  # which I/O paths are planned
     memory: str = memory_planning.DEFAULT  # whether treatments of memory are planned

@@ -49,14 +49,14 @@ def pack(names: Path, first: Path, shown_in: Path) -> Iterator[Child]:
             continue
         try:
             recording = rawstream.read(path)
+            profile = recorded.profile(recording)
             if recording.ended:
-                kprof.write(path, recorded.profile(recording))
+                kprof.write(path, profile)
         except (ArtefactError, OSError):
             continue  # who started it took it away
-        yield _child(shown_in / path.name, recording)
+        yield _child(shown_in / path.name, recording, len(profile.instructions))
 
 
-def _child(path: Path, recording: Recording) -> Child:
+def _child(path: Path, recording: Recording, rows: int) -> Child:
     head = recording.head
-    rows = len(recording.rows)
     return Child(path, head.process, head.argv, rows, recording.ended, recording.successor)

@@ -61,8 +61,11 @@ class End:
     process: int
 
 
-def command(argv: Sequence[str], places: Places, interval: int) -> list[str]:
-    """The command line that runs `argv` under kbbv, and all that it starts."""
+def command(argv: Sequence[str], places: Places, interval: int, most_rows: int = 0) -> list[str]:
+    """The command line that runs `argv` under kbbv, and all that it starts.
+
+    The interval becomes longer where a thread would have more than `most_rows` (0: never).
+    """
     valgrind = shutil.which("valgrind")
     if valgrind is None:
         raise ToolError("valgrind is not installed; run `apt-get install valgrind`")
@@ -77,6 +80,7 @@ def command(argv: Sequence[str], places: Places, interval: int) -> list[str]:
         f"--raw={places.output.absolute()}",
         f"--list={places.list.absolute()}",
         f"--interval={interval}",
+        f"--most-rows={most_rows}",
         "--",
         *argv,
     ]

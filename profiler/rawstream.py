@@ -62,6 +62,7 @@ class Recording:
     """A stream as far as it was written."""
 
     head: Head
+    interval: int  # at the end; earlier rows may have a shorter one, down to the head's
     blocks: list[Block] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
     call_names: dict[int, str] = field(default_factory=dict)
@@ -127,6 +128,13 @@ def _row(recording: Recording, body: bytes) -> None:
     recording.rows.append(Row(thread, start, blocks, table[:, 1], table[:, 2], calls))
 
 
+def _interval(recording: Recording, body: bytes) -> None:
+    interval = leb128.Cursor(body).number()
+    if interval != 2 * recording.interval or recording.head.unit != "instructions":
+        raise ValueError("its interval changes, and does not become twice as many instructions")
+    recording.interval = interval
+
+
 def _call_name(recording: Recording, body: bytes) -> None:
     cursor = leb128.Cursor(body)
     number = cursor.number()
@@ -178,6 +186,7 @@ def _of_memory(
 FRAMES: dict[int, Callable[[Recording, bytes], None]] = {
     ord("B"): _block,
     ord("R"): _row,
+    ord("I"): _interval,
     ord("N"): _call_name,
     ord("A"): _peer,
     ord("F"): _facts,
@@ -206,7 +215,8 @@ def _read(data: mmap.mmap) -> Recording:
     kind, body = next(frames, (0, b""))
     if kind != ord("H"):
         raise ValueError("its head is missing")
-    recording = Recording(_head(body))
+    head = _head(body)
+    recording = Recording(head, head.interval)
     for kind, body in frames:
         recording.replaced = False
         FRAMES[kind](recording, body)
@@ -225,7 +235,7 @@ def read(path: Path) -> Recording:
 
 
 class RowCounter:
-    """Counts the rows of a stream that is still being written."""
+    """Counts the rows of a stream that is still being written, as they will be in the end."""
 
     def __init__(self, path: Path, before: tuple[int, int] | None = None) -> None:
         self.rows = 0
@@ -253,6 +263,8 @@ class RowCounter:
                 return
             self._offset += HEADER.size + length
             self.rows += kind == ord("R")
+            if kind == ord("I"):
+                self.rows = (self.rows + 1) // 2
 
 
 def matrices(rows: Sequence[Row], blocks: int) -> tuple[sparse.csr_array, sparse.csr_array]:

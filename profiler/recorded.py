@@ -6,13 +6,23 @@ from typing import Any
 import numpy as np
 
 from kadence.errors import KadenceError
-from kadence.profiler import callstream, cfgsection, program, rawstream
+from kadence.profiler import callstream, cfgsection, merging, program, rawstream
 from kadence.profiler.profile import Function, Profile
 from kadence.profiler.rawstream import Head, Recording
 
 
 def profile(recording: Recording) -> Profile:
-    """The rows so far, thread after thread; facts["complete"] says whether those are all."""
+    """The rows so far, thread after thread; facts["complete"] says whether those are all.
+
+    All are of the interval that was the last: earlier rows, of a shorter one, are put together.
+    """
+    made = _as_written(recording)
+    if recording.interval == made.interval:
+        return made
+    return merging.coarsened(made, recording.interval)
+
+
+def _as_written(recording: Recording) -> Profile:
     # Stable: time order within a thread.
     order = sorted(range(len(recording.rows)), key=lambda row: recording.rows[row].thread)
     rows = [recording.rows[row] for row in order]

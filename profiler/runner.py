@@ -25,8 +25,13 @@ from kadence.profiler.children import Child
 from kadence.profiler.program import Program
 from kadence.profiler.rawstream import Recording
 
-DEFAULT_INTERVAL = 1_000_000
 LARGEST_INTERVAL = 1 << 62  # kbbv's own limit
+EXAMPLE_INTERVAL = 1_000_000
+# Where none is given, what an interval has at first: 50 million instructions, which are a short
+# run, make half of `MOST_ROWS`, and a block (60 at most) is still nothing beside it. The interval
+# is doubled whenever a thread would have more rows.
+FINEST_INTERVAL = 100_000
+MOST_ROWS = 1000
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,7 @@ class _Scratch:
 def profile(
     argv: Sequence[str],
     output: Path,
-    interval: int = DEFAULT_INTERVAL,
+    interval: int | None = None,
     *,
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
@@ -60,18 +65,16 @@ def profile(
 ) -> Outcome:
     """Run `argv` and write its profile to `output`, whatever the program's exit status.
 
-    The profile is there, and grows, from the first interval on.
+    The profile is there, and grows, from the first interval on. Without an interval, in
+    instructions, it fits the run: the thread that runs longest has between half of `MOST_ROWS` and
+    all of them, or fewer of `FINEST_INTERVAL`.
     """
     output = Path(output)
-    if not 1 <= interval <= LARGEST_INTERVAL:
-        raise UsageError(
-            f"an interval of {interval} instructions makes no sense; "
-            f"give one of at least 1, such as {DEFAULT_INTERVAL}"
-        )
+    _check(interval)
     found = program.find(argv, cwd, env)
     build_id, functions = cfgsection.read(found.elf)
     with _scratch(output.absolute()) as scratch:
-        command = launch.command(argv, scratch.places, interval)
+        command = _command(argv, scratch.places, interval)
         place = launch.Surroundings(cwd, env, stdin, stdout, stderr)
         end = _run(command, place, scratch)
         recording = _recording(scratch, argv[0], end)
@@ -88,7 +91,21 @@ def profile(
     )
     kprof.write(output, made)
     notes = tuple(_notes(recording, found, argv[0], end.status))
-    return Outcome(end.status, len(recording.rows), notes, others)
+    return Outcome(end.status, len(made.instructions), notes, others)
+
+
+def _check(interval: int | None) -> None:
+    if interval is not None and not 1 <= interval <= LARGEST_INTERVAL:
+        raise UsageError(
+            f"an interval of {interval} instructions makes no sense; "
+            f"give one of at least 1, such as {EXAMPLE_INTERVAL}, or none, and it fits the run"
+        )
+
+
+def _command(argv: Sequence[str], places: launch.Places, interval: int | None) -> list[str]:
+    if interval is None:
+        return launch.command(argv, places, FINEST_INTERVAL, MOST_ROWS)
+    return launch.command(argv, places, interval)
 
 
 @contextmanager
@@ -157,8 +174,9 @@ def _recording(scratch: _Scratch, name: str, end: launch.End) -> Recording:
     return recording
 
 
-def _reproduction(argv: Sequence[str], output: Path, interval: int) -> tuple[str, ...]:
-    return ("kadence", "profile", "--interval", str(interval), "-o", str(output), "--", *argv)
+def _reproduction(argv: Sequence[str], output: Path, interval: int | None) -> tuple[str, ...]:
+    chosen = () if interval is None else ("--interval", str(interval))
+    return ("kadence", "profile", *chosen, "-o", str(output), "--", *argv)
 
 
 def _notes(recording: Recording, found: Program, name: str, status: int) -> Iterator[str]:

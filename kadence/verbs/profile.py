@@ -23,8 +23,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--interval",
         metavar="N",
         help=(
-            f"instructions per interval (default {runner.DEFAULT_INTERVAL}); of a program that was "
-            f"built in profile mode, ns of processor time (default {compiled.DEFAULT_INTERVAL})"
+            f"instructions per interval (default: fits the run, with {runner.MOST_ROWS // 2} to "
+            f"{runner.MOST_ROWS} intervals); of a program that was built in profile mode, ns of "
+            f"processor time (default {compiled.DEFAULT_INTERVAL})"
         ),
     )
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="P.kprof")
@@ -56,8 +57,11 @@ def execute(options: argparse.Namespace) -> int:
 
 def _profile(command: list[str], output: Path, interval: str | None) -> runner.Outcome:
     if compiled.is_built_in(command):
-        return compiled.profile(command, output, _interval(interval, compiled.DEFAULT_INTERVAL))
-    return runner.profile(command, output, _interval(interval, runner.DEFAULT_INTERVAL))
+        given = _interval(interval, compiled.DEFAULT_INTERVAL)
+        return compiled.profile(
+            command, output, compiled.DEFAULT_INTERVAL if given is None else given
+        )
+    return runner.profile(command, output, _interval(interval, runner.EXAMPLE_INTERVAL))
 
 
 def _document(outcome: runner.Outcome, output: Path) -> dict[str, Any]:
@@ -81,10 +85,10 @@ def _document(outcome: runner.Outcome, output: Path) -> dict[str, Any]:
     }
 
 
-def _interval(text: str | None, default: int) -> int:
+def _interval(text: str | None, example: int) -> int | None:
     try:
-        return default if text is None else int(text)
+        return None if text is None else int(text)
     except ValueError:
         raise UsageError(
-            f"the interval {text!r} is not a whole number; give one such as {default}"
+            f"the interval {text!r} is not a whole number; give one such as {example}"
         ) from None

@@ -14,6 +14,7 @@ enum frame {
 	FRAME_HEAD = 'H',
 	FRAME_BLOCK = 'B',
 	FRAME_ROW = 'R',
+	FRAME_INTERVAL = 'I',
 	FRAME_CALL_NAME = 'N',
 	FRAME_FACTS = 'F',
 	FRAME_SITE = 'S',
@@ -138,6 +139,7 @@ void mappings_forked(UInt thread); /* in the child: tells of all there is */
 /* ---- memory.c: what system calls do to it --------------------------------------------------- */
 
 void memory_initialise(ULong interval);
+void memory_set_interval(ULong interval);
 void memory_before(ThreadId id, UInt number, const UWord *arguments);
 void memory_after(ThreadId id, UInt number, const UWord *arguments, UWord result);
 void memory_look(UInt thread);	   /* however long it takes */
@@ -232,7 +234,8 @@ struct thread {
 /* Instructions that the running thread may still execute in its row. */
 extern Long kbbv_budget;
 
-void threads_initialise(ULong interval);
+/* The interval is doubled where a thread would have more than `most_rows` (even; 0: never). */
+void threads_initialise(ULong interval, ULong most_rows);
 void threads_interval_end(void); /* called from translated code */
 struct thread *threads_of(ThreadId id);
 struct thread *threads_known(ThreadId id); /* NULL where there is none */

@@ -6,7 +6,7 @@
  *
  * Use
  *
- *   valgrind --tool=kbbv --trace-children=yes --raw=FILE [--interval=N] PROGRAM...
+ *   valgrind --tool=kbbv --trace-children=yes --raw=FILE [--interval=N] [--most-rows=M] PROGRAM...
  *
  *   with VALGRIND_LIB naming the directory that holds the tool; `kadence profile` does this and
  *   packs FILE when the run is over. The format of FILE is at the head of stream.c: it is a
@@ -25,7 +25,11 @@
  *   block that follows, kbbv to the block (beginning at the instruction itself where it
  *   repeats) that it ends.
  *
- *   A row ends before the block that would carry it past a multiple of the interval.
+ *   A row ends before the block that would carry its thread past a multiple of the interval, by
+ *   the block's instructions up to its first side exit, or whose predecessor did. With
+ *   --most-rows the interval becomes twice as long whenever a thread would have more rows than
+ *   that, and the rows between two multiples of the longer one are put together when the profile
+ *   is read: they end where rows of that interval would have ended.
  *
  * How it watches memory
  *
@@ -91,10 +95,13 @@ enum { FIRST_THREAD = 1, LAST_STANDARD_STREAM = 2, MOST_INHERITED = 64 };
 static const Long default_interval = 1000000;
 
 static Long interval;
+static Long most_rows; /* of a thread; 0: any number */
 
 static Bool take_option(const HChar *argument)
 {
 	if (VG_BINT_CLO(argument, "--interval", interval, 1, 1LL << 62))
+		return True;
+	if (VG_BINT_CLO(argument, "--most-rows", most_rows, 0, 1LL << 31))
 		return True;
 	return process_option(argument);
 }
@@ -104,7 +111,9 @@ static void print_usage(void)
 	VG_(printf)
 	("    --raw=FILE       where to write the profile\n"
 	 "    --list=FILE      append the names of all profiles to this file, each ended by a NUL\n"
-	 "    --interval=N     instructions per row [1000000]\n");
+	 "    --interval=N     instructions per row [1000000]\n"
+	 "    --most-rows=N    double the interval where a thread has more rows (an even\n"
+	 "                     number; 0: never) [0]\n");
 }
 
 static void print_debug_usage(void)
@@ -158,13 +167,17 @@ static void after_options(void)
 		VG_(fmsg)("kbbv: --raw=FILE is needed\n");
 		VG_(exit)(1);
 	}
+	if (most_rows % 2) {
+		VG_(fmsg)("kbbv: --most-rows must be even\n");
+		VG_(exit)(1);
+	}
 	if (!stream_open((ULong)interval)) {
 		VG_(fmsg)("kbbv: cannot write %s\n", process_path());
 		VG_(exit)(1);
 	}
 	process_tell_past();
 	blocks_initialise();
-	threads_initialise((ULong)interval);
+	threads_initialise((ULong)interval, (ULong)most_rows);
 	memory_initialise((ULong)interval);
 	exec_initialise();
 	VG_(atfork)(before_fork, systemcalls_forked, in_child);

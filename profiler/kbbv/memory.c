@@ -35,9 +35,14 @@ static Addr up_to_page(Addr address)
 	return (address + VKI_PAGE_SIZE - 1) & ~(Addr)(VKI_PAGE_SIZE - 1);
 }
 
-void memory_initialise(ULong interval)
+void memory_set_interval(ULong interval)
 {
 	earned_by_row = interval / INSTRUCTIONS_PER_PAGE + 1;
+}
+
+void memory_initialise(ULong interval)
+{
+	memory_set_interval(interval);
 	residency_initialise();
 }
 

@@ -27,6 +27,9 @@
  *                an earlier row), instructions of the thread and nanoseconds between these,
  *                number of sizes, per size: bits that the transferred bytes' number has (at most
  *                33), transfers
+ *   I interval   from here on; twice the one before. Rows of before are put together when the
+ *                stream is read: those of a thread that begin between the same two multiples of
+ *                it, where less than a block before a multiple counts as at it
  *   F facts      threads, processes, shared memory (0 or 1), peak of mapped bytes, rows
  *                at whose end nobody looked at the memory, number of socket families, the
  *                families; a later one replaces an earlier one

@@ -18,15 +18,18 @@ extern Bool VG_(is_exiting)(ThreadId id);
 
 Long kbbv_budget;
 
+static ULong finest_interval;
+static ULong most_rows;
 static ULong interval;
 static ULong all_instructions;	/* of all threads, as far as harvested */
 static struct thread **threads; /* by ThreadId */
 static struct thread *current;
 static UInt serials;
 
-void threads_initialise(ULong instructions_per_row)
+void threads_initialise(ULong instructions_per_row, ULong most)
 {
-	interval = instructions_per_row;
+	interval = finest_interval = instructions_per_row;
+	most_rows = most;
 	kbbv_budget = (Long)interval;
 	threads = VG_(calloc)("kbbv.threads", VG_N_THREADS, sizeof(*threads));
 }
@@ -154,6 +157,35 @@ static void finish_row(struct thread *thread)
 	thread->row_start = all_instructions;
 }
 
+/* A row goes on to the next multiple of what is now the interval, if it does not end at one. */
+static void lengthen_row(struct thread *thread)
+{
+	if (thread->granted % interval == 0)
+		return;
+	thread->granted += interval / 2;
+	if (thread == current)
+		kbbv_budget += (Long)interval / 2;
+	else
+		thread->budget += (Long)interval / 2;
+}
+
+/*
+ * The longer interval's multiples are every second one of the shorter's, so that rows of before
+ * can be put together, and are then what they would have been.
+ */
+static void double_interval(void)
+{
+	interval *= 2;
+	stream_begin(FRAME_INTERVAL);
+	stream_number(interval);
+	stream_finish();
+	memory_set_interval(interval);
+	for (ThreadId id = 0; id < VG_N_THREADS; id++) {
+		if (threads[id])
+			lengthen_row(threads[id]);
+	}
+}
+
 /*
  * Called before the block that would pass the end of the interval is counted. The budget keeps
  * what that block takes from the next interval, so that the row boundaries never drift from
@@ -163,6 +195,8 @@ void threads_interval_end(void)
 {
 	harvest(current);
 	finish_row(current);
+	if (most_rows && current->granted / interval >= most_rows)
+		double_interval();
 	while (kbbv_budget < 0) {
 		kbbv_budget += (Long)interval;
 		current->granted += interval;
@@ -298,6 +332,8 @@ void threads_forked(ThreadId id)
 
 	if (current)
 		harvest(current);
+	interval = finest_interval;
+	memory_set_interval(interval);
 	for (ThreadId other = 0; other < VG_N_THREADS; other++) {
 		if (other != id)
 			threads[other] = NULL;
