@@ -19,7 +19,6 @@ from kadence.errors import ArtefactError, UsageError
 from kadence.phases import (
     alignment,
     analysis,
-    correspondence,
     crossmatrix,
     matrix,
     stability,
@@ -27,7 +26,7 @@ from kadence.phases import (
     vectors,
 )
 from kadence.phases.alignment import Families
-from kadence.phases.correspondence import CommonRows
+from kadence.phases.common_rows import CommonRows, common_rows
 from kadence.phases.segmentation import Segmentation, segment
 from kadence.phases.stability import Input
 from kadence.phases.vectors import Distances
@@ -95,7 +94,7 @@ def _require_one_program(runs: Sequence[Run]) -> None:
 
 def align(runs: Sequence[Run]) -> Aligned:
     """Bring the runs' blocks and phases together."""
-    rows = correspondence.common_rows([run.profile for run in runs])
+    rows = common_rows([run.profile for run in runs])
     representatives = [
         own[list(run.segmentation.representatives)] for own, run in zip(rows, runs, strict=True)
     ]

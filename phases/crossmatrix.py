@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from kadence.phases import matrix, vectors
-from kadence.phases.correspondence import CommonRows
+from kadence.phases.common_rows import CommonRows
 from kadence.phases.matrix import LARGEST_SIDE, WHITE, Picture
 
 GAP = 16  # white pixels between inputs

@@ -23,7 +23,8 @@ from planted import (
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from kadence.phases import correspondence, crossmatrix, matrix
+from kadence.phases import crossmatrix, matrix
+from kadence.phases.common_rows import common_rows
 from kadence.profiler import kprof
 from kadence.profiler.profile import Profile
 
@@ -280,7 +281,7 @@ def test_long_runs_share_the_sides_of_the_picture_evenly():
     vectors = sparse.csr_array(np.eye(len(BLOCKS))[kinds])
     long = replace(three_phases().profile(), vectors=vectors)
     short = replace(long, vectors=vectors[:30])
-    picture = crossmatrix.cross_matrix(correspondence.common_rows([long, short]))
+    picture = crossmatrix.cross_matrix(common_rows([long, short]))
     half = matrix.LARGEST_SIDE // 2
     assert picture.shape == (half + crossmatrix.GAP + 30,) * 2
     # 5,500 rows on 1,000 pixels: the first kind ends at pixel 363.6.

@@ -7,7 +7,8 @@ import numpy as np
 from planted import LIBC, PROGRAM, block, three_phases
 from scipy import sparse
 
-from kadence.phases import correspondence
+from kadence.phases.common_rows import common_rows
+from kadence.profiler import correspondence
 from kadence.profiler.profile import Block, Profile
 
 PAGE = 4096
@@ -78,7 +79,7 @@ def test_another_function_at_the_same_address_is_another_place():
 
 def test_vectors_over_the_common_table_keep_their_distances():
     here, there = library(30)[:20], library(30, 2 * PAGE)[10:]
-    one, other = correspondence.common_rows([profile_of(here), profile_of(there)])
+    one, other = common_rows([profile_of(here), profile_of(there)])
     expected = np.zeros((2, 30))
     expected[0, :20], expected[1, 10:] = np.arange(1, 21) / 210, np.arange(1, 21) / 210
     assert one.shape == other.shape == (1, 30)

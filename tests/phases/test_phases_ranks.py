@@ -15,6 +15,7 @@ from kadence.phases.segmentation import segment
 from kadence.profiler import kprof
 from kadence.profiler.merging import coarsened
 from kadence.profiler.profile import Profile
+from kadence.profiler.ranks import merged
 
 
 def shuffled(profile: Profile, seed: int) -> Profile:
@@ -43,7 +44,7 @@ def profiles(planted: list[Planted]) -> list[Profile]:
 
 
 def test_ranks_have_their_phases_in_common(planted, profiles):
-    whole = ranks.merged(profiles)
+    whole = merged(profiles)
     body = describe(whole, segment(whole))
     expected = ["CFS".index(letter) for rank in planted for letter in letters(rank)]
     mixed = [len(mixture) > 1 for rank in planted for mixture in rank.rows]
@@ -56,7 +57,7 @@ def test_ranks_have_their_phases_in_common(planted, profiles):
 
 
 def test_each_rank_begins_with_a_boundary_of_its_own(profiles):
-    whole = ranks.merged(profiles)
+    whole = merged(profiles)
     beginnings = [one.row for one in segment(whole).boundaries if one.before is None]
     rows = [len(profile.instructions) for profile in profiles]
     assert beginnings == [0, rows[0], rows[0] + rows[1]]
@@ -70,12 +71,12 @@ def test_what_every_rank_does_once_and_briefly_is_no_phase():
                 planted.add({letter: 1.0})
         return planted
 
-    whole = ranks.merged([shuffled(rank().profile(), seed) for seed in range(4)])
+    whole = merged([shuffled(rank().profile(), seed) for seed in range(4)])
     assert len(segment(whole).representatives) == 1
 
 
 def test_markers_fire_as_often_as_in_all_ranks(profiles):
-    whole = ranks.merged(profiles)
+    whole = merged(profiles)
     body = describe(whole, segment(whole))
     marker = next(one for one in body["markers"] if one["phase"] == 1)
     assert (marker["function"], marker["fires"], marker["boundaries"]) == (
@@ -89,7 +90,7 @@ def test_markers_fire_as_often_as_in_all_ranks(profiles):
     "rows", [slice(None), slice(100, 130), [5, 250, 3, 121], np.array([], dtype=np.int64)]
 )
 def test_rows_of_all_ranks_are_those_of_each(profiles, rows):
-    whole = ranks.merged(profiles)
+    whole = merged(profiles)
     place = {(block.function, block.line): number for number, block in enumerate(whole.blocks)}
     dense = np.zeros(whole.vectors.shape)
     first = 0
@@ -104,7 +105,7 @@ def test_rows_of_all_ranks_are_those_of_each(profiles, rows):
 
 def test_tasks_of_all_ranks_are_counted(profiles):
     several = [replace(one, facts={"threads": 3, "processes": 1}) for one in profiles[:2]]
-    facts = ranks.merged([*several, profiles[2]]).facts
+    facts = merged([*several, profiles[2]]).facts
     # Three threads, three threads and one.
     assert facts["threads"] + facts["processes"] - 1 == 7
 

@@ -11,13 +11,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from kadence.phases.vectors import Normalised
 from kadence.profiler.profile import Block, Profile
 
 PAGE = 4096
@@ -26,33 +24,12 @@ Columns = npt.NDArray[np.int64]
 Place = tuple[str, int, str]
 
 
-class CommonRows:
-    """The normalised rows of one profile over a table of blocks that several have in common."""
-
-    def __init__(self, profile: Profile, column: Columns, width: int) -> None:
-        self._own, self._column = Normalised(profile.vectors), column
-        self.shape = (self._own.shape[0], width)
-
-    def __getitem__(self, rows: Any) -> sparse.csr_matrix:
-        return sparse.csr_matrix(relocated(self._own[rows], self._column, self.shape[1]))
-
-
 def relocated(rows: sparse.csr_array, column: Columns, width: int) -> sparse.csr_array:
     """The rows over a common table of so many blocks; `column` is where each block is there."""
     indices = column.astype(np.int32)[rows.indices]
     moved = sparse.csr_array((rows.data, indices, rows.indptr), (rows.shape[0], width))
     moved.sum_duplicates()
     return moved
-
-
-def common_rows(profiles: Sequence[Profile]) -> list[CommonRows]:
-    """The profiles' vectors over their common table."""
-    columns = common_columns(profiles)
-    width = max(int(column.max(initial=-1)) + 1 for column in columns)
-    return [
-        CommonRows(profile, column, width)
-        for profile, column in zip(profiles, columns, strict=True)
-    ]
 
 
 def common_columns(profiles: Sequence[Profile]) -> list[Columns]:

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Normalised rows of several profiles over the table of blocks that they have in common."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from scipy import sparse
+
+from kadence.phases.vectors import Normalised
+from kadence.profiler.correspondence import Columns, common_columns, relocated
+from kadence.profiler.profile import Profile
+
+
+class CommonRows:
+    """The normalised rows of one profile over a table of blocks that several have in common."""
+
+    def __init__(self, profile: Profile, column: Columns, width: int) -> None:
+        self._own, self._column = Normalised(profile.vectors), column
+        self.shape = (self._own.shape[0], width)
+
+    def __getitem__(self, rows: Any) -> sparse.csr_matrix:
+        return sparse.csr_matrix(relocated(self._own[rows], self._column, self.shape[1]))
+
+
+def common_rows(profiles: Sequence[Profile]) -> list[CommonRows]:
+    """The profiles' vectors over their common table."""
+    columns = common_columns(profiles)
+    width = max(int(column.max(initial=-1)) + 1 for column in columns)
+    return [
+        CommonRows(profile, column, width)
+        for profile, column in zip(profiles, columns, strict=True)
+    ]

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The profiles of a parallel program's ranks as one.
+
+Their rows stand one rank after the other, over a common table of blocks, with threads that no two
+ranks share.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from kadence.profiler import correspondence
+from kadence.profiler.correspondence import Columns, relocated
+from kadence.profiler.profile import (
+    AllocationSite,
+    Block,
+    Mapping,
+    Memory,
+    Profile,
+    SystemCalls,
+    Touches,
+    Vectors,
+)
+
+
+def merged(profiles: Sequence[Profile]) -> Profile:
+    """One profile with the rows of all."""
+    columns = correspondence.common_columns(profiles)
+    blocks = _blocks(profiles, columns)
+    counts = [
+        relocated(profile.counts, column, len(blocks))
+        for profile, column in zip(profiles, columns, strict=True)
+    ]
+    return replace(
+        profiles[0],
+        vectors=RankVectors([profile.vectors for profile in profiles], columns, len(blocks)),
+        counts=sparse.csr_array(sparse.vstack(counts, format="csr")),
+        instructions=np.concatenate([profile.instructions for profile in profiles]),
+        thread=_threads(profiles),
+        start=np.concatenate([profile.start for profile in profiles]),
+        blocks=blocks,
+        system_calls=_system_calls(profiles),
+        call_sites=tuple(site for profile in profiles for site in profile.call_sites),
+        peers=tuple(peer for profile in profiles for peer in profile.peers),
+        memory=_memory(profiles),
+        functions=tuple(dict.fromkeys(one for profile in profiles for one in profile.functions)),
+        facts=_facts(profiles),
+    )
+
+
+class RankVectors:
+    """The ranks' vectors below one another, over the common table."""
+
+    def __init__(self, parts: Sequence[Vectors], columns: Sequence[Columns], width: int) -> None:
+        self._parts, self._columns = parts, columns
+        self._edges = np.cumsum([0, *(part.shape[0] for part in parts)])
+        self.shape = (int(self._edges[-1]), width)
+        self.nnz = sum(part.nnz for part in parts)
+
+    def __getitem__(self, rows: Any) -> sparse.csr_array:
+        wanted = np.arange(self.shape[0])[rows]
+        part_of = np.searchsorted(self._edges, wanted, side="right") - 1
+        found, order = [], []
+        for number in np.unique(part_of).tolist():
+            places = np.flatnonzero(part_of == number)
+            own = self._parts[number][wanted[places] - self._edges[number]]
+            found.append(relocated(own, self._columns[number], self.shape[1]))
+            order.append(places)
+        if not found:
+            return sparse.csr_array((0, self.shape[1]))
+        stacked = sparse.csr_array(sparse.vstack(found, format="csr"))
+        return stacked[np.argsort(np.concatenate(order))]
+
+    def tocsr(self) -> sparse.csr_array:
+        return self[:]
+
+
+def _blocks(profiles: Sequence[Profile], columns: Sequence[Columns]) -> tuple[Block, ...]:
+    table: dict[int, Block] = {}
+    for profile, column in zip(profiles, columns, strict=True):
+        for number, block in zip(column.tolist(), profile.blocks, strict=True):
+            table.setdefault(number, block)
+    return tuple(table[number] for number in range(len(table)))
+
+
+def _threads(profiles: Sequence[Profile]) -> npt.NDArray[np.int32]:
+    numbers, before = [], 0
+    for profile in profiles:
+        numbers.append(profile.thread + before)
+        before = int(numbers[-1].max(initial=before))
+    return np.concatenate(numbers).astype(np.int32)
+
+
+def _system_calls(profiles: Sequence[Profile]) -> tuple[SystemCalls, ...]:
+    calls: list[SystemCalls] = []
+    rows = sites = peers = 0
+    for profile in profiles:
+        calls += [
+            replace(
+                call,
+                interval=call.interval + rows,
+                site=None if call.site is None else call.site + sites,
+                peer=None if call.peer is None else call.peer + peers,
+            )
+            for call in profile.system_calls
+        ]
+        rows += len(profile.instructions)
+        sites += len(profile.call_sites)
+        peers += len(profile.peers)
+    return tuple(calls)
+
+
+def _memory(profiles: Sequence[Profile]) -> Memory:
+    sites: list[AllocationSite] = []
+    mappings: list[Mapping] = []
+    touches: list[Touches] = []
+    rows = 0
+    for profile in profiles:
+        memory = profile.memory
+        number = len(mappings)
+        mappings += [_shifted(mapping, rows, len(sites)) for mapping in memory.mappings]
+        sites += memory.sites
+        touches += [
+            replace(touch, interval=touch.interval + rows, mapping=touch.mapping + number)
+            for touch in memory.touches
+        ]
+        rows += len(profile.instructions)
+    return Memory(tuple(sites), tuple(mappings), tuple(touches))
+
+
+def _shifted(mapping: Mapping, rows: int, sites: int) -> Mapping:
+    return replace(
+        mapping,
+        site=None if mapping.site is None else mapping.site + sites,
+        born=mapping.born + rows,
+        gone=None if mapping.gone is None else mapping.gone + rows,
+    )
+
+
+def _facts(profiles: Sequence[Profile]) -> dict[str, Any]:
+    """What concerns all ranks; as of one process, its first thread is counted as the process."""
+    facts = [profile.facts for profile in profiles]
+    families = {family for fact in facts for family in fact.get("socket_families", [])}
+    return {
+        "socket_families": sorted(families),
+        "threads": 1 + sum(int(fact.get("threads", 1)) - 1 for fact in facts),
+        "processes": sum(int(fact.get("processes", 1)) for fact in facts),
+        "shared_memory": any(fact.get("shared_memory", False) for fact in facts),
+        "memory_bytes": sum(int(fact.get("memory_bytes", 0)) for fact in facts),
+        "memory_rows_unseen": sum(int(fact.get("memory_rows_unseen", 0)) for fact in facts),
+        "memory_limit_bytes": min(int(fact.get("memory_limit_bytes", 0)) for fact in facts),
+    }
