@@ -85,3 +85,15 @@ def test_vectors_over_the_common_table_keep_their_distances():
     assert one.shape == other.shape == (1, 30)
     np.testing.assert_allclose(one[[0]].toarray()[0], expected[0])
     np.testing.assert_allclose(other[[0]].toarray()[0], expected[1])
+
+
+def test_blocks_without_an_address_are_told_apart_by_their_names():
+    """As a program names them that counts itself."""
+    named = [
+        replace(block("main", 10), address=0, checksum=checksum, index=index)
+        for checksum in ("0123abcd", "4567cdef")
+        for index in range(4)
+    ]
+    one, other = correspondence.common_columns([profile_of(named), profile_of(named[::-1])])
+    assert one.tolist() == list(range(8))
+    assert other.tolist() == list(range(8))[::-1]
