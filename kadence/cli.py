@@ -19,6 +19,7 @@ VERBS = {
     "profile": "run a program and record its basic-block vectors, system calls and memory",
     "profile import": "take basic-block vectors that another tool wrote as a profile",
     "profile export": "write a profile's basic-block vectors as SimPoint reads them",
+    "profile merge": "put the profiles of a parallel program's ranks into one",
     "profile show": "say what is in a profile",
     "phases": "find the phases in a profile",
     "view": "show the phases: a page to walk through, a figure, a trace",

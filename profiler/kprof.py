@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reads and writes profiles.
 
-A profile comes in two forms, and is the same profile in both:
+A profile comes in three forms:
 
     file     "\\x93KPROF\\r\\n", version (4 bytes), form (4 bytes), and what the form says
 
     STRM     what a backend appends while the program runs, readable up to the last whole interval
              whatever crashes: the frames at the head of kbbv/stream.c, read by rawstream.py
-    COLS     what is made of it when the run is over, in its place: compact, and checked whole
+    COLS     what is made of it when the run is over, in its place: compact, and checked whole; the
+             same profile
+    RANK     the profiles of a parallel program's ranks (ranks.py), one after the other so that
+             none but one need be in memory to write them: how many (4 bytes), then of each what
+             follows the head of its COLS
 
 The bytes of COLS, all numbers little-endian:
 
@@ -42,7 +46,7 @@ The bytes of COLS, all numbers little-endian:
 
 import json
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -56,6 +60,7 @@ from kadence.profiler import (
     callchunks,
     matrixchunks,
     memorychunks,
+    ranks,
     rawstream,
     recorded,
     validity,
@@ -78,7 +83,7 @@ from kadence.profiler.profile import (
 
 MAGIC = b"\x93KPROF\r\n"
 VERSION = 3
-STREAM, COLUMNS = b"STRM", b"COLS"
+STREAM, COLUMNS, RANKS = b"STRM", b"COLS", b"RANK"
 CHUNKS = (
     *("META", "STRG", "BLKS", "FUNC", "ROWS"),
     *matrixchunks.CHUNKS,
@@ -88,6 +93,7 @@ CHUNKS = (
 )
 
 VERSION_FIELD = struct.Struct("<I")
+NUMBER_OF_RANKS = struct.Struct("<I")
 HEAD_SIZE = len(MAGIC) + VERSION_FIELD.size + len(STREAM)
 DAMAGES = (
     *(ValueError, TypeError, LookupError, OverflowError, RecursionError, MemoryError),
@@ -161,11 +167,30 @@ def _bodies(profile: Profile) -> dict[str, bytes]:
 
 def write(path: Path, profile: Profile) -> None:
     """Write a profile; reading it gives the same again, and the same profile the same bytes."""
-    bodies = _bodies(profile)
     with atomic_output(path) as temporary, temporary.open("wb") as file:
         file.write(MAGIC + VERSION_FIELD.pack(VERSION) + COLUMNS)
-        for tag in CHUNKS:
-            file.write(stored(tag, bodies[tag]))
+        _write_chunks(file, profile)
+
+
+def write_ranks(path: Path, profiles: Iterable[Profile]) -> None:
+    """Write the profiles of all ranks as one, each of them before the next is asked for."""
+    with atomic_output(path) as temporary, temporary.open("wb") as file:
+        file.write(MAGIC + VERSION_FIELD.pack(VERSION) + RANKS)
+        place = file.tell()
+        file.write(NUMBER_OF_RANKS.pack(0))
+        number = 0
+        for profile in profiles:
+            _write_chunks(file, profile)
+            number += 1
+            del profile  # before the next one is read
+        file.seek(place)
+        file.write(NUMBER_OF_RANKS.pack(number))
+
+
+def _write_chunks(file: BinaryIO, profile: Profile) -> None:
+    bodies = _bodies(profile)
+    for tag in CHUNKS:
+        file.write(stored(tag, bodies[tag]))
 
 
 # ---- reading ---------------------------------------------------------------------------------
@@ -219,7 +244,7 @@ def _build(file: BinaryIO) -> Profile:
     vectors = matrixchunks.read_vectors(Chunk(file, "VECS"), counts, blocks)
     calls = callchunks.read(file, texts, instructions.size)
     memory = memorychunks.read(file, texts, instructions.size)
-    if Chunk(file, "DONE").rest() or file.read(1):
+    if Chunk(file, "DONE").rest():
         raise ValueError("something follows its end")
     if not instructions.size == thread.size == start.size == counts.shape[0] == vectors.shape[0]:
         raise ValueError("its chunks disagree about the number of rows")
@@ -246,6 +271,37 @@ def _build(file: BinaryIO) -> Profile:
     )
 
 
+def _read_stream(path: Path, _file: BinaryIO) -> Profile:
+    return recorded.profile(rawstream.read(path))
+
+
+def _read_columns(_path: Path, file: BinaryIO) -> Profile:
+    found = _build(file)
+    _check_end(file)
+    return found
+
+
+def _read_ranks(path: Path, file: BinaryIO) -> Profile:
+    (number,) = NUMBER_OF_RANKS.unpack(file.read(NUMBER_OF_RANKS.size))
+    found = []
+    for _ in range(number):
+        found.append(_build(file))
+        validity.check(found[-1])
+    _check_end(file)
+    if not found:
+        raise ValueError("it is of no rank")
+    ranks.require_alike([ranks.Identity.of(str(path), profile) for profile in found])
+    return ranks.merged(ranks.of_one_interval(found))
+
+
+def _check_end(file: BinaryIO) -> None:
+    if file.read(1):
+        raise ValueError("something follows its end")
+
+
+FORMS = {STREAM: _read_stream, COLUMNS: _read_columns, RANKS: _read_ranks}
+
+
 def read(path: Path) -> Profile:
     """Read a profile, or refuse in one sentence what is none, or damaged, or too new."""
     path = Path(path)
@@ -267,14 +323,14 @@ def _form_of(path: Path, start: bytes) -> bytes:
             f"{path} is a profile of version {version}, this Kadence knows {VERSION}; make it anew"
         )
     form = start[len(MAGIC) + VERSION_FIELD.size :]
-    if form not in (STREAM, COLUMNS):
+    if form not in FORMS:
         raise ArtefactError(f"{path} is damaged (its form is {form!r}); make it anew")
     return form
 
 
 def _guarded(path: Path, file: BinaryIO, form: bytes) -> Profile:
     try:
-        found = recorded.profile(rawstream.read(path)) if form == STREAM else _build(file)
+        found = FORMS[form](path, file)
         validity.check(found)
         return found
     except DAMAGES as error:

@@ -6,15 +6,17 @@ ranks share.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from kadence.errors import ArtefactError
 from kadence.profiler import correspondence
 from kadence.profiler.correspondence import Columns, relocated
+from kadence.profiler.merging import coarsened
 from kadence.profiler.profile import (
     AllocationSite,
     Block,
@@ -25,6 +27,57 @@ from kadence.profiler.profile import (
     Touches,
     Vectors,
 )
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What profiles must have in common to be of ranks of one program, and what it is called."""
+
+    name: str
+    build_id: str | None
+    interval: int
+    unit: str
+
+    @classmethod
+    def of(cls, name: str, profile: Profile) -> "Identity":
+        """That of a profile."""
+        return cls(name, profile.build_id, profile.interval, profile.unit)
+
+
+def require_alike(ranks: Sequence[Identity]) -> None:
+    """Refuse in one sentence what are not ranks of one program."""
+    first = ranks[0]
+    longest = max(ranks, key=lambda rank: rank.interval)
+    for rank in ranks:
+        if rank.build_id != first.build_id:
+            raise ArtefactError(
+                f"{first.name} and {rank.name} are of different programs (build-ids "
+                f"{first.build_id} and {rank.build_id}); ranks are profiles of one and the same "
+                "build"
+            )
+        if not _may_be_as_long(rank, longest):
+            raise ArtefactError(
+                f"{longest.name} has intervals of {longest.interval} {longest.unit} and "
+                f"{rank.name} of {rank.interval} {rank.unit}; profile all ranks alike, with the "
+                "same --interval"
+            )
+
+
+def _may_be_as_long(rank: Identity, longest: Identity) -> bool:
+    if (rank.interval, rank.unit) == (longest.interval, longest.unit):
+        return True
+    if not rank.unit == longest.unit == "instructions":
+        return False
+    return rank.interval > 0 and longest.interval % rank.interval == 0
+
+
+def of_one_interval(profiles: Sequence[Profile]) -> list[Profile]:
+    """The profiles with the longest of their intervals: a rank that runs longer has longer ones."""
+    longest = max(profile.interval for profile in profiles)
+    return [
+        profile if profile.interval == longest else coarsened(profile, longest)
+        for profile in profiles
+    ]
 
 
 def merged(profiles: Sequence[Profile]) -> Profile:

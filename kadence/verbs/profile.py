@@ -3,7 +3,8 @@
 
 A program that was built in profile mode counts its blocks itself; others run under kbbv.
 
-A program that is called `import`, `export` or `show` is profiled as `kadence profile … -- import`.
+A program that is called as one of the verbs that follow `profile` is profiled as
+`kadence profile … -- import`.
 """
 
 import argparse

@@ -154,3 +154,21 @@ def test_ranks_with_shorter_intervals_get_the_longest(tmp_path):
     vectors = found.vectors.tocsr()
     assert (vectors[:rows] != vectors[rows:]).nnz == 0
     np.testing.assert_allclose(vectors.sum(axis=0), 2 * whole.vectors.tocsr().sum(axis=0))
+
+
+def test_merged_ranks_have_the_same_phases(profiles, kadence, tmp_path):
+    names = ["0.kprof", "1.kprof", "2.kprof"]
+    for name, profile in zip(names, profiles, strict=True):
+        kprof.write(tmp_path / name, profile)
+    for words in (
+        ["profile", "merge", *names, "-o", "all.kprof"],
+        ["phases", *names, "-o", "ranks.json"],
+        ["phases", "all.kprof", "-o", "all.json"],
+    ):
+        done = kadence(*words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    body, of_ranks = (
+        json.loads((tmp_path / name).read_text()) for name in ("all.json", "ranks.json")
+    )
+    for name in ("assignment", "phases", "threads", "markers"):
+        assert body[name] == of_ranks[name], name

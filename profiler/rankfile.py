@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Merges the profiles of a parallel program's ranks, of which one at a time is in memory."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from kadence.profiler import kprof
+from kadence.profiler.profile import Profile
+from kadence.profiler.ranks import Identity, require_alike
+
+
+def merge(paths: Sequence[Path], output: Path) -> int:
+    """Write the profiles at `paths` as one, the first rank's first; how many rows they have."""
+    rows: list[int] = []
+    kprof.write_ranks(output, _each(paths, rows))
+    return sum(rows)
+
+
+def _each(paths: Sequence[Path], rows: list[int]) -> Iterator[Profile]:
+    read: list[Identity] = []
+    for path in paths:
+        profile = kprof.read(path)
+        read.append(Identity.of(str(path), profile))
+        require_alike(read)
+        rows.append(len(profile.instructions))
+        yield profile
+        del profile  # before the next one is read
