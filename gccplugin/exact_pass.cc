@@ -86,10 +86,11 @@ class exact_pass : public simple_ipa_opt_pass
       private:
 	const bool fast_mode;
 
+	/* What is left alone loses its marks now, so that it stays alone where it is inlined. */
 	bool is_counted_later(cgraph_node *node) const
 	{
 		return fast_mode && opt_for_fn(node->decl, optimize) &&
-		       !opt_for_fn(node->decl, optimize_debug);
+		       !opt_for_fn(node->decl, optimize_debug) && !is_left_alone(node->get_fun());
 	}
 
 	static void count_now(cgraph_node *node)
