@@ -5,9 +5,10 @@
  *   kadence_exact   a pass over the whole unit, right before the compiler's own `profile`: what
  *                   gcov counts is counted, and equals it, block for block. Calls may not return:
  *                   each has an edge of its own out of the function.
- *   kadence_fast    right before the loop optimisers: all inlining and most clean-up is done, and
- *                   no code but the counting itself differs from the plain program's. Calls are
- *                   taken to return.
+ *   kadence_fast    right after inlining, before what is done to each function by itself: later,
+ *                   branches that choose between two values are no branches any more, and their
+ *                   marks are gone with them. All that gcov sees is still there. Calls are taken
+ *                   to return.
  *   kadence_plain   before the compiler leaves GIMPLE: counters were volatile, lest loads and
  *                   stores of them leave their loops and a look from outside find nothing; now
  *                   they become plain, so that counting is one instruction.
@@ -62,16 +63,25 @@ class fast_pass : public gimple_opt_pass
 	{
 	}
 
+	/* Without optimisation kadence_exact has counted already. */
+	bool gate(function *) final override
+	{
+		return optimize && !optimize_debug;
+	}
+
 	unsigned execute(function *fn) final override
 	{
 		if (is_left_alone(fn)) {
 			take_marks(fn);
 			return 0;
 		}
+		/* Inlining has left loops to be found anew. */
+		loop_optimizer_init(AVOID_CFG_MODIFICATIONS);
 		add_noreturn_fake_exit_edges();
 		connect_infinite_loops_to_exit();
 		count_blocks(fn, true);
 		remove_fake_edges();
+		loop_optimizer_finalize();
 		forget_purity(fn);
 		return 0;
 	}

@@ -125,7 +125,7 @@ void add_counting(const char *plugin_name)
 	add_pass(plugin_name, kadence::make_exact_pass(g, counting_fast), "profile",
 		 PASS_POS_INSERT_BEFORE);
 	if (counting_fast)
-		add_pass_after(plugin_name, kadence::make_fast_pass(g), "fix_loops");
+		add_pass_after(plugin_name, kadence::make_fast_pass(g), "adjust_alignment");
 	add_pass(plugin_name, kadence::make_plain_pass(g), "optimized", PASS_POS_INSERT_BEFORE);
 }
 

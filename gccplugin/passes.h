@@ -56,7 +56,7 @@ opt_pass *make_mark_pass(gcc::context *context);
 /* kadence_exact: counts blocks where gcov does; with `fast`, only what kadence_fast won't see. */
 opt_pass *make_exact_pass(gcc::context *context, bool fast);
 
-/* kadence_fast: counts blocks. Must run right before the loop optimisers. */
+/* kadence_fast: counts blocks. Must run right after inlining, before anything is optimised. */
 opt_pass *make_fast_pass(gcc::context *context);
 
 /* kadence_plain: lets counting be one instruction. Must run when all loops are optimised. */

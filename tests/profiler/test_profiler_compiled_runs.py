@@ -51,11 +51,12 @@ def test_calls_are_counted_and_output_is_the_same(
     assert {function: entries(profile, function) for function in calls} == calls
 
 
-@pytest.mark.parametrize("source", ["columns.f90", "team.c"])
-def test_fast_mode_finds_what_exact_mode_finds(tmp_path: Path, source: str) -> None:
+@pytest.mark.parametrize("level", ["-O2", "-O3"])
+@pytest.mark.parametrize("source", ["columns.f90", "team.c", "flow.c", "thrown.cc"])
+def test_fast_mode_finds_what_exact_mode_finds(tmp_path: Path, source: str, level: str) -> None:
     vectors = []
     for mode in ("fast", "exact"):
-        program = build(tmp_path, source, "-O2", "-fopenmp", mode=mode)
+        program = build(tmp_path, source, level, "-fopenmp", mode=mode)
         run(program)
         vectors.append(_instructions(profile_of(program)))
     fast, exact = ({b: n / sum(v.values()) for b, n in v.items()} for v in vectors)
