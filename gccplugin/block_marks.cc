@@ -11,7 +11,6 @@ const char marks_file[] = "<kadence>";
 
 std::vector<named_function> functions;
 std::vector<named_block> blocks;
-std::vector<std::vector<named_edge>> edges;
 
 /* Whether functions of the language have debug statements of their own to keep. */
 bool language_emits;
@@ -74,18 +73,6 @@ void name(function *fn, basic_block block)
 			  instructions_of(block), entry});
 }
 
-std::vector<named_edge> edges_of(function *fn, const std::vector<unsigned> &position)
-{
-	std::vector<named_edge> found;
-	basic_block block;
-
-	FOR_EACH_BB_FN(block, fn)
-	for (edge way : all_of(block->succs))
-		if (way->dest->index != EXIT_BLOCK)
-			found.push_back({position[block->index], position[way->dest->index]});
-	return found;
-}
-
 bool is_mark(gimple *statement)
 {
 	if (!gimple_debug_begin_stmt_p(statement))
@@ -106,11 +93,6 @@ const std::vector<named_block> &named_blocks()
 	return blocks;
 }
 
-const std::vector<named_edge> &named_edges(unsigned function)
-{
-	return edges[function];
-}
-
 void keep_marks()
 {
 	language_emits = lang_hooks.emits_begin_stmt;
@@ -120,19 +102,16 @@ void keep_marks()
 void mark_blocks(function *fn)
 {
 	const function_shape shape = shape_of(fn);
-	std::vector<unsigned> position(last_basic_block_for_fn(fn));
 	basic_block block;
 
 	functions.push_back({shape.name, shape.file, shape.cfg_checksum, (unsigned)blocks.size(),
 			     (unsigned)n_basic_blocks_for_fn(fn) - NUM_FIXED_BLOCKS});
 	FOR_EACH_BB_FN(block, fn)
 	{
-		position[block->index] = blocks.size();
 		name(fn, block);
 		mark(fn, block);
 		put_calls_into_scope(fn, block);
 	}
-	edges.push_back(edges_of(fn, position));
 }
 
 static std::vector<unsigned> take_marks_of(basic_block block)

@@ -41,13 +41,6 @@ struct named_function {
 const std::vector<named_function> &named_functions();
 const std::vector<named_block> &named_blocks();
 
-/* The edges of a function as it was named: pairs of positions in named_blocks(). */
-struct named_edge {
-	unsigned source;
-	unsigned target;
-};
-const std::vector<named_edge> &named_edges(unsigned function);
-
 /*
  * Call before any function is compiled: the compiler drops such statements from copies of functions
  * in languages that write none themselves, as Fortran.
