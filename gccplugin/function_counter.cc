@@ -4,6 +4,7 @@
 #include "count_tables.h"
 #include "function_shape.h"
 #include "loop_counters.h"
+#include "warning.h"
 
 #include <map>
 
@@ -68,12 +69,15 @@ class function_counter
 		if (dump_file)
 			tell();
 		add_edges();
-		/* Of a flow that can't be counted, a profile has nothing. */
 		if (graph.choose(beginning(EXIT_BLOCK_PTR_FOR_FN(fn)))) {
 			insert_counters();
 			remember();
-		} else if (dump_file) {
-			fprintf(dump_file, "%s: not counted\n", function_name(fn));
+		} else {
+			warn_skipped(DECL_SOURCE_LOCATION(fn->decl),
+				     "function '" + assembler_name(fn->decl) +
+					 "' is not counted: control comes and goes there in ways "
+					 "that can't be (setjmp, computed or non-local jumps); "
+					 "the profile will have nothing of it");
 		}
 	}
 

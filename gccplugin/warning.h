@@ -9,7 +9,7 @@
 namespace kadence
 {
 
-/* A warning that -Werror leaves a warning: a stale plan must not break a build. */
+/* A warning that -Werror leaves a warning: neither a stale plan nor a profile may break a build. */
 void warn_skipped(location_t place, const std::string &message);
 
 } // namespace kadence
