@@ -3,8 +3,10 @@
 
 import pytest
 import torture
+import torture_counting
 
 SAMPLE = 200
+COUNTING_SAMPLE = 150
 LEVELS = ("-O0", "-O2", "-O3")
 
 
@@ -14,8 +16,7 @@ def failures(programs: list[torture.Program], *levels: str) -> list[str]:
 
 
 def test_sample_behaves_the_same_with_markers_everywhere() -> None:
-    programs = torture.programs()
-    sample = [programs[index * len(programs) // SAMPLE] for index in range(SAMPLE)]
+    sample = torture.sample(SAMPLE)
     assert len(set(sample)) == SAMPLE
     assert failures(sample, "-O2") == []
 
@@ -31,3 +32,10 @@ def test_directives_are_honoured() -> None:
 @pytest.mark.torture
 def test_every_program_behaves_the_same_with_markers_everywhere() -> None:
     assert failures(torture.programs(), *LEVELS) == []
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("level", LEVELS)
+def test_sample_behaves_the_same_while_it_counts_itself(level: str) -> None:
+    outcomes = torture_counting.run(torture.sample(COUNTING_SAMPLE), level)
+    assert [str(outcome) for outcome in outcomes if outcome.complaint] == []

@@ -9,12 +9,13 @@ that fails without the plugin too counts as the same.
     python tests/gccplugin/torture.py [-O0 -O2 -O3]
 """
 
+import os
 import re
 import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,12 +152,12 @@ def compare(program: Program, level: str, archive: Path) -> Outcome:
         scratch = Path(name)
         plain = _assemble(program, options, scratch, "plain")
         recorded = _assemble(program, [*options, plugin], scratch, "recorded")
-        behaviour = _build_and_run(plain, options, scratch / "without", archive)
+        behaviour = build_and_run((*plain, archive), options, scratch / "without")
         # The compiler looks after every pass whether its own structures still agree.
         arguments = ["mark-all"] + ["redirect-all"] * (program.name not in NOT_REDIRECTED)
         marking = [*options, plugin, *(f"-fplugin-arg-kadence-{name}" for name in arguments)]
         marking.append("-fchecking")
-        marked = _build_and_run(program.sources, marking, scratch / "with", archive)
+        marked = build_and_run((*program.sources, archive), marking, scratch / "with")
         complaint = ""
         if without_records(_texts(recorded)) != _texts(plain):
             complaint = "the assembly text differs where the plugin only records"
@@ -188,11 +189,17 @@ def without_records(texts: Iterable[str]) -> list[str]:
     return [re.sub(r"\t\.section\t\.kadence\.cfg.*\n(\t\.ascii.*\n)*", "", text) for text in texts]
 
 
-def _build_and_run(
-    inputs: Sequence[Path], options: Sequence[str], target: Path, archive: Path
+def build_and_run(
+    inputs: Sequence[Path],
+    options: Sequence[str],
+    target: Path,
+    compiler: str | Path = COMPILER,
+    environment: Mapping[str, str] | None = None,
 ) -> Behaviour:
-    command: list[str | Path] = [COMPILER, *inputs, archive, *options, "-o", target]
-    compiled = subprocess.run(command, capture_output=True, timeout=SECONDS)
+    """What a program does, from its compilation on."""
+    command: list[str | Path] = [compiler, *inputs, *options, "-o", target]
+    surroundings = {**os.environ, **(environment or {})}
+    compiled = subprocess.run(command, env=surroundings, capture_output=True, timeout=SECONDS)
     if compiled.returncode:
         return Behaviour("compile", compiled.returncode)
     with tempfile.TemporaryDirectory() as directory:
@@ -200,6 +207,7 @@ def _build_and_run(
             ran = subprocess.run(
                 [target],
                 cwd=directory,
+                env=surroundings,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=SECONDS,
@@ -226,6 +234,12 @@ def run(chosen: Sequence[Program], levels: Sequence[str]) -> list[Outcome]:
             pool.submit(compare, program, level, archive) for level in levels for program in chosen
         ]
         return [job.result() for job in jobs]
+
+
+def sample(size: int) -> list[Program]:
+    """As many programs, spread evenly over the suite."""
+    found = programs()
+    return [found[index * len(found) // size] for index in range(size)]
 
 
 def summarise(outcomes: Sequence[Outcome]) -> str:
