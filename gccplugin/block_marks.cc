@@ -37,17 +37,6 @@ unsigned instructions_of(basic_block block)
 	return sum > 0 ? sum : 1;
 }
 
-unsigned line_of(basic_block block)
-{
-	for (gimple_stmt_iterator gsi = gsi_start_nondebug_after_labels_bb(block); !gsi_end_p(gsi);
-	     gsi_next_nondebug(&gsi)) {
-		const location_t place = gimple_location(gsi_stmt(gsi));
-		if (LOCATION_LOCUS(place) > BUILTINS_LOCATION)
-			return expand_location(place).line;
-	}
-	return 0;
-}
-
 void mark(function *fn, basic_block block)
 {
 	gimple_stmt_iterator gsi = gsi_after_labels(block);
@@ -69,8 +58,8 @@ void name(function *fn, basic_block block)
 {
 	const bool entry = single_succ(ENTRY_BLOCK_PTR_FOR_FN(fn)) == block;
 
-	blocks.push_back({(unsigned)functions.size() - 1, (unsigned)block->index, line_of(block),
-			  instructions_of(block), entry});
+	blocks.push_back({(unsigned)functions.size() - 1, (unsigned)block->index,
+			  (unsigned)first_line(block), instructions_of(block), entry});
 }
 
 bool is_mark(gimple *statement)

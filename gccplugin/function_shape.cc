@@ -24,18 +24,6 @@ std::string file_of(const expanded_location &place)
 	return place.file ? remap_debug_filename(place.file) : "";
 }
 
-/* Debug statements are passed over so that -g makes no difference. */
-int first_line(basic_block block)
-{
-	for (gimple_stmt_iterator gsi = gsi_start_nondebug_after_labels_bb(block); !gsi_end_p(gsi);
-	     gsi_next_nondebug(&gsi)) {
-		const location_t place = gimple_location(gsi_stmt(gsi));
-		if (LOCATION_LOCUS(place) > BUILTINS_LOCATION)
-			return expand_location(place).line;
-	}
-	return 0;
-}
-
 /*
  * Loops in the order of their headers' block numbers. The checksum covers the numbers of all
  * blocks and where their edges lead, so under an equal checksum the same index is the same loop.
@@ -64,6 +52,17 @@ std::string hexadecimal(uint32_t value)
 }
 
 } // namespace
+
+int first_line(basic_block block)
+{
+	for (gimple_stmt_iterator gsi = gsi_start_nondebug_after_labels_bb(block); !gsi_end_p(gsi);
+	     gsi_next_nondebug(&gsi)) {
+		const location_t place = gimple_location(gsi_stmt(gsi));
+		if (LOCATION_LOCUS(place) > BUILTINS_LOCATION)
+			return expand_location(place).line;
+	}
+	return 0;
+}
 
 std::vector<edge> all_of(vec<edge, va_gc> *edges)
 {

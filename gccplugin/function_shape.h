@@ -44,6 +44,9 @@ function_shape shape_of(function *fn);
 /* The sentence for a function whose checksum was another when it was profiled. */
 std::string why_changed(uint32_t checksum_then, const function_shape &now);
 
+/* The first line of its code, 0: unknown. Debug statements are passed over: -g changes nothing. */
+int first_line(basic_block block);
+
 } // namespace kadence
 
 #endif
