@@ -6,7 +6,7 @@ the program is called input-stable or input-dependent, and the markers that were
 input are judged on the others.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import permutations
 from pathlib import Path
@@ -20,15 +20,16 @@ from kadence.phases import (
     alignment,
     analysis,
     crossmatrix,
+    markers,
     matrix,
     stability,
-    validation,
     vectors,
 )
 from kadence.phases.alignment import Families
 from kadence.phases.common_rows import CommonRows, common_rows
 from kadence.phases.segmentation import Segmentation, segment
 from kadence.phases.stability import Input
+from kadence.phases.validation import Field, View
 from kadence.phases.vectors import Distances
 from kadence.profiler import kprof
 from kadence.profiler.profile import Profile
@@ -116,6 +117,7 @@ def describe(runs: Sequence[Run], aligned: Aligned) -> Body:
         for run, families in zip(runs, aligned.families, strict=True)
     ]
     comparisons = stability.compare(inputs, aligned.distances)
+    views = _views(runs, aligned)
     return {
         "verdict": stability.verdict(comparisons),
         "unknown": max(comparison.unknown for comparison in comparisons),
@@ -125,10 +127,13 @@ def describe(runs: Sequence[Run], aligned: Aligned) -> Body:
         ],
         "pairs": [
             asdict(comparison)
-            | {"distances": aligned.distances[comparison.of, comparison.against].tolist()}
+            | {
+                "distances": aligned.distances[comparison.of, comparison.against].tolist(),
+                "boundaries": views[comparison.of, comparison.against].boundaries(),
+            }
             for comparison in comparisons
         ],
-        "markers": _markers(runs, aligned),
+        "markers": _markers(runs, views),
     }
 
 
@@ -147,7 +152,9 @@ def _input(run: Run, families: Families) -> Body:
                 "weight": phase["weight"],
                 "kind": phase["kind"],
                 "representative": phase["representative"],
-                "boundaries": len(validation.boundaries_into(run.segmentation, phase["id"])),
+                "boundaries": len(
+                    markers.boundaries_into(run.segmentation.boundaries, phase["id"])
+                ),
                 "hottest": phase["hottest"][0],
             }
             for phase, family in zip(description["phases"], families, strict=True)
@@ -155,20 +162,27 @@ def _input(run: Run, families: Families) -> Body:
     }
 
 
-def _markers(runs: Sequence[Run], aligned: Aligned) -> list[Body]:
+def _views(runs: Sequence[Run], aligned: Aligned) -> dict[tuple[int, int], View]:
+    """Every input in the phases of every other: `views[of, against]`."""
+    fields = [
+        Field(run.profile, run.segmentation, rows)
+        for run, rows in zip(runs, aligned.rows, strict=True)
+    ]
+    return {
+        (of, against): fields[of].seen_from(
+            aligned.rows[against][list(runs[against].segmentation.representatives)]
+        )
+        for of, against in permutations(range(len(runs)), 2)
+    }
+
+
+def _markers(runs: Sequence[Run], views: Mapping[tuple[int, int], View]) -> list[Body]:
     """Every input's markers, judged on every other input."""
-    judged = []
-    for on, run in enumerate(runs):
-        field = validation.Field(run.profile, run.segmentation)
-        for chosen_on, other in enumerate(runs):
-            if chosen_on == on:
-                continue
-            partner = validation.partners(aligned.families[chosen_on], aligned.families[on])
-            judged += [
-                {"chosen_on": chosen_on, "judged_on": on} | field.judge(marker, partner)
-                for marker in other.description["markers"]
-            ]
-    return sorted(judged, key=lambda marker: (marker["chosen_on"], marker["judged_on"]))
+    return [
+        {"chosen_on": chosen_on, "judged_on": on} | views[on, chosen_on].judge(marker)
+        for chosen_on, on in permutations(range(len(runs)), 2)
+        for marker in runs[chosen_on].description["markers"]
+    ]
 
 
 def _draw(

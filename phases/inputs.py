@@ -28,7 +28,7 @@ class OtherInput:
     """An input that the plan is not made from."""
 
     program: tuple[str, ...]
-    boundaries: int  # into any phase
+    boundaries: int  # into any phase, as the input that the plan is made from knows them
     judged: Mapping[tuple[object, ...], Judged]  # by phase and place
 
     def of(self, marker: Marker) -> Judged:
@@ -100,9 +100,10 @@ def _inputs(document: Mapping[str, Any], own: int) -> Inputs:
 
 def _other(document: Mapping[str, Any], own: int, number: int) -> OtherInput:
     described = document["inputs"][number]
+    pairs = {(pair["of"], pair["against"]): pair for pair in document["pairs"]}
     return OtherInput(
         program=tuple(described["program"]),
-        boundaries=sum(int(phase["boundaries"]) for phase in described["phases"]),
+        boundaries=int(pairs[number, own]["boundaries"]),
         judged={
             tuple(entry[key] for key in ("phase", "kind", "function", "file", "loop")): Judged(
                 int(entry["fires"]),

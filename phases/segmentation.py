@@ -27,6 +27,8 @@ SMALLEST_WEIGHT = 0.01
 # whether an interval or two are its own depends on where intervals happen to begin.
 SMALLEST_RECURRING_WEIGHT = 0.0005
 
+UNKNOWN = -1  # no phase: the row is taken for what the row before it is
+
 Mask = npt.NDArray[np.bool_]
 
 
@@ -65,17 +67,17 @@ def segment(profile: Profile, count: int | None = None) -> Segmentation:
     if count is None:
         groups = _lasting_groups(profile, core, groups)
     found = refinement.settled(normalised, core, core[groups.medoids], groups.labels)
-    known = np.where(found.distance < refinement.STRANGER, found.nearest, -1)
-    transition |= known < 0
+    known = np.where(found.distance < refinement.STRANGER, found.nearest, UNKNOWN)
+    transition |= known == UNKNOWN
     assignment, representatives = _number_by_appearance(
-        _continued(known, profile.thread), found.representatives
+        continued(known, profile.thread), found.representatives
     )
     return Segmentation(
         normalised,
         assignment,
         transition,
         tuple(int(row) for row in representatives),
-        tuple(_boundaries(profile.thread, assignment)),
+        boundaries(profile.thread, assignment),
     )
 
 
@@ -167,18 +169,18 @@ def _comes_again(profile: Profile, core: Rows, labels: Labels, count: int) -> Ma
     return np.asarray(again.reshape(len(threads), count).any(axis=0))
 
 
-def _continued(assignment: Labels, thread: npt.NDArray[np.int32]) -> Labels:
+def continued(assignment: Labels, thread: npt.NDArray[np.int32]) -> Labels:
     """Fill the rows without a phase from the row before, at a thread's start from the one after."""
     result = assignment.copy()
     for number in np.unique(thread):
         rows = np.flatnonzero(thread == number)
-        known = np.flatnonzero(assignment[rows] >= 0)
+        known = np.flatnonzero(assignment[rows] != UNKNOWN)
         if len(known):
             source = np.searchsorted(known, np.arange(len(rows)), side="right") - 1
             result[rows] = assignment[rows[known[np.maximum(source, 0)]]]
         else:
             # A thread of which nothing is known: the phase most of the run is in.
-            result[rows] = np.bincount(assignment[assignment >= 0]).argmax()
+            result[rows] = np.bincount(assignment[assignment != UNKNOWN]).argmax()
     return result
 
 
@@ -190,11 +192,12 @@ def _number_by_appearance(assignment: Labels, representatives: Rows) -> tuple[La
     return number[assignment], representatives[order]
 
 
-def _boundaries(thread: npt.NDArray[np.int32], assignment: Labels) -> list[Boundary]:
+def boundaries(thread: npt.NDArray[np.int32], assignment: Labels) -> tuple[Boundary, ...]:
+    """Where a thread begins, and where the rows of one go from a phase to another."""
     found = [Boundary(0, None, int(assignment[0]))]
     for row, (before, after) in enumerate(pairwise(assignment.tolist()), start=1):
         if thread[row] != thread[row - 1]:
             found.append(Boundary(row, None, after))
         elif before != after:
             found.append(Boundary(row, before, after))
-    return found
+    return tuple(found)

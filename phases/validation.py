@@ -1,63 +1,100 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How markers that were chosen on one input do on another."""
+"""How markers that were chosen on one input do on another.
+
+The plan's phases are those of the input it is made from. So the rows of the other input are given
+to these phases, as an interval of the own run would be, and the boundaries between them are what
+the markers have to announce. The phases that the other input has by itself may be finer or coarser,
+as its intervals and its weights have it; the plan never hears of them.
+"""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from scipy import sparse
 
-from kadence.phases import markers, marking
-from kadence.phases.alignment import Families
+from kadence.phases import markers, marking, refinement, segmentation, vectors
 from kadence.phases.candidates import Candidate, candidates
 from kadence.phases.markers import PhaseJudge
 from kadence.phases.segmentation import Segmentation
+from kadence.phases.vectors import NormalisedRows
 from kadence.profiler.profile import Profile
 
 Body = dict[str, Any]
 PLACE = ("kind", "function", "file", "line", "loop")
 
 
-def partners(of: Families, on: Families) -> dict[int, int]:
-    """Of the phases of one input those of another in the same family."""
-    where = {int(family): phase for phase, family in enumerate(on)}
-    return {phase: where[int(family)] for phase, family in enumerate(of) if int(family) in where}
-
-
-def boundaries_into(segmentation: Segmentation, phase: int) -> npt.NDArray[np.int64]:
-    """Rows of the boundaries that ask for a marker of the phase."""
-    return markers.boundaries_into(segmentation.boundaries, phase)
-
-
+@dataclass(frozen=True)
 class Field:
-    """The input on which markers are judged."""
+    """The input on which markers are judged; `rows` are its own over the table in common."""
 
-    def __init__(self, profile: Profile, segmentation: Segmentation) -> None:
-        self.profile, self.segmentation = profile, segmentation
-        self.instructions = int(profile.instructions.sum())
-        self.fired = {_place(candidate): candidate for candidate in candidates(profile)}
+    profile: Profile
+    own: Segmentation
+    rows: NormalisedRows
+
+    @cached_property
+    def fired(self) -> dict[tuple[object, ...], Candidate]:
+        """Its own firings at every place."""
+        return {_place(candidate): candidate for candidate in candidates(self.profile)}
+
+    def seen_from(self, representatives: sparse.csr_matrix) -> "View":
+        """The input in the phases with these representatives.
+
+        Rows that resemble none of them stay in the phases of this input, numbered after those.
+        """
+        everything = np.arange(self.rows.shape[0])
+        nearest, distance = vectors.nearest(self.rows, everything, representatives)
+        strange = distance >= refinement.STRANGER
+        known = np.where(strange, representatives.shape[0] + self.own.assignment, nearest)
+        known[strange & self.own.transition] = segmentation.UNKNOWN
+        assignment = segmentation.continued(known, self.profile.thread)
+        return View(
+            self,
+            Segmentation(
+                self.own.normalised,
+                assignment,
+                self.own.transition,
+                self.own.representatives,
+                segmentation.boundaries(self.profile.thread, assignment),
+            ),
+        )
+
+
+class View:
+    """An input in the phases of another."""
+
+    def __init__(self, field: Field, seen: Segmentation) -> None:
+        self.field, self.seen = field, seen
+        self.instructions = int(field.profile.instructions.sum())
         self.judges: dict[int, PhaseJudge] = {}
 
-    def judge(self, marker: Mapping[str, Any], partner: Mapping[int, int]) -> Body:
-        """The marker's figures here; its phase is called `partner[phase]` here, if it occurs."""
+    def boundaries(self) -> int:
+        """Those that ask for a marker, into any phase."""
+        return sum(
+            len(markers.boundaries_into(self.seen.boundaries, int(phase)))
+            for phase in np.unique(self.seen.assignment)
+        )
+
+    def judge(self, marker: Mapping[str, Any]) -> Body:
+        """The marker's figures here."""
         place = tuple(marker[key] for key in PLACE)
-        phase = partner.get(marker["phase"])
         return {
             "phase": marker["phase"],
-            "partner": phase,
             **dict(zip(PLACE, place, strict=True)),
-            **self._figures(self.fired.get(place), phase),
+            **self._figures(self.field.fired.get(place), marker["phase"]),
         }
 
-    def _figures(self, candidate: Candidate | None, phase: int | None) -> Body:
+    def _figures(self, candidate: Candidate | None, phase: int) -> Body:
         fires = 0 if candidate is None else int(candidate.fires.sum())
         rate = round(marking.firings_per_second(fires, self.instructions), 3)
         known = {"fires": fires, "firings_per_second": rate}
-        if phase is None:
+        if not (self.seen.assignment == phase).any():
             # Whatever it announces here, it is not the phase it was chosen for.
             return known | {"boundaries": 0, "announced": 0.0, "false": float(fires > 0)}
         if candidate is None:
-            count = len(boundaries_into(self.segmentation, phase))
+            count = len(markers.boundaries_into(self.seen.boundaries, phase))
             return known | {"boundaries": count, "announced": 0.0, "false": 0.0}
         judged = self._judge_of(phase).judge(candidate)
         return known | {
@@ -68,7 +105,7 @@ class Field:
 
     def _judge_of(self, phase: int) -> PhaseJudge:
         if phase not in self.judges:
-            self.judges[phase] = PhaseJudge(self.profile, self.segmentation, phase)
+            self.judges[phase] = PhaseJudge(self.field.profile, self.seen, phase)
         return self.judges[phase]
 
 

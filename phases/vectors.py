@@ -8,7 +8,7 @@ elsewhere.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -58,8 +58,16 @@ class Normalised:
             yield rows, self[rows]
 
 
+class NormalisedRows(Protocol):
+    """What gives the rows that it is asked for, scaled to sum 1."""
+
+    shape: tuple[int, int]
+
+    def __getitem__(self, rows: Any) -> sparse.csr_matrix: ...
+
+
 def nearest(
-    normalised: Normalised, rows: Rows, points: sparse.csr_matrix
+    normalised: NormalisedRows, rows: Rows, points: sparse.csr_matrix
 ) -> tuple[Rows, Distances]:
     """For each of these rows the point at the smallest Manhattan distance, and that distance."""
     which = np.empty(len(rows), dtype=np.int64)

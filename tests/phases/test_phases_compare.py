@@ -105,7 +105,7 @@ def test_two_runs_of_the_same_work_are_input_stable(desk):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("input-stable: 0.0% of the instructions")
     document = desk.read("c.json")
-    assert (document["schema"], document["version"]) == ("kadence.compare", 1)
+    assert (document["schema"], document["version"]) == ("kadence.compare", 2)
     assert document["build_id"] == "ab" * 20
     assert document["command"] == ["kadence", "compare", "a.kprof", "b.kprof", "-o", "c.json"]
     assert (document["verdict"], document["unknown"]) == ("input-stable", 0.0)
@@ -125,7 +125,7 @@ def test_every_marker_is_judged_on_the_other_input(desk):
         if marker["chosen_on"] == 0
     }
     marker = judged["checkpoint", 1]
-    assert (marker["judged_on"], marker["partner"]) == (1, 1)
+    assert marker["judged_on"] == 1
     assert (marker["fires"], marker["boundaries"]) == (CYCLES, CYCLES)
     assert (marker["announced"], marker["false"]) == (1.0, 0.0)
     assert marker["firings_per_second"] == CYCLES / (ROWS / 1000)
@@ -169,6 +169,32 @@ def test_the_plan_holds_the_figures_of_both_inputs(desk):
     }
     assert announcement["chosen_on"] == {"program": ["/tmp/planted"], **expected}
     assert announcement["validated_on"] == [{"program": ["/srv/planted"], **expected}]
+
+
+def checkpoints_of_two_kinds() -> Planted:
+    """Another input: every second checkpoint has other numbers to format."""
+    planted = three_phases()
+    for cycle in range(1, CYCLES, 2):
+        first = cycle * ROWS_OF_CYCLE + COMPUTE_ROWS + 1
+        planted.rows[first : first + FILE_ROWS] = [{"F": 0.65, "S": 0.35}] * FILE_ROWS
+    return planted
+
+
+@pytest.mark.parametrize("first, second", [("a", "b"), ("b", "a")])
+def test_phases_that_another_input_splits_are_still_announced(desk, first, second):
+    """A marker announces the phase of the plan, whatever the other input shows by itself."""
+    desk.put("b", checkpoints_of_two_kinds().profile())
+    desk.compare(first, second)
+    described = {one["profile"]: one for one in desk.read("c.json")["inputs"]}
+    assert [len(described[f"{name}.kprof"]["phases"]) for name in ("a", "b")] == [3, 4]
+    assert desk.plan("a").returncode == 0
+    plan = desk.read("q.json")
+    assert [marker["phase"] for marker in plan["markers"]] == [0, 1, 2]
+    announcement = plan["announcement"]
+    assert announcement["withdrawn"] == []
+    assert announcement["validated_on"] == [
+        {**announcement["chosen_on"], "program": ["/tmp/planted"]}
+    ]
 
 
 def test_a_marker_that_fires_elsewhere_on_the_other_input_is_withdrawn(desk):
