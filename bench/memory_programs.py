@@ -5,7 +5,9 @@ Plain and adapted, on User-Mode Linux and on this machine's own kernel, runs int
 Linux is judged by the time of the same binary on the machine's kernel, because where its code
 happens to lie makes a program of short loops faster or slower by tens of per cent on any kernel.
 Faults that a program has before it does anything are its loader's: how many is seen by a run that
-ends at once.
+ends at once. Processor time is that of this machine, a guest's kernel and what the machine's own
+does for it included, without what the run that ends at once took: user time beside user time says
+whether the program's own code is slower in a guest, system time what the guest costs.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -95,7 +97,7 @@ def prepared(subject: Subject) -> Prepared:
 def lines(subject: Subject) -> Iterator[Line]:
     """A title, then the figures, of the usual work and of the larger one."""
     found = prepared(subject)
-    floor = {cell: _faults_at_once(found, cell, subject) for cell in COLUMNS.values()}
+    floor = {cell: _at_once(found, cell, subject) for cell in COLUMNS.values()}
     for argv in (found.program.run, subject.larger):
         if argv:
             samples = _measured(found, argv)
@@ -117,7 +119,8 @@ def _measured(found: Prepared, argv: tuple[str, ...]) -> Measurements:
     return measure.measure(_bench(found, argv), ROUNDS)
 
 
-def _faults_at_once(found: Prepared, cell: measure.Cell, subject: Subject) -> int:
+def _at_once(found: Prepared, cell: measure.Cell, subject: Subject) -> Sample:
+    """What it takes to start the program, and to boot its kernel."""
     bench = _bench(found, subject.ends_at_once)
     ending = execution.run(
         subject.ends_at_once,
@@ -126,10 +129,10 @@ def _faults_at_once(found: Prepared, cell: measure.Cell, subject: Subject) -> in
         scratch=bench.scratch,
         environment=execution.environment(),
     )
-    return ending.sample.minor_faults
+    return ending.sample
 
 
-def _figures(found: Measurements, floor: Mapping[measure.Cell, int]) -> Iterator[Line]:
+def _figures(found: Measurements, floor: Mapping[measure.Cell, Sample]) -> Iterator[Line]:
     _, native, plain, adapted = COLUMNS.values()
     yield Line("  outputs", ("differ",) if found.differences else ("the same, byte for byte",))
     faults = _column(found, plain, "minor_faults")
@@ -137,11 +140,15 @@ def _figures(found: Measurements, floor: Mapping[measure.Cell, int]) -> Iterator
         "  page faults",
         _cells(found, "minor_faults", {adapted: FAULTS_SHARE * faults.value}),
     )
-    yield Line("    of them before its work", [f"{floor[cell]:,}" for cell in COLUMNS.values()])
+    first = [f"{floor[cell].minor_faults:,}" for cell in COLUMNS.values()]
+    yield Line("    of them before its work", first)
     goal = {adapted: SECONDS_SHARE * _column(found, native, "program_seconds").value}
     yield Line("  seconds", _cells(found, "program_seconds", goal, digits=3))
     yield Line("    in those of the same binary on the machine", _ratios(found, _on_machine))
     yield Line("    in those of the plain one on the machine", _ratios(found, _reference))
+    for label, metric in (("user", "machine_user_seconds"), ("system", "machine_system_seconds")):
+        cells = [_beyond(found, cell, metric, floor[cell]) for cell in COLUMNS.values()]
+        yield Line(f"    processor seconds, {label}", cells)
     resident = _column(found, plain, "max_resident_bytes")
     most = RESIDENT_SHARE * resident.value + RESIDENT_MORE
     yield Line(
@@ -187,6 +194,12 @@ def _column(
 ) -> Cell:
     values = _values(found.samples[cell], metric, unit)
     return Cell.of(values, None if goal is None else goal / unit, digits)
+
+
+def _beyond(found: Measurements, cell: measure.Cell, metric: str, start: Sample) -> Cell:
+    """A column without what its start took."""
+    first = getattr(start, metric)
+    return Cell.of([value - first for value in _values(found.samples[cell], metric, 1)], None, 3)
 
 
 def _values(samples: Sequence[Sample], metric: str, unit: int) -> list[float]:

@@ -2,13 +2,14 @@
 """Running one command, on a guest kernel or on the machine's own, and what it took."""
 
 import os
+import resource
 import signal
 import subprocess
 import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kadence import boot, resources
@@ -38,6 +39,10 @@ class Sample:
     minor_faults: int
     major_faults: int
     max_resident_bytes: int  # the peak of what was in memory at once
+    # Of this machine's processors, all that a guest is, boot and halt included. A guest's own
+    # user_seconds are no measure of that: User-Mode Linux counts by its clock's ticks.
+    machine_user_seconds: float = 0.0
+    machine_system_seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,8 @@ def run(
 ) -> Ending:
     """Run a command on a guest kernel, or without an image on the machine's own.
 
-    Its output goes to files in `scratch`: nobody's reading speed is measured.
+    Its output goes to files in `scratch`: nobody's reading speed is measured. Processor time is
+    that of the caller's children: one run at a time.
     """
     with (
         Path(folder / standard_input if standard_input else os.devnull).open("rb") as stdin,
@@ -89,7 +95,15 @@ def run(
             stdout=stdout.fileno(),
             stderr=stderr.fileno(),
         )
-        return _on_machine(request) if image is None else _in_guest(request)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        ending = _on_machine(request) if image is None else _in_guest(request)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    sample = replace(
+        ending.sample,
+        machine_user_seconds=after.ru_utime - before.ru_utime,
+        machine_system_seconds=after.ru_stime - before.ru_stime,
+    )
+    return replace(ending, sample=sample)
 
 
 def _in_guest(request: boot.Request) -> Ending:

@@ -177,6 +177,13 @@ def test_this_machines_run_is_accounted(tmp_path: Path) -> None:
     assert ending.sample.voluntary_switches > 0
 
 
+def test_processor_time_of_the_machine_holds_the_programs(tmp_path: Path) -> None:
+    loop = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"
+    ran = run_here(tmp_path, "sh", "-c", loop).sample
+    own = ran.user_seconds + ran.system_seconds
+    assert 0 < own <= ran.machine_user_seconds + ran.machine_system_seconds
+
+
 def test_a_programs_peak_of_memory_is_its_own(tmp_path: Path) -> None:
     small = run_here(tmp_path, "true").sample
     # This interpreter has several times as much, which the program would seem to have had, too.
