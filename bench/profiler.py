@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What profiling costs, in time and memory: kbbv and the counters that the compiler inserts.
 
-In every round each program runs in every way, one after the other, so that a noisy neighbour meets
+In every round a program runs in every way, one after the other, so that a noisy neighbour meets
 all of them alike; the slowest tools take part in fewer rounds. A ratio is the median of those of
 the rounds. The output must be the native one's, byte for byte, and a profile must have been left.
 """
@@ -23,8 +23,6 @@ from kadence import execution, neighbours, resources
 from kadence.errors import KadenceError
 from kadence.execution import Sample
 from kadence.neighbours import Neighbours
-
-Samples = dict[str, dict[str, list[Sample]]]  # program -> way -> rounds
 
 
 class WrongRunError(KadenceError):
@@ -50,18 +48,14 @@ class Bench:
             for variant in dict.fromkeys(way.variant for way in self.ways):
                 self.suite.build(subject, variant, settings(variant))
 
-    def rounds(self, count: int) -> Samples:
-        """One native run of each that does not count, and then so many rounds."""
-        found: Samples = {
-            subject.name: {way.name: [] for way in self.ways} for subject in self.subjects
-        }
-        for subject in self.subjects:
-            self.run(subject, self.ways[0])
+    def measured(self, subject: Subject, count: int) -> dict[str, list[Sample]]:
+        """One native run that does not count, and then so many rounds of every way."""
+        found: dict[str, list[Sample]] = {way.name: [] for way in self.ways}
+        self.run(subject, self.ways[0])
         for number in range(count):
-            for subject in self.subjects:
-                for way in self.ways:
-                    if number < way.rounds:
-                        found[subject.name][way.name].append(self.run(subject, way))
+            for way in self.ways:
+                if number < way.rounds:
+                    found[way.name].append(self.run(subject, way))
         return found
 
     def run(self, subject: Subject, way: Way) -> Sample:
@@ -92,10 +86,14 @@ class Bench:
 
 
 def told(bench: Bench, count: int) -> Iterator[str]:
+    """A program's table as soon as it is measured, and what follows from all."""
     around = Neighbours()
-    found = bench.rounds(count)
-    kinds = {subject.name: subject.kind for subject in bench.subjects}
-    yield from profiler_tables.lines(found, kinds)
+    yield from profiler_tables.head()
+    found = {}
+    for subject in bench.subjects:
+        found[subject.name] = bench.measured(subject, count)
+        yield from profiler_tables.program(subject, found[subject.name])
+    yield from profiler_tables.summary(found, {one.name: one.kind for one in bench.subjects})
     said = neighbours.note(around.share())
     if said:
         yield said

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from profiler_ways import BBV, EXACT, FAST, INTERVAL, KBBV, NATIVE, NULGRIND
 from rows import MISSED, aligned
-from suite import CALLS, LOOPS
+from suite import CALLS, LOOPS, Subject
 
 from kadence.execution import Sample
 
@@ -48,14 +48,15 @@ TARGETS = (
 )
 
 
-def lines(found: Mapping[str, Ways], kinds: Mapping[str, str]) -> Iterator[str]:
-    """All tables; `kinds` says what the programs' instructions are about."""
+def head() -> Iterator[str]:
+    """What the tables are of."""
     yield "Seconds of wall time, median (lowest to highest), and of processor time"
     yield f"Intervals of {INTERVAL:,} instructions"
-    for name, ways in found.items():
-        yield ""
-        yield from _program(f"{name} ({kinds[name]})", ways)
     yield ""
+
+
+def summary(found: Mapping[str, Ways], kinds: Mapping[str, str]) -> Iterator[str]:
+    """What follows from all tables; `kinds` says what the programs' instructions are about."""
     yield "Geometric means over the programs"
     yield from _means(found)
     yield ""
@@ -63,7 +64,9 @@ def lines(found: Mapping[str, Ways], kinds: Mapping[str, str]) -> Iterator[str]:
     yield from _verdicts(found, kinds)
 
 
-def _program(title: str, ways: Ways) -> list[str]:
+def program(subject: Subject, ways: Ways) -> list[str]:
+    """The table of one program."""
+    title = f"{subject.name} ({subject.kind})"
     heads = ("seconds", "", "processor", "of native", "of nulgrind", "peak MiB", "rounds")
     cells = [[title, *heads]]
     for name, samples in ways.items():
@@ -80,7 +83,7 @@ def _program(title: str, ways: Ways) -> list[str]:
                 str(len(samples)),
             ]
         )
-    return aligned(cells)
+    return [*aligned(cells), ""]
 
 
 def ratios(ways: Ways, way: str, base: str) -> list[float]:
