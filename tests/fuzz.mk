@@ -5,7 +5,7 @@
 # the tests replay.
 
 MINUTES ?= 10
-KINDS ?= columns stream file vectors
+KINDS ?= columns ranks stream file vectors
 FUZZ := $(BUILD)/fuzz
 CORPUS := tests/profiler/corpus
 # A profile that takes a gigabyte or 20 s to read out of 4 KiB is an error of the reader's, too.

@@ -38,9 +38,11 @@ def seeds() -> dict[str, list[bytes]]:
             kprof.write(file, make())
             found["columns"].append(fuzzed_readers.columns_input(file.read_bytes()))
             found["file"].append(file.read_bytes())
-    whole = stream_frames.whole()
-    found["stream"].append(fuzzed_readers.stream_input(whole))
-    found["file"].append(whole)
+            kprof.write_ranks(file, [make(), make()])
+            found["ranks"].append(fuzzed_readers.ranks_input(file.read_bytes()))
+    for stream in (stream_frames.whole(), stream_frames.doubled()):
+        found["stream"].append(fuzzed_readers.stream_input(stream))
+        found["file"].append(stream)
     found["vectors"] += [text.encode("ascii") for text in test_profiler_import.FORMS]
     return found
 

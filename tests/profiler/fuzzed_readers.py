@@ -5,6 +5,7 @@ A checksum would refuse nearly all that a fuzzer makes up. So two kinds of input
 and are made into files here, with the right ones:
 
     columns  the chunks' bodies, each after its length (2 bytes, little-endian)
+    ranks    how many there are (1 byte), and then of each what `columns` has
     stream   the frames: kind (1 byte), length (2 bytes), body
     file     a profile as it is
     vectors  SimPoint's text as it is
@@ -13,7 +14,7 @@ and are made into files here, with the right ones:
 import struct
 import tempfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import zstandard
@@ -31,17 +32,43 @@ FEW_ROWS = 1 << 12  # a profile of more is not shown and exported: that takes to
 
 def columns_file(data: bytes) -> bytes:
     """Chunks for which there is no body are empty."""
-    parts = [kprof.MAGIC, kprof.VERSION_FIELD.pack(kprof.VERSION), kprof.COLUMNS]
-    for tag in kprof.CHUNKS:
-        (length,) = LENGTH.unpack(data[: LENGTH.size].ljust(LENGTH.size, b"\0"))
-        parts.append(stored(tag, data[LENGTH.size : LENGTH.size + length]))
-        data = data[LENGTH.size + length :]
-    return b"".join(parts)
+    return _head(kprof.COLUMNS) + b"".join(_chunks(data, 1))
+
+
+def ranks_file(data: bytes) -> bytes:
+    """Of many ranks no more than there is something of, and one."""
+    number = data[0] if data else 0
+    chunks = b"".join(_chunks(data[1:], number))
+    return _head(kprof.RANKS) + kprof.NUMBER_OF_RANKS.pack(number) + chunks
+
+
+def _head(form: bytes) -> bytes:
+    return kprof.MAGIC + kprof.VERSION_FIELD.pack(kprof.VERSION) + form
+
+
+def _chunks(data: bytes, times: int) -> Iterator[bytes]:
+    for time in range(times):
+        if time and not data:
+            return
+        for tag in kprof.CHUNKS:
+            (length,) = LENGTH.unpack(data[: LENGTH.size].ljust(LENGTH.size, b"\0"))
+            yield stored(tag, data[LENGTH.size : LENGTH.size + length])
+            data = data[LENGTH.size + length :]
 
 
 def columns_input(file: bytes) -> bytes:
     """The input that makes such a file."""
-    parts, offset = [], kprof.HEAD_SIZE
+    return _bodies(file, kprof.HEAD_SIZE)
+
+
+def ranks_input(file: bytes) -> bytes:
+    """The input that makes such a file, of fewer than 256 ranks."""
+    (number,) = kprof.NUMBER_OF_RANKS.unpack_from(file, kprof.HEAD_SIZE)
+    return bytes([number]) + _bodies(file, kprof.HEAD_SIZE + kprof.NUMBER_OF_RANKS.size)
+
+
+def _bodies(file: bytes, offset: int) -> bytes:
+    parts = []
     while offset < len(file):
         _tag, length = CHUNK_START.unpack_from(file, offset)
         begin = offset + CHUNK_START.size + CHECKSUM.size
@@ -82,6 +109,7 @@ def _as_it_is(data: bytes) -> bytes:
 # kind of input -> what makes a file of it, and what reads that.
 KINDS: dict[str, tuple[Callable[[bytes], bytes], Callable[[Path], Profile]]] = {
     "columns": (columns_file, kprof.read),
+    "ranks": (ranks_file, kprof.read),
     "stream": (stream_file, kprof.read),
     "file": (_as_it_is, kprof.read),
     "vectors": (_as_it_is, frequencies.read),

@@ -57,3 +57,9 @@ END = frame("E", 3)
 
 def whole() -> bytes:
     return START + head() + b"".join((*BLOCKS, CALL, SITE, PEER, *ROWS, FACTS, END))
+
+
+def doubled() -> bytes:
+    """With an interval of twice the length from the second row on, so that rows come together."""
+    doubling = frame("I", 2000)
+    return START + head() + b"".join((*BLOCKS, CALL, SITE, PEER, ROWS[0], doubling, *ROWS[1:], END))
