@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kadence.phases.callers import Place
 from kadence.phases.source import base_name, functions_at, main_object
-from kadence.profiler.profile import AllocationSite, Function, Profile
+from kadence.profiler.profile import CallSite, Function, Profile
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def sites_of(profile: Profile) -> Iterator[Site]:
         )
 
 
-def _places(site: AllocationSite, functions: Sequence[Function]) -> Iterator[Place]:
+def _places(site: CallSite, functions: Sequence[Function]) -> Iterator[Place]:
     found = functions_at(functions, site.file, site.line) if site.file else []
     # Instances of a template are all on this line; the symbol may say which one it is.
     named = [known for known in found if known.name == base_name(site.function)]

@@ -8,6 +8,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from kadence.profiler import sitechunks
 from kadence.profiler.chunks import (
     Array,
     Chunk,
@@ -18,6 +19,7 @@ from kadence.profiler.chunks import (
     whole_columns,
 )
 from kadence.profiler.profile import CallSite, Peer, Profile, SystemCalls
+from kadence.profiler.sitechunks import from_one, or_none
 
 SITES, PEERS, CALLS = CHUNKS = ("CSIT", "PEER", "CALL")
 
@@ -34,32 +36,16 @@ class Found:
 def bodies(profile: Profile, texts: Texts) -> dict[str, bytes]:
     """What is stored."""
     return {
-        SITES: _sites(profile.call_sites, texts),
+        SITES: sitechunks.body(profile.call_sites, texts),
         PEERS: _peers(profile.peers, texts),
         CALLS: _calls(profile.system_calls, texts),
     }
-
-
-def _sites(sites: Sequence[CallSite], texts: Texts) -> bytes:
-    return b"".join(
-        (
-            packed(texts.number(site.call) for site in sites),
-            packed(texts.number(site.function) for site in sites),
-            packed(texts.number(site.file) for site in sites),
-            packed(site.line for site in sites),
-            packed(texts.number(site.object) for site in sites),
-        )
-    )
 
 
 def _peers(peers: Sequence[Peer], texts: Texts) -> bytes:
     return packed(peer.family for peer in peers) + packed(
         texts.number(peer.address) for peer in peers
     )
-
-
-def _from_one(number: int | None) -> int:
-    return 0 if number is None else number + 1
 
 
 def _calls(calls: Sequence[SystemCalls], texts: Texts) -> bytes:
@@ -70,8 +56,8 @@ def _calls(calls: Sequence[SystemCalls], texts: Texts) -> bytes:
             packed(texts.number(call.descriptor) for call in calls),
             packed(call.count for call in calls),
             packed(call.bytes for call in calls),
-            packed(_from_one(call.site) for call in calls),
-            packed(_from_one(call.peer) for call in calls),
+            packed(from_one(call.site) for call in calls),
+            packed(from_one(call.peer) for call in calls),
             packed(call.sequential for call in calls),
             packed(call.random for call in calls),
             packed(call.gaps for call in calls),
@@ -85,25 +71,15 @@ def _calls(calls: Sequence[SystemCalls], texts: Texts) -> bytes:
 
 def read(file: BinaryIO, texts: Sequence[str], rows: int) -> Found:
     """Read the chunks; refuses what no program can have done."""
-    sites = _read_sites(whole_columns(Chunk(file, SITES)), texts)
+    sites = sitechunks.read(whole_columns(Chunk(file, SITES)), texts)
     peers = _read_peers(whole_columns(Chunk(file, PEERS)), texts)
     calls = _read_calls(whole_columns(Chunk(file, CALLS)), texts)
     for call in calls:
         if not 0 <= call.interval < rows:
             raise ValueError("a system call belongs to an unknown row")
-        if _from_one(call.site) > len(sites) or _from_one(call.peer) > len(peers):
+        if from_one(call.site) > len(sites) or from_one(call.peer) > len(peers):
             raise ValueError("a system call names an unknown site or peer")
     return Found(sites, peers, calls)
-
-
-def _read_sites(columns: Sequence[Array], texts: Sequence[str]) -> tuple[CallSite, ...]:
-    calls, functions, files, lines, objects = (column.tolist() for column in columns)
-    return tuple(
-        CallSite(texts[call], texts[function], texts[file], line, texts[elf])
-        for call, function, file, line, elf in zip(
-            calls, functions, files, lines, objects, strict=True
-        )
-    )
 
 
 def _read_peers(columns: Sequence[Array], texts: Sequence[str]) -> tuple[Peer, ...]:
@@ -111,10 +87,6 @@ def _read_peers(columns: Sequence[Array], texts: Sequence[str]) -> tuple[Peer, .
     return tuple(
         Peer(family, texts[address]) for family, address in zip(families, addresses, strict=True)
     )
-
-
-def _or_none(number: int) -> int | None:
-    return None if number == 0 else number - 1
 
 
 def _read_calls(columns: Sequence[Array], texts: Sequence[str]) -> tuple[SystemCalls, ...]:
@@ -131,8 +103,8 @@ def _read_calls(columns: Sequence[Array], texts: Sequence[str]) -> tuple[SystemC
             texts[name],
             texts[descriptor],
             *numbers,
-            site=_or_none(site),
-            peer=_or_none(peer),
+            site=or_none(site),
+            peer=or_none(peer),
             sequential=in_order,
             random=elsewhere,
             sizes=tuple(values[begin:end]),

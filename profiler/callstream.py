@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from kadence.profiler.profile import AllocationSite, CallSite, SystemCalls
+from kadence.profiler.profile import CallSite, SystemCalls
 
 DESCRIPTORS = ("", "file", "socket", "pipe", "device", "other")
 SIZES = 34
@@ -71,7 +71,7 @@ class Calls:
 
 
 def of_rows(
-    rows: Iterable[Sequence[Tally]], names: Mapping[int, str], sites: Sequence[AllocationSite]
+    rows: Iterable[Sequence[Tally]], names: Mapping[int, str], sites: Sequence[CallSite]
 ) -> Calls:
     """The calls, named, in the order of the rows; of the sites those that they name."""
     numbers: dict[int, int] = {0: -1}
@@ -94,13 +94,7 @@ def of_rows(
         for interval, tallies in enumerate(rows)
         for tally in sorted(tallies, key=_order)
     )
-    named = (sites[number - 1] for number in numbers if number)
-    return Calls(
-        calls,
-        tuple(
-            CallSite(site.call, site.function, site.file, site.line, site.object) for site in named
-        ),
-    )
+    return Calls(calls, tuple(sites[number - 1] for number in numbers if number))
 
 
 def _order(tally: Tally) -> tuple[int, ...]:

@@ -4,6 +4,7 @@
 from collections.abc import Sequence
 from typing import BinaryIO
 
+from kadence.profiler import sitechunks
 from kadence.profiler.chunks import (
     Array,
     Chunk,
@@ -13,7 +14,8 @@ from kadence.profiler.chunks import (
     sums_of,
     whole_columns,
 )
-from kadence.profiler.profile import MEMORY_KINDS, AllocationSite, Mapping, Memory, Touches
+from kadence.profiler.profile import MEMORY_KINDS, Mapping, Memory, Touches
+from kadence.profiler.sitechunks import from_one, or_none
 
 SITES, MAPPINGS, TOUCHES = CHUNKS = ("SITE", "MAPS", "TOUC")
 
@@ -21,26 +23,10 @@ SITES, MAPPINGS, TOUCHES = CHUNKS = ("SITE", "MAPS", "TOUC")
 def bodies(memory: Memory, texts: Texts) -> dict[str, bytes]:
     """What the chunks hold."""
     return {
-        SITES: _sites(memory.sites, texts),
+        SITES: sitechunks.body(memory.sites, texts),
         MAPPINGS: _mappings(memory.mappings),
         TOUCHES: _touches(memory.touches),
     }
-
-
-def _sites(sites: Sequence[AllocationSite], texts: Texts) -> bytes:
-    return b"".join(
-        (
-            packed(texts.number(site.call) for site in sites),
-            packed(texts.number(site.function) for site in sites),
-            packed(texts.number(site.file) for site in sites),
-            packed(site.line for site in sites),
-            packed(texts.number(site.object) for site in sites),
-        )
-    )
-
-
-def _from_one(number: int | None) -> int:
-    return 0 if number is None else number + 1
 
 
 def _mappings(mappings: Sequence[Mapping]) -> bytes:
@@ -48,11 +34,11 @@ def _mappings(mappings: Sequence[Mapping]) -> bytes:
         (
             packed(MEMORY_KINDS.index(mapping.kind) for mapping in mappings),
             packed(int(mapping.unreserved) for mapping in mappings),
-            packed(_from_one(mapping.site) for mapping in mappings),
+            packed(from_one(mapping.site) for mapping in mappings),
             packed(mapping.bytes for mapping in mappings),
             packed(mapping.request for mapping in mappings),
             packed(mapping.born for mapping in mappings),
-            packed(_from_one(mapping.gone) for mapping in mappings),
+            packed(from_one(mapping.gone) for mapping in mappings),
             packed(int(mapping.forked) for mapping in mappings),
             packed(int(mapping.again) for mapping in mappings),
             packed(mapping.beside for mapping in mappings),
@@ -76,26 +62,12 @@ def _touches(touches: Sequence[Touches]) -> bytes:
 
 def read(file: BinaryIO, texts: Sequence[str], rows: int) -> Memory:
     """Read the chunks; refuses what no program can have done."""
-    sites = _read_sites(whole_columns(Chunk(file, SITES)), texts)
+    sites = sitechunks.read(whole_columns(Chunk(file, SITES)), texts)
     mappings = _read_mappings(whole_columns(Chunk(file, MAPPINGS)))
     touches = _read_touches(whole_columns(Chunk(file, TOUCHES)))
     _check_mappings(mappings, len(sites), rows)
     _check_touches(touches, len(mappings), rows)
     return Memory(sites, mappings, touches)
-
-
-def _read_sites(columns: Sequence[Array], texts: Sequence[str]) -> tuple[AllocationSite, ...]:
-    calls, functions, files, lines, objects = (column.tolist() for column in columns)
-    return tuple(
-        AllocationSite(texts[call], texts[function], texts[file], line, texts[elf])
-        for call, function, file, line, elf in zip(
-            calls, functions, files, lines, objects, strict=True
-        )
-    )
-
-
-def _or_none(number: int) -> int | None:
-    return None if number == 0 else number - 1
 
 
 def _read_mappings(columns: Sequence[Array]) -> tuple[Mapping, ...]:
@@ -106,11 +78,11 @@ def _read_mappings(columns: Sequence[Array]) -> tuple[Mapping, ...]:
         Mapping(
             MEMORY_KINDS[kind],
             bool(overcommitted),
-            _or_none(site),
+            or_none(site),
             size,
             request,
             first,
-            _or_none(last),
+            or_none(last),
             bool(copied),
             bool(repeated),
             others,

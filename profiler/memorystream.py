@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kadence.profiler import leb128
-from kadence.profiler.profile import MEMORY_KINDS, AllocationSite, Mapping, Memory, Touches
+from kadence.profiler.profile import MEMORY_KINDS, CallSite, Mapping, Memory, Touches
 
 
 @dataclass
@@ -37,7 +37,7 @@ class _Usage:
 class MemoryStream:
     """The frames so far. Rows are numbered as they ended."""
 
-    sites: list[AllocationSite] = field(default_factory=list)
+    sites: list[CallSite] = field(default_factory=list)
     _mappings: list[Mapping] = field(default_factory=list)
     _alive: set[int] = field(default_factory=set)
     _usage: defaultdict[int, _Usage] = field(default_factory=lambda: defaultdict(_Usage))
@@ -61,7 +61,7 @@ class MemoryStream:
         if number != len(self.sites) + 1:
             raise ValueError("allocation sites are not in order")
         path = os.path.join(directory, file) if file else ""  # noqa: PTH118
-        self.sites.append(AllocationSite(call, function, path, line, elf))
+        self.sites.append(CallSite(call, function, path, line, elf))
 
     def add_mapping(self, body: bytes) -> None:
         """Frame M."""

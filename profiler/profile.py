@@ -71,10 +71,10 @@ class SystemCalls:
 
 @dataclass(frozen=True)
 class CallSite:
-    """A place in the program that system calls come from: the nearest outside of the language's
-    libraries that has a line."""
+    """A place in the program that system calls come from, or that memory is asked for: the nearest
+    outside of the language's libraries that has a line."""
 
-    call: str  # the function that it called on the way; "" for a system call of its own
+    call: str  # the library's function that it called on the way; "" for a system call of its own
     function: str  # assembler name, "" where unknown
     file: str
     line: int
@@ -87,17 +87,6 @@ class Peer:
 
     family: int  # AF_UNIX is 1, AF_INET 2, AF_INET6 10
     address: str  # 127.0.0.1:80, [0:0:0:0:0:0:0:1]:80, a path, @ and an abstract name, or ""
-
-
-@dataclass(frozen=True)
-class AllocationSite:
-    """A place in the program that memory was asked for."""
-
-    call: str  # the library's function that it called; "" for a system call of its own
-    function: str  # assembler name, "" where unknown
-    file: str
-    line: int
-    object: str  # path of the ELF object
 
 
 # What kbbv tells apart, by its number less one.
@@ -146,7 +135,7 @@ class Touches:
 class Memory:
     """Where a program's memory came from, and when it first touched which of it."""
 
-    sites: tuple[AllocationSite, ...] = ()
+    sites: tuple[CallSite, ...] = ()
     mappings: tuple[Mapping, ...] = ()
     touches: tuple[Touches, ...] = ()  # in the order of the intervals
 

@@ -18,8 +18,8 @@ from kadence.profiler import correspondence
 from kadence.profiler.correspondence import Columns, relocated
 from kadence.profiler.merging import coarsened
 from kadence.profiler.profile import (
-    AllocationSite,
     Block,
+    CallSite,
     Mapping,
     Memory,
     Profile,
@@ -168,7 +168,7 @@ def _system_calls(profiles: Sequence[Profile]) -> tuple[SystemCalls, ...]:
 
 
 def _memory(profiles: Sequence[Profile]) -> Memory:
-    sites: list[AllocationSite] = []
+    sites: list[CallSite] = []
     mappings: list[Mapping] = []
     touches: list[Touches] = []
     rows = 0

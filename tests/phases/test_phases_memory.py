@@ -14,7 +14,7 @@ from kadence.phases.analysis import describe
 from kadence.phases.document import parse
 from kadence.phases.segmentation import segment
 from kadence.profiler.profile import (
-    AllocationSite,
+    CallSite,
     Function,
     Mapping,
     Memory,
@@ -25,7 +25,7 @@ from kadence.profiler.profile import (
 
 PAGE = 4096
 PAGES = 1024
-SITE = AllocationSite("malloc", "compute", "/src/planted.c", 13, PROGRAM)
+SITE = CallSite("malloc", "compute", "/src/planted.c", 13, PROGRAM)
 BLOCK = Mapping("anonymous", False, 0, PAGES * PAGE, PAGES * PAGE - 16, 0, None, False, False, 0)
 WHOLE = Touches(0, 0, PAGES, 1, PAGES, 0, 0)
 
@@ -132,7 +132,7 @@ def test_what_malloc_maps_for_small_blocks_is_a_heap() -> None:
 def test_instances_of_a_template_are_all_places() -> None:
     header = "/usr/include/allocator.h"
     functions = (Function("of_int", header, 100, "1"), Function("of_double", header, 100, "2"))
-    site = AllocationSite("_Znwm", "main", header, 105, PROGRAM)
+    site = CallSite("_Znwm", "main", header, 105, PROGRAM)
     profile = dense(site)
     both = replace(profile, functions=(*profile.functions, *functions))
     (told,) = body_of(both)["memory"]["sites"]

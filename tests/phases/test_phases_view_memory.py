@@ -10,7 +10,7 @@ from planted import PROGRAM, three_phases
 from kadence.phases import analysis, planning
 from kadence.phases.view import memory, subject
 from kadence.profiler import kprof
-from kadence.profiler.profile import AllocationSite, Mapping, Memory, Touches
+from kadence.profiler.profile import CallSite, Mapping, Memory, Touches
 
 PAGES = 1024
 BYTES = PAGES * 4096
@@ -23,8 +23,8 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> subject.Subject:
     """One block that is touched as a whole, and one of which every other page is."""
     folder: Path = tmp_path_factory.mktemp("memory")
     sites = (
-        AllocationSite("malloc", "compute", "/src/planted.c", 13, PROGRAM),
-        AllocationSite("calloc", "exchange", "/src/planted.c", 53, PROGRAM),
+        CallSite("malloc", "compute", "/src/planted.c", 13, PROGRAM),
+        CallSite("calloc", "exchange", "/src/planted.c", 53, PROGRAM),
     )
     touches = (
         Touches(0, 0, PAGES, 1, PAGES, 0, 0),

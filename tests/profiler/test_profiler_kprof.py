@@ -13,7 +13,6 @@ from scipy import sparse
 from kadence.errors import ArtefactError
 from kadence.profiler import chunks, kprof
 from kadence.profiler.profile import (
-    AllocationSite,
     Block,
     CallSite,
     Function,
@@ -72,7 +71,7 @@ def example() -> Profile:
         unit="nanoseconds",
         facts={"complete": True, "threads": 3, "socket_families": [1, 2], "shared_memory": True},
         memory=Memory(
-            sites=(AllocationSite("malloc", "main", "/src/a.c", 12, "/bin/a"),),
+            sites=(CallSite("malloc", "main", "/src/a.c", 12, "/bin/a"),),
             mappings=(
                 Mapping("stack", False, None, 8192, 0, 0, None, True, False, 0),
                 Mapping("anonymous", True, 0, 1 << 40, 1 << 39, 1, 3, False, True, 1 << 38),

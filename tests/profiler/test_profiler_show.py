@@ -12,7 +12,6 @@ from scipy import sparse
 
 from kadence.profiler import kprof, summary
 from kadence.profiler.profile import (
-    AllocationSite,
     Block,
     CallSite,
     Mapping,
@@ -51,7 +50,7 @@ def example() -> Profile:
         argv=("./a", "-n"),
         facts={"threads": 2, "memory_bytes": 3 << 20, "complete": True},
         memory=Memory(
-            sites=(AllocationSite("malloc", "fill", "/src/a.c", 40, "/bin/a"),),
+            sites=(CallSite("malloc", "fill", "/src/a.c", 40, "/bin/a"),),
             mappings=(
                 Mapping("anonymous", False, 0, 1 << 20, 0, 0, None, False, False, 0),
                 Mapping("stack", False, None, 8192, 0, 0, None, False, False, 0),
