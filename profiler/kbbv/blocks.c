@@ -15,7 +15,7 @@
 extern Bool VG_(get_fnname_raw)(DiEpoch epoch, Addr address, const HChar **name);
 
 /* Translated code holds the addresses of counters, so that chunks never move. */
-enum { CHUNK = 8192 };
+enum { CHUNK = 8192, AT_ONCE = 8 };
 
 static VgHashTable *by_address;
 static struct block **blocks;
@@ -24,7 +24,10 @@ static UInt blocks_capacity;
 
 static ULong **chunks;
 static UInt chunks_used;
-static UInt *weights_of;
+static struct {
+	UInt weight;
+	UInt block;
+} * counters;
 static UInt counters_used;
 
 void blocks_initialise(void)
@@ -49,7 +52,12 @@ UInt counters_count(void)
 
 UInt counter_weight(UInt counter)
 {
-	return weights_of[counter];
+	return counters[counter].weight;
+}
+
+UInt counter_block(UInt counter)
+{
+	return counters[counter].block;
 }
 
 ULong *counter_place(UInt counter)
@@ -62,40 +70,50 @@ static void add_chunk(void)
 	chunks_used++;
 	chunks = VG_(realloc)("kbbv.chunks", chunks, chunks_used * sizeof(*chunks));
 	chunks[chunks_used - 1] = VG_(calloc)("kbbv.counters", CHUNK, sizeof(ULong));
-	weights_of = VG_(realloc)("kbbv.weights", weights_of,
-				  (SizeT)chunks_used * CHUNK * sizeof(*weights_of));
+	counters =
+	    VG_(realloc)("kbbv.weights", counters, (SizeT)chunks_used * CHUNK * sizeof(*counters));
 }
 
-static UInt add_counter(UInt weight)
+static UInt add_counter(UInt weight, UInt block)
 {
 	if (counters_used == chunks_used * CHUNK)
 		add_chunk();
-	weights_of[counters_used] = weight;
+	counters[counters_used].weight = weight;
+	counters[counters_used].block = block;
 	return counters_used++;
 }
 
-static ULong harvest_chunk(ULong *chunk, UInt first, UInt length, ULong *totals)
+/* Most counters are zero, which is seen of several at once. */
+static Bool all_zero(const ULong *some)
+{
+	return (some[0] | some[1] | some[2] | some[3] | some[4] | some[5] | some[6] | some[7]) == 0;
+}
+
+static ULong harvest_some(ULong *some, UInt first, struct row *row)
 {
 	ULong instructions = 0;
 
-	for (UInt i = 0; i < length; i++) {
-		if (chunk[i] == 0)
+	for (UInt i = 0; i < AT_ONCE; i++) {
+		if (some[i] == 0)
 			continue;
-		instructions += chunk[i] * weights_of[first + i];
-		totals[first + i] += chunk[i];
-		chunk[i] = 0;
+		instructions += some[i] * counters[first + i].weight;
+		if (row->hits[first + i] == 0)
+			row->touched[row->touched_used++] = first + i;
+		row->hits[first + i] += some[i];
+		some[i] = 0;
 	}
 	return instructions;
 }
 
-ULong counters_harvest(ULong *totals)
+ULong counters_harvest(struct row *row)
 {
 	ULong instructions = 0;
 
-	for (UInt first = 0; first < counters_used; first += CHUNK) {
-		UInt length = counters_used - first < CHUNK ? counters_used - first : CHUNK;
+	for (UInt first = 0; first < counters_used; first += AT_ONCE) {
+		ULong *some = counter_place(first);
 
-		instructions += harvest_chunk(chunks[first / CHUNK], first, length, totals);
+		if (!all_zero(some))
+			instructions += harvest_some(some, first, row);
 	}
 	return instructions;
 }
@@ -141,7 +159,7 @@ static struct block *add_block(const struct block *wanted, const UInt *weights)
 	VG_(memcpy)(block->lengths, wanted->lengths, block->instructions);
 	block->request = sites_request_at(block->address);
 	for (UInt i = 0; i < block->counters; i++)
-		add_counter(weights[i]);
+		add_counter(weights[i], block->id);
 	if (blocks_used == blocks_capacity) {
 		blocks_capacity = blocks_capacity ? 2 * blocks_capacity : 4096;
 		blocks = VG_(realloc)("kbbv.table", blocks, blocks_capacity * sizeof(*blocks));
@@ -179,7 +197,7 @@ UInt blocks_missing_at(const struct block *block, Addr address)
 	for (; instruction < block->instructions && at < address; instruction++)
 		at += block->lengths[instruction];
 	for (UInt run = 0; run < block->runs; run++) {
-		end += weights_of[block->first_counter + run];
+		end += counter_weight(block->first_counter + run);
 		if (instruction < end)
 			return end - instruction;
 	}

@@ -178,9 +178,38 @@ UInt blocks_count(void);
 const struct block *blocks_at(UInt id);
 UInt counters_count(void);
 UInt counter_weight(UInt counter);
+UInt counter_block(UInt counter); /* whose it is */
 ULong *counter_place(UInt counter);
-/* Moves all counters into totals[] and returns the instructions they stand for. */
-ULong counters_harvest(ULong *totals);
+
+/* ---- rows.c: what a thread ran since its last row ------------------------------------------ */
+
+/* Instructions that were counted and did not complete. */
+struct missing {
+	UInt block;
+	ULong instructions;
+};
+
+struct row {
+	ULong start; /* instructions all threads had run when the row began */
+	ULong instructions;
+	ULong *hits; /* per counter, what was harvested */
+	UInt capacity;
+	UInt *touched; /* counters that have hits */
+	UInt touched_used;
+	Bool sorted;
+	struct missing *missing;
+	UInt missing_used;
+	UInt missing_capacity;
+};
+
+/* Moves all counters into the row, in which there is room, and returns their instructions. */
+ULong counters_harvest(struct row *row); /* in blocks.c */
+ULong row_harvest(struct row *row);
+void row_write_blocks(struct row *row);
+/* Of a run that a fault at the address cuts off: how many instructions did not complete. */
+ULong row_take_back(struct row *row, Addr address);
+void row_clear(struct row *row);
+void row_free(struct row *row);
 
 /* ---- instrument.c ------------------------------------------------------------------------- */
 
@@ -209,22 +238,10 @@ struct call {
 
 enum { NO_CALL = ~0U };
 
-/* Instructions that were counted and did not complete. */
-struct missing {
-	UInt block;
-	ULong instructions;
-};
-
 struct thread {
-	UInt serial;	 /* 1 for the first; never used again, unlike a ThreadId */
-	Long budget;	 /* instructions left in the row while another thread runs */
-	ULong row_start; /* instructions all threads had run when the row began */
-	ULong row_instructions;
-	ULong *hits; /* per counter, what was harvested since the row began */
-	UInt hits_capacity;
-	struct missing *missing; /* since the row began */
-	UInt missing_used;
-	UInt missing_capacity;
+	UInt serial; /* 1 for the first; never used again, unlike a ThreadId */
+	Long budget; /* instructions left in the row while another thread runs */
+	struct row row;
 	struct _VgHashTable *calls; /* tallies, or NULL */
 	UInt row_calls;		    /* how many of them the row has */
 	struct call call;

@@ -64,81 +64,16 @@ void threads_created(ThreadId parent __attribute__((unused)), ThreadId id)
 
 static void harvest(struct thread *thread)
 {
-	ULong instructions;
-
-	if (thread->hits_capacity < counters_count()) {
-		UInt capacity = 2 * counters_count();
-		UInt fresh = capacity - thread->hits_capacity;
-
-		thread->hits = VG_(realloc)("kbbv.hits", thread->hits, capacity * sizeof(ULong));
-		VG_(memset)(thread->hits + thread->hits_capacity, 0, fresh * sizeof(ULong));
-		thread->hits_capacity = capacity;
-	}
-	instructions = counters_harvest(thread->hits);
-	thread->row_instructions += instructions;
-	all_instructions += instructions;
+	all_instructions += row_harvest(&thread->row);
 }
 
-static ULong missing_from(const struct thread *thread, UInt block)
-{
-	for (UInt i = 0; i < thread->missing_used; i++) {
-		if (thread->missing[i].block == block)
-			return thread->missing[i].instructions;
-	}
-	return 0;
-}
-
-static ULong block_instructions(const struct block *block, const struct thread *thread)
-{
-	ULong instructions = 0;
-
-	for (UInt i = block->first_counter; i < block->first_counter + block->counters; i++)
-		instructions += thread->hits[i] * counter_weight(i);
-	return instructions - missing_from(thread, block->id);
-}
-
-/* Calls visit(block, ...) for the blocks of the row, or only counts them where it is NULL. */
-static UInt for_each_block(const struct thread *thread, void (*visit)(const struct block *, ULong))
-{
-	UInt found = 0;
-
-	for (UInt id = 0; id < blocks_count(); id++) {
-		const struct block *block = blocks_at(id);
-		ULong instructions;
-
-		if (block->first_counter + block->counters > thread->hits_capacity)
-			break;
-		instructions = block_instructions(block, thread);
-		if (instructions == 0 && thread->hits[block->first_counter] == 0)
-			continue;
-		found++;
-		if (visit)
-			visit(block, instructions);
-	}
-	return found;
-}
-
-static UInt previous_id;
-static const struct thread *written;
-
-static void write_block(const struct block *block, ULong instructions)
-{
-	stream_number(block->id - previous_id);
-	stream_number(written->hits[block->first_counter]);
-	stream_number(instructions);
-	previous_id = block->id;
-}
-
-static void write_row(const struct thread *thread)
+static void write_row(struct thread *thread)
 {
 	calls_name(thread);
 	stream_begin(FRAME_ROW);
 	stream_number(thread->serial);
-	stream_number(thread->row_start);
-	stream_number(for_each_block(thread, NULL));
-	previous_id = 0;
-	written = thread;
-	for_each_block(thread, write_block);
+	stream_number(thread->row.start);
+	row_write_blocks(&thread->row);
 	calls_write(thread);
 	stream_finish();
 	stream_publish();
@@ -146,15 +81,13 @@ static void write_row(const struct thread *thread)
 
 static void finish_row(struct thread *thread)
 {
-	if (stream_is_open() && (thread->row_instructions || thread->row_calls)) {
+	if (stream_is_open() && (thread->row.instructions || thread->row_calls)) {
 		memory_row_ends(thread->serial);
 		write_row(thread);
 	}
-	VG_(memset)(thread->hits, 0, thread->hits_capacity * sizeof(ULong));
-	thread->row_instructions = 0;
-	thread->missing_used = 0;
+	row_clear(&thread->row);
 	calls_clear(thread);
-	thread->row_start = all_instructions;
+	thread->row.start = all_instructions;
 }
 
 /* A row goes on to the next multiple of what is now the interval, if it does not end at one. */
@@ -220,47 +153,20 @@ void threads_start_client_code(ThreadId id, ULong blocks_dispatched __attribute_
 	}
 	current = thread;
 	kbbv_budget = thread->budget;
-	if (thread->row_instructions == 0)
-		thread->row_start = all_instructions;
+	if (thread->row.instructions == 0)
+		thread->row.start = all_instructions;
 }
 
-static struct missing *missing_of(struct thread *thread, UInt block)
-{
-	for (UInt i = 0; i < thread->missing_used; i++) {
-		if (thread->missing[i].block == block)
-			return &thread->missing[i];
-	}
-	if (thread->missing_used == thread->missing_capacity) {
-		thread->missing_capacity = 2 * thread->missing_capacity + 4;
-		thread->missing = VG_(realloc)("kbbv.missing", thread->missing,
-					       thread->missing_capacity * sizeof(struct missing));
-	}
-	thread->missing[thread->missing_used] = (struct missing){block, 0};
-	return &thread->missing[thread->missing_used++];
-}
-
-/*
- * Takes back what was counted of the run that the fault cuts off. Blocks that overlap have the
- * same rest, so that it does not matter for the sum in which of them it happened.
- */
+/* Takes back what was counted of the run that the fault cuts off. */
 static void take_back(ThreadId id)
 {
 	struct thread *thread = threads_of(id);
-	Addr address = VG_(get_IP)(id);
+	ULong missing;
 
 	harvest(thread);
-	for (UInt i = blocks_count(); i-- > 0;) {
-		const struct block *block = blocks_at(i);
-		UInt missing = blocks_missing_at(block, address);
-
-		if (missing == 0 || block_instructions(block, thread) < missing)
-			continue;
-		missing_of(thread, block->id)->instructions += missing;
-		thread->row_instructions -= missing;
-		all_instructions -= missing;
-		kbbv_budget += missing;
-		return;
-	}
+	missing = row_take_back(&thread->row, VG_(get_IP)(id));
+	all_instructions -= missing;
+	kbbv_budget += (Long)missing;
 }
 
 /* A handler is about to be entered; other signals are delivered between blocks. */
@@ -288,8 +194,7 @@ void threads_exit(ThreadId id)
 		current = NULL;
 	}
 	finish_row(thread);
-	VG_(free)(thread->hits);
-	VG_(free)(thread->missing);
+	row_free(&thread->row);
 	calls_forget(thread);
 	VG_(free)(thread);
 	threads[id] = NULL;
@@ -316,10 +221,8 @@ ULong threads_instructions(void)
 
 static void forget_row(struct thread *thread)
 {
-	VG_(memset)(thread->hits, 0, thread->hits_capacity * sizeof(ULong));
-	thread->row_instructions = 0;
-	thread->row_start = 0;
-	thread->missing_used = 0;
+	row_clear(&thread->row);
+	thread->row.start = 0;
 	calls_forget(thread);
 	thread->granted = interval;
 	thread->call.number = NO_CALL;
