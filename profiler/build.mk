@@ -13,8 +13,10 @@ KBBV_CFLAGS := $(CFLAGS_STRICT) -std=gnu11 -fno-builtin -fno-strict-aliasing -fn
 	-fno-pie -fomit-frame-pointer \
 	-DVGA_amd64=1 -DVGO_linux=1 -DVGP_amd64_linux=1 -DVGPV_amd64_linux_vanilla=1 \
 	-isystem /usr/include/valgrind -I $(BUILD)/profiler/kbbv
+# What VEX is asked for goes through translate.c.
 KBBV_LDFLAGS := -static -no-pie -nodefaultlibs -nostartfiles -u _start \
-	-Wl,--build-id=none -Wl,-Ttext-segment=0x58000000
+	-Wl,--build-id=none -Wl,-Ttext-segment=0x58000000 \
+	-Wl,--wrap=LibVEX_Translate
 
 BUILD_TARGETS += $(KBBV)/kbbv-amd64-linux $(KBBV)/default.supp
 

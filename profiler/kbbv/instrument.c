@@ -4,9 +4,12 @@
  *
  * A block is cut into runs at its side exits, and each run has a probe where it begins:
  *
- *     budget = budget - weight                 (weight: instructions of the run)
- *     if (budget < 0) threads_interval_end()   (first probe of a block only)
  *     counter = counter + 1
+ *     budget = budget - weight                        (weight: instructions of the run)
+ *     if (budget < 0) threads_interval_end(counter)   (first probe of a block only)
+ *
+ * The first counter of a block is that of its entries, which VEX counts more cheaply than any IR
+ * would (translate.c), where the first run begins with the block.
  *
  * An instruction counts where it completes, which matters for three kinds:
  *
@@ -24,7 +27,7 @@
 #include "pub_tool_machine.h"
 #include "kbbv.h"
 
-enum { MAXIMUM_PROBES = 256, MAXIMUM_INSTRUCTIONS = 256 };
+enum { MAXIMUM_PROBES = 256, MAXIMUM_INSTRUCTIONS = 256, NO_ENTRY = -1 };
 
 enum instruction { ORDINARY, CONDITIONAL_BRANCH, REPEATED_STRING };
 
@@ -37,6 +40,7 @@ struct probe {
 struct shape {
 	struct probe probes[MAXIMUM_PROBES];
 	UInt used;
+	Int entry; /* statement that marks the first instruction, or NO_ENTRY: left before it */
 	UInt instructions;
 	UChar lengths[MAXIMUM_INSTRUCTIONS];
 	Addr repeated; /* address of the block's repeated string instruction, or 0 */
@@ -152,6 +156,7 @@ static void survey(const IRSB *in, struct shape *shape)
 	Addr address = 0;
 
 	shape->used = 0;
+	shape->entry = NO_ENTRY;
 	shape->instructions = 0;
 	shape->repeated = 0;
 	for (Int i = 0; i < in->stmts_used; i++) {
@@ -162,8 +167,11 @@ static void survey(const IRSB *in, struct shape *shape)
 			kind = classify((const UChar *)address, statement->Ist.IMark.len);
 			tl_assert(shape->instructions < MAXIMUM_INSTRUCTIONS);
 			shape->lengths[shape->instructions] = (UChar)statement->Ist.IMark.len;
-			if (shape->instructions++ == 0)
+			if (shape->instructions++ == 0) {
+				if (shape->used == 0)
+					shape->entry = i;
 				open_probe(shape, i, 0);
+			}
 			if (kind == REPEATED_STRING)
 				shape->repeated = address;
 			else
@@ -196,11 +204,11 @@ static IRExpr *constant(ULong value)
 	return IRExpr_Const(IRConst_U64(value));
 }
 
-static void add_interval_check(IRSB *out, IRExpr *budget)
+static void add_interval_check(IRSB *out, IRExpr *budget, UInt counter)
 {
-	IRDirty *call =
-	    unsafeIRDirty_0_N(0, "threads_interval_end",
-			      VG_(fnptr_to_fnentry)(&threads_interval_end), mkIRExprVec_0());
+	IRDirty *call = unsafeIRDirty_0_N(0, "threads_interval_end",
+					  VG_(fnptr_to_fnentry)(&threads_interval_end),
+					  mkIRExprVec_1(constant(counter)));
 	IRTemp spent = newIRTemp(out->tyenv, Ity_I1);
 
 	addStmtToIRSB(out, IRStmt_WrTmp(spent, IRExpr_Binop(Iop_CmpLT64S, budget, constant(0))));
@@ -239,13 +247,32 @@ static void add_request(IRSB *out, enum request request)
 	addStmtToIRSB(out, IRStmt_Store(Iend_LE, constant((ULong)(Addr)&kbbv_request), bytes));
 }
 
-static void add_probe(IRSB *out, UInt weight, UInt counter, Bool first)
+static void add_spending(IRSB *out, UInt weight, UInt counter, Bool first)
 {
 	IRExpr *budget = add_update(out, &kbbv_budget, Iop_Sub64, constant(weight));
 
 	if (first)
-		add_interval_check(out, budget);
+		add_interval_check(out, budget, counter);
+}
+
+static void add_count(IRSB *out, UInt counter)
+{
 	add_update(out, counter_place(counter), Iop_Add64, constant(1));
+}
+
+/* The first probe of a block that can't be left before it. */
+static Bool is_at_entry(const struct shape *shape, UInt probe)
+{
+	return probe == 0 && shape->probes[0].after == shape->entry;
+}
+
+static void add_probe(IRSB *out, const struct shape *shape, UInt probe, UInt counter)
+{
+	if (is_at_entry(shape, probe))
+		translate_count_entries(counter_place(counter));
+	else
+		add_count(out, counter);
+	add_spending(out, shape->probes[probe].weight, counter, probe == 0);
 }
 
 /* Counts one more completion where the guard holds, so that the exit is about to be taken. */
@@ -282,12 +309,13 @@ static void copy_with_probes(const IRSB *in, IRSB *out, const struct shape *shap
 		for (; next < shape->used && shape->probes[next].after == i; next++) {
 			if (next == 0)
 				add_request(out, block->request);
-			add_probe(out, shape->probes[next].weight, block->first_counter + next,
-				  next == 0);
+			add_probe(out, shape, next, block->first_counter + next);
 		}
 	}
-	if (shape->repeated && !falls_back_to(in, shape->repeated))
-		add_probe(out, 1, repeated_counter, False);
+	if (shape->repeated && !falls_back_to(in, shape->repeated)) {
+		add_count(out, repeated_counter);
+		add_spending(out, 1, repeated_counter, False);
+	}
 }
 
 IRSB *kbbv_instrument(VgCallbackClosure *closure __attribute__((unused)), IRSB *in,

@@ -217,6 +217,11 @@ IRSB *kbbv_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout
 		      const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
 		      IRType host_word);
 
+/* ---- translate.c: what VEX is asked for ----------------------------------------------------- */
+
+/* The block that is being translated shall bump the counter where it is entered. */
+void translate_count_entries(ULong *counter);
+
 /* ---- threads.c: whose instructions they are, and the rows of the profile ----------------- */
 
 enum descriptor { NO_DESCRIPTOR, FILE_DESCRIPTOR, SOCKET, PIPE, DEVICE, OTHER_DESCRIPTOR };
@@ -253,7 +258,7 @@ extern Long kbbv_budget;
 
 /* The interval is doubled where a thread would have more than `most_rows` (even; 0: never). */
 void threads_initialise(ULong interval, ULong most_rows);
-void threads_interval_end(void); /* called from translated code */
+void threads_interval_end(ULong counter); /* called from translated code */
 struct thread *threads_of(ThreadId id);
 struct thread *threads_known(ThreadId id); /* NULL where there is none */
 void threads_created(ThreadId parent, ThreadId id);

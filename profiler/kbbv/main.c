@@ -14,11 +14,12 @@
  *
  * How it counts
  *
- *   Counters are inlined in the translated code (instrument.c): one load, addition and store
- *   for the block, and one for the instructions left in the interval. A helper is called only
- *   where the interval has ended. VEX is told neither to follow jumps into other blocks nor to
- *   unroll loops, so that a block has one entry, lies in one function, and every passage
- *   through it is seen. Blocks end at jumps, calls, system calls, and after 60 instructions.
+ *   Counters are inlined in the translated code (instrument.c, translate.c): an increment in
+ *   memory for the block, and a load, subtraction and store for the instructions left in the
+ *   interval. A helper is called only where the interval has ended. VEX is told neither to follow
+ *   jumps into other blocks nor to unroll loops, so that a block has one entry, lies in one
+ *   function, and every passage through it is seen. Blocks end at jumps, calls, system calls,
+ *   and after 60 instructions.
  *
  *   Instructions are counted as exp-bbv and the processor's own counter do: a string
  *   instruction with a repeat prefix is one, however often it repeats. exp-bbv books it to the

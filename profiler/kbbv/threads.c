@@ -120,13 +120,15 @@ static void double_interval(void)
 }
 
 /*
- * Called before the block that would pass the end of the interval is counted. The budget keeps
- * what that block takes from the next interval, so that the row boundaries never drift from
- * the multiples of the interval.
+ * Called when the block that would pass the end of the interval has been counted, and has yet to
+ * run: it is the next row's. The budget keeps what that block takes from the next interval, so
+ * that the row boundaries never drift from the multiples of the interval.
  */
-void threads_interval_end(void)
+void threads_interval_end(ULong counter)
 {
+	*counter_place((UInt)counter) -= 1;
 	harvest(current);
+	*counter_place((UInt)counter) += 1;
 	finish_row(current);
 	if (most_rows && current->granted / interval >= most_rows)
 		double_interval();
