@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Programs built in profile mode write their profiles however they run and end."""
 
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -132,6 +133,24 @@ def test_a_killed_program_leaves_its_whole_intervals(ways: Path) -> None:
     assert not profile.facts["complete"]
     assert entries(profile, "main") == 1
     assert len(profile.instructions) > 1
+
+
+@pytest.mark.parametrize("linked", [[], ["-static"]], ids=["dynamic", "static"])
+def test_under_valgrind_the_run_is_one_interval(tmp_path: Path, linked: list[str]) -> None:
+    """Which ends a program that makes a thread in its own way."""
+    program = build(tmp_path, "ways.c", "-O2", "-pthread", *linked)
+    output = {"KADENCE_PROFILE_OUTPUT": f"{program}.kprof"}
+    subprocess.run(
+        ["valgrind", "-q", "--tool=none", program, "threads"],
+        env=os.environ | output,
+        check=True,
+        timeout=60,
+    )
+
+    profile = profile_of(program)
+    assert profile.facts["complete"]
+    assert entries(profile, "step") == STEPS_OF_THREADS
+    assert sorted(profile.thread.tolist()) == [1, 2, 3, 4, 5]
 
 
 def test_a_library_that_is_opened_and_closed_is_counted(tmp_path: Path) -> None:
