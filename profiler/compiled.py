@@ -13,11 +13,10 @@ from elftools.elf.elffile import ELFFile
 from kadence.errors import ArtefactError, ToolError, UsageError
 from kadence.profiler import kprof, launch, limits, program, rawstream, recorded
 from kadence.profiler.rawstream import Recording
-from kadence.profiler.runner import Outcome
+from kadence.profiler.runner import EXAMPLE_INTERVAL, Outcome
 
 SECTION = "kadence_units"
-DEFAULT_INTERVAL = 10_000_000  # nanoseconds of processor time
-SHORTEST_INTERVAL = 1_000_000
+SHORTEST_INTERVAL = 100_000  # instructions; the sampler is no finer
 LARGEST_INTERVAL = 1 << 62
 
 
@@ -38,7 +37,7 @@ def is_built_in(
 def profile(
     argv: Sequence[str],
     output: Path,
-    interval: int = DEFAULT_INTERVAL,
+    interval: int | None = None,
     *,
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
@@ -48,14 +47,13 @@ def profile(
 ) -> Outcome:
     """Run `argv`, which is_built_in() is true of; its profile grows at `output` meanwhile.
 
-    An interval is in nanoseconds of processor time.
+    An interval is of so many instructions; without one, of processor time, and fits the run.
     """
     output = Path(output).absolute()
     _check(output, interval)
-    settings = {
-        "KADENCE_PROFILE_OUTPUT": str(output).replace("%", "%%"),
-        "KADENCE_PROFILE_INTERVAL": str(interval),
-    }
+    settings = {"KADENCE_PROFILE_OUTPUT": str(output).replace("%", "%%")}
+    if interval is not None:
+        settings["KADENCE_PROFILE_INTERVAL"] = f"{interval}i"
     before = _state(output)
     place = launch.Surroundings(cwd, env, stdin, stdout, stderr)
     counter = rawstream.RowCounter(output)
@@ -75,14 +73,16 @@ def profile(
         exit_status=status,
     )
     kprof.write(output, replace(made, facts=made.facts | {"memory_limit_bytes": limits.memory()}))
-    return Outcome(status, len(recording.rows), tuple(_notes(recording, argv[0], output, status)))
+    notes = tuple(_notes(recording, argv[0], output, status))
+    return Outcome(status, len(made.instructions), notes)
 
 
-def _check(output: Path, interval: int) -> None:
-    if not SHORTEST_INTERVAL <= interval <= LARGEST_INTERVAL:
+def _check(output: Path, interval: int | None) -> None:
+    if interval is not None and not SHORTEST_INTERVAL <= interval <= LARGEST_INTERVAL:
         raise UsageError(
-            f"an interval of {interval} ns makes no sense for a program that was built in profile "
-            f"mode; give one of at least {SHORTEST_INTERVAL}, such as {DEFAULT_INTERVAL}"
+            f"an interval of {interval} instructions makes no sense for a program that was built "
+            f"in profile mode; give one of at least {SHORTEST_INTERVAL}, such as "
+            f"{EXAMPLE_INTERVAL}, or none, and it fits the run"
         )
     if output.exists() and not output.is_file():
         raise ArtefactError(f"cannot write {output}: it is not a file; choose another with -o")
@@ -116,8 +116,9 @@ def _run(
         progress.clear()
 
 
-def _reproduction(argv: Sequence[str], output: Path, interval: int) -> tuple[str, ...]:
-    return ("kadence", "profile", "--interval", str(interval), "-o", str(output), "--", *argv)
+def _reproduction(argv: Sequence[str], output: Path, interval: int | None) -> tuple[str, ...]:
+    chosen = () if interval is None else ("--interval", str(interval))
+    return ("kadence", "profile", *chosen, "-o", str(output), "--", *argv)
 
 
 def _notes(recording: Recording, name: str, output: Path, status: int) -> list[str]:

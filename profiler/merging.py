@@ -34,21 +34,38 @@ def merged(profile: Profile) -> Profile:
 
 
 def coarsened(profile: Profile, interval: int) -> Profile:
-    """The profile with intervals of so many instructions, a multiple of what they have.
+    """The profile with longer intervals, of a multiple of what they have.
 
-    Rows begin within a block of the multiples of their interval, in instructions of their thread.
-    The multiples of the longer interval are some of those of the shorter, so the rows between two
-    of them, as one, are the row that would have been recorded with the longer. Only memory is told
-    as it was looked at: of pages that were touched in neighbouring rows, runs don't join.
+    Where they are of instructions, rows begin within a block of the multiples of their interval, in
+    instructions of their thread. The multiples of the longer interval are some of those of the
+    shorter, so the rows between two of them, as one, are the row that would have been recorded with
+    the longer. Only memory is told as it was looked at: of pages that were touched in neighbouring
+    rows, runs don't join.
+
+    Where they are of processor time, of which a profile has no record, what begins when the same
+    number of instructions had been executed is taken for one interval's.
     """
+    if profile.unit == "nanoseconds":
+        _, number = np.unique(profile.start, return_inverse=True)
+        return coarsened_in_time(profile, interval, number * profile.interval)
     first = np.flatnonzero(np.diff(profile.thread, prepend=-1))
     lengths = np.diff(np.append(first, len(profile.thread)))
     run = np.cumsum(profile.instructions)
     before = (run - profile.instructions)[first]
     begun = run - profile.instructions - np.repeat(before, lengths)
     number = (begun + min(LONGEST_BLOCK, profile.interval // 2)) // interval
+    return _rejoined(profile, interval, number)
+
+
+def coarsened_in_time(profile: Profile, interval: int, begun: Numbers) -> Profile:
+    """Likewise, where it is known after how many nanoseconds each row began."""
+    return _rejoined(profile, interval, begun // interval)
+
+
+def _rejoined(profile: Profile, interval: int, number: Numbers) -> Profile:
+    """Neighbouring rows of one thread that have the same number become one."""
     begins = np.diff(number, prepend=-1) != 0
-    begins[first] = True
+    begins |= np.diff(profile.thread, prepend=-1) != 0
     return replace(_gathered(profile, np.cumsum(begins) - 1), interval=interval)
 
 

@@ -64,11 +64,7 @@ def require_alike(ranks: Sequence[Identity]) -> None:
 
 
 def _may_be_as_long(rank: Identity, longest: Identity) -> bool:
-    if (rank.interval, rank.unit) == (longest.interval, longest.unit):
-        return True
-    if not rank.unit == longest.unit == "instructions":
-        return False
-    return rank.interval > 0 and longest.interval % rank.interval == 0
+    return rank.unit == longest.unit and rank.interval > 0 and longest.interval % rank.interval == 0
 
 
 def of_one_interval(profiles: Sequence[Profile]) -> list[Profile]:

@@ -41,6 +41,7 @@ class Row:
     counts: npt.NDArray[np.int64]
     instructions: npt.NDArray[np.int64]
     calls: tuple[Tally, ...]
+    begun: int  # nanoseconds of processor time; 0 where intervals are of instructions
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ class Recording:
     instructions_before: int = 0  # that the process ran since its fork and that are in no profile
     exit_status: int = 0
     memory: MemoryStream = field(default_factory=MemoryStream)
+    elapsed: int = 0  # nanoseconds of processor time until the next row begins
 
     @property
     def ended(self) -> bool:
@@ -125,14 +127,23 @@ def _row(recording: Recording, body: bytes) -> None:
     if entries and blocks[-1] >= len(recording.blocks):
         raise ValueError("a row names an unknown block")
     recording.memory.row_ends(thread, len(recording.rows))
-    recording.rows.append(Row(thread, start, blocks, table[:, 1], table[:, 2], calls))
+    recording.rows.append(
+        Row(thread, start, blocks, table[:, 1], table[:, 2], calls, recording.elapsed)
+    )
 
 
 def _interval(recording: Recording, body: bytes) -> None:
     interval = leb128.Cursor(body).number()
-    if interval != 2 * recording.interval or recording.head.unit != "instructions":
-        raise ValueError("its interval changes, and does not become twice as many instructions")
+    if interval != 2 * recording.interval:
+        raise ValueError("its interval changes, and does not become twice as long")
     recording.interval = interval
+
+
+def _elapsed(recording: Recording, body: bytes) -> None:
+    elapsed = leb128.Cursor(body).number()
+    if elapsed < recording.elapsed or recording.head.unit != "nanoseconds":
+        raise ValueError("it tells of a time that can't be")
+    recording.elapsed = elapsed
 
 
 def _call_name(recording: Recording, body: bytes) -> None:
@@ -187,6 +198,7 @@ FRAMES: dict[int, Callable[[Recording, bytes], None]] = {
     ord("B"): _block,
     ord("R"): _row,
     ord("I"): _interval,
+    ord("L"): _elapsed,
     ord("N"): _call_name,
     ord("A"): _peer,
     ord("F"): _facts,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Makes a profile of what was recorded, whoever recorded it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,15 +17,18 @@ def profile(recording: Recording) -> Profile:
 
     All are of the interval that was the last: earlier rows, of a shorter one, are put together.
     """
-    made = _as_written(recording)
-    if recording.interval == made.interval:
-        return made
-    return merging.coarsened(made, recording.interval)
-
-
-def _as_written(recording: Recording) -> Profile:
     # Stable: time order within a thread.
     order = sorted(range(len(recording.rows)), key=lambda row: recording.rows[row].thread)
+    made = _as_written(recording, order)
+    if recording.interval == made.interval:
+        return made
+    if made.unit == "instructions":
+        return merging.coarsened(made, recording.interval)
+    begun = np.array([recording.rows[row].begun for row in order], dtype=np.int64)
+    return merging.coarsened_in_time(made, recording.interval, begun)
+
+
+def _as_written(recording: Recording, order: Sequence[int]) -> Profile:
     rows = [recording.rows[row] for row in order]
     vectors, counts = rawstream.matrices(rows, len(recording.blocks))
     head = recording.head

@@ -25,8 +25,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=(
             f"instructions per interval (default: fits the run, with {runner.MOST_ROWS // 2} to "
-            f"{runner.MOST_ROWS} intervals); of a program that was built in profile mode, ns of "
-            f"processor time (default {compiled.DEFAULT_INTERVAL})"
+            f"{runner.MOST_ROWS} intervals; of a program that was built in profile mode, these "
+            "are of processor time)"
         ),
     )
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="P.kprof")
@@ -57,12 +57,10 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _profile(command: list[str], output: Path, interval: str | None) -> runner.Outcome:
+    given = _interval(interval)
     if compiled.is_built_in(command):
-        given = _interval(interval, compiled.DEFAULT_INTERVAL)
-        return compiled.profile(
-            command, output, compiled.DEFAULT_INTERVAL if given is None else given
-        )
-    return runner.profile(command, output, _interval(interval, runner.EXAMPLE_INTERVAL))
+        return compiled.profile(command, output, given)
+    return runner.profile(command, output, given)
 
 
 def _document(outcome: runner.Outcome, output: Path) -> dict[str, Any]:
@@ -86,10 +84,11 @@ def _document(outcome: runner.Outcome, output: Path) -> dict[str, Any]:
     }
 
 
-def _interval(text: str | None, example: int) -> int | None:
+def _interval(text: str | None) -> int | None:
     try:
         return None if text is None else int(text)
     except ValueError:
         raise UsageError(
-            f"the interval {text!r} is not a whole number; give one such as {example}"
+            f"the interval {text!r} is not a whole number of instructions; "
+            f"give one such as {runner.EXAMPLE_INTERVAL}"
         ) from None

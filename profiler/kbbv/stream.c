@@ -30,6 +30,8 @@
  *   I interval   from here on; twice the one before. Rows of before are put together when the
  *                stream is read: those of a thread that begin between the same two multiples of
  *                it, where less than a block before a multiple counts as at it
+ *   L elapsed    nanoseconds of processor time after which the rows that follow began; only where
+ *                intervals are of such. It never decreases
  *   F facts      threads, processes, shared memory (0 or 1), peak of mapped bytes, rows
  *                at whose end nobody looked at the memory, number of socket families, the
  *                families; a later one replaces an earlier one

@@ -17,11 +17,17 @@ static uint32_t thread_numbers;
 static struct loaded *units;
 static size_t unit_count, unit_capacity, counter_count;
 static int64_t *values;
+static uint64_t executed;
 static size_t value_capacity;
 
 struct thread *threads_first(void)
 {
 	return threads;
+}
+
+uint64_t counts_executed(void)
+{
+	return executed;
 }
 
 uint32_t threads_total(void)
@@ -66,6 +72,9 @@ void thread_begin(void)
 		return;
 	thread->pointer = own_pointer();
 	thread->number = ++thread_numbers;
+	thread->executed = thread->executed_before = 0;
+	thread->row_start = executed;
+	thread->row_end = interval_length();
 	thread->next = NULL;
 	while (*last)
 		last = &(*last)->next;
@@ -135,6 +144,7 @@ static const uint32_t *look_at_body(struct thread *thread, const struct loaded *
 
 		add_sum(&words, &entered);
 		thread->entered[block] += entered;
+		thread->executed += (uint64_t)(entered * blocks_at(block)->instructions);
 	}
 	return words;
 }
@@ -158,6 +168,8 @@ static bool grow(struct thread *thread)
 
 static void look_at(struct thread *thread)
 {
+	const uint64_t before = thread->executed;
+
 	if (!thread->pointer || !counter_count || !grow(thread))
 		return;
 	for (const struct loaded *loaded = units; loaded < units + unit_count; loaded++) {
@@ -168,6 +180,7 @@ static void look_at(struct thread *thread)
 		for (uint32_t bodies = *words++; bodies; bodies--)
 			words = look_at_body(thread, loaded, words);
 	}
+	executed += thread->executed - before;
 }
 
 /* Those that ended before the last row have nothing left to say. */
@@ -217,11 +230,14 @@ void threads_forget_others(void)
 			thread->pointer = NULL;
 		else
 			thread->number = 1;
+		thread->executed = thread->executed_before = thread->row_start = 0;
+		thread->row_end = interval_length();
 		if (thread->entered)
 			memset(thread->entered, 0,
 			       thread->entered_capacity * sizeof(*thread->entered));
 	}
 	drop_ended();
+	executed = 0;
 	thread_numbers = 1;
 }
 

@@ -6,15 +6,21 @@
  *
  *   KADENCE_PROFILE_OUTPUT     the profile; %p is the process id, %r the rank in a parallel
  * program. NAME.PID.kprof in the working directory if not set. A forked child writes to a file of
- * its own, with .PID added where there is no %p. KADENCE_PROFILE_INTERVAL   processor time of an
- * interval, in nanoseconds
+ * its own, with .PID added where there is no %p.
+ *
+ *   KADENCE_PROFILE_INTERVAL   of processor time, in nanoseconds, or with `ms`; with `i`, of a
+ * thread's instructions. If not set, 1 ms, doubled whenever there are 1000 of them.
  *
  * The program only counts. A thread that no library knows of looks at the counters whenever the
- * process has used an interval's processor time; it has descriptors of its own. Counts since its
- * last look are lost if the process is killed. Nothing is printed; what can't be written is not.
+ * process has used an interval's processor time, or a thread should have executed an interval's
+ * instructions; it has descriptors of its own. Counts since the last row are lost if the process is
+ * killed. Nothing is printed; what can't be written is not. Where there can be no such thread, as
+ * under Valgrind, the run is one interval.
  *
  * Where it is wrong: threads that are not made by pthread_create are not counted. What a shared
- * library's destructors execute after the program's own is not counted.
+ * library's destructors execute after the program's own is not counted. Instructions are the
+ * compiler's estimate of what blocks have. Rows end at the first look after their time or their
+ * instructions, typically less than 0.1 ms after; that does not add up.
  */
 #ifndef KADENCE_KPROFILE_H
 #define KADENCE_KPROFILE_H
@@ -80,6 +86,10 @@ struct thread {
 	uint64_t *seen;	  /* by counter: what it was at the last look */
 	int64_t *entered; /* by block: how often since the last row */
 	size_t seen_capacity, entered_capacity;
+	uint64_t executed;  /* instructions, at the last look */
+	uint64_t row_start; /* what all threads had executed when its row began */
+	uint64_t row_end;   /* where intervals are of instructions: what `executed` is to be then */
+	uint64_t executed_before; /* for the sampler: at the look before */
 };
 
 HIDDEN struct thread *threads_first(void);
@@ -90,7 +100,8 @@ HIDDEN void threads_forget_ended(void);	 /* after a row: those that ended are in
 HIDDEN void threads_forget_others(void); /* in a forked child */
 HIDDEN void units_add(const struct unit *unit, const char *object);
 HIDDEN void units_remove(const struct unit *begin, const struct unit *end);
-HIDDEN void counts_look(void); /* adds to `entered` what was counted since the last look */
+HIDDEN void counts_look(void);	       /* adds to `entered` what was counted since the last look */
+HIDDEN uint64_t counts_executed(void); /* instructions of all threads, at the last look */
 
 /* ---- stream.c: frames ---- */
 
@@ -105,9 +116,11 @@ HIDDEN void stream_flush(bool keep);
 
 /* ---- rows.c: what is written when ---- */
 
-HIDDEN void rows_write(void);	/* the interval that ends now; with the lock held */
-HIDDEN void rows_end(void);	/* likewise, and the end of the run */
-HIDDEN void rows_replace(void); /* likewise, and that the process may become another program */
+/* The interval that ends now, of all threads; with the lock held. Returns the time elapsed. */
+HIDDEN uint64_t rows_write(void);
+HIDDEN void rows_write_full(void); /* likewise, of those that executed an interval's instructions */
+HIDDEN void rows_end(void);	   /* likewise, and the end of the run */
+HIDDEN void rows_replace(void);	   /* likewise, and that the process may become another program */
 HIDDEN void rows_forget(void);
 
 /* ---- output.c: whose profile it is and where it goes ---- */
@@ -116,8 +129,17 @@ HIDDEN void output_initialise(void);
 HIDDEN void output_forget(void);
 HIDDEN const char *output_path(void);
 HIDDEN void output_describe(void); /* writes the head */
-HIDDEN uint64_t output_interval(void);
 HIDDEN long output_process(void);
+
+/* ---- interval.c: how long intervals are ---- */
+
+HIDDEN void interval_choose(const char *text);
+HIDDEN void interval_begin(void);
+HIDDEN uint64_t interval_elapsed(void); /* nanoseconds of processor time since then */
+HIDDEN uint64_t interval_before(void);	/* and those before */
+HIDDEN uint64_t interval_length(void);
+HIDDEN bool interval_is_instructions(void);
+HIDDEN void interval_fit(uint64_t elapsed); /* after a row: doubles where there are too many */
 
 /* ---- sampler.c ---- */
 

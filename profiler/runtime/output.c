@@ -12,15 +12,12 @@
 #include <unistd.h>
 
 enum {
-	SHORTEST_INTERVAL = 1000000,
-	USUAL_INTERVAL = 10000000,
 	LONGEST_COMMAND_LINE = 1 << 21,
 	HEAD_BYTES = 25, /* of the file and the first frame, before its body */
 };
 
 static char directory[PATH_MAX], program[PATH_MAX], path[2 * PATH_MAX + 64];
 static const char *wanted;
-static uint64_t interval = USUAL_INTERVAL;
 static long process, parent;
 static bool forked, placed;
 
@@ -34,16 +31,6 @@ static const char *rank(void)
 		if (getenv(names[index]))
 			return getenv(names[index]);
 	return "0";
-}
-
-static uint64_t interval_from(const char *text)
-{
-	char *end;
-	unsigned long long value = text ? strtoull(text, &end, 10) : 0;
-
-	if (!text || *end || value == 0)
-		return USUAL_INTERVAL;
-	return value < SHORTEST_INTERVAL ? SHORTEST_INTERVAL : value;
 }
 
 /* The environment may change later: what is wanted of it is copied now. */
@@ -72,7 +59,8 @@ void output_initialise(void)
 		}
 		wanted = pattern;
 	}
-	interval = interval_from(getenv("KADENCE_PROFILE_INTERVAL"));
+	interval_choose(getenv("KADENCE_PROFILE_INTERVAL"));
+	interval_begin();
 	process = getpid();
 }
 
@@ -82,11 +70,7 @@ void output_forget(void)
 	process = getpid();
 	forked = true;
 	placed = false;
-}
-
-uint64_t output_interval(void)
-{
-	return interval;
+	interval_begin();
 }
 
 long output_process(void)
@@ -276,8 +260,8 @@ static void put_arguments(void)
 void output_describe(void)
 {
 	stream_begin('H');
-	stream_number(interval);
-	stream_number(1);
+	stream_number(interval_length());
+	stream_number(!interval_is_instructions());
 	stream_text("compiled", 8);
 	stream_number((uint64_t)process);
 	stream_number((uint64_t)parent);

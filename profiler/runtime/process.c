@@ -58,10 +58,10 @@ static void after_fork_in_child(void)
 {
 	const int error = errno;
 
+	output_forget();
 	threads_forget_others();
 	rows_forget();
 	stream_forget();
-	output_forget();
 	lock_forget();
 	if (!ended)
 		sampler_start();
@@ -95,8 +95,8 @@ void kprofile_remove_units(const struct unit *first, const struct unit *last)
 {
 	const int error = errno;
 
-	write_what(rows_write);
 	if (lock()) {
+		counts_look();
 		units_remove(first, last);
 		unlock();
 	}

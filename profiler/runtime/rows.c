@@ -7,7 +7,7 @@
 /* The blocks that the profile mentions, in its order. */
 static uint32_t *mentioned;
 static size_t mentioned_count, mentioned_capacity;
-static uint64_t executed;
+static uint64_t begun; /* time that had elapsed at the last row of all threads */
 
 static bool make_room(void)
 {
@@ -76,16 +76,13 @@ static size_t mention_all(const struct thread *thread)
 	return entries;
 }
 
-static uint64_t write_row(struct thread *thread, uint64_t start)
+static void put_entries(struct thread *thread, size_t entries)
 {
-	const size_t entries = mention_all(thread);
-	uint64_t instructions = 0, before = 0;
+	uint64_t before = 0;
 
-	if (!entries)
-		return 0;
 	stream_begin('R');
 	stream_number(thread->number);
-	stream_number(start);
+	stream_number(thread->row_start);
 	stream_number(entries);
 	for (size_t number = 0; number < mentioned_count; number++) {
 		const uint32_t position = mentioned[number];
@@ -98,21 +95,52 @@ static uint64_t write_row(struct thread *thread, uint64_t start)
 		stream_number((uint64_t)thread->entered[position]);
 		stream_number(ran);
 		thread->entered[position] = 0;
-		instructions += ran;
 		before = number;
 	}
 	stream_number(0);
 	stream_finish();
-	return instructions;
 }
 
-void rows_write(void)
+static void write_row(struct thread *thread)
 {
-	const uint64_t start = executed;
+	const size_t entries = mention_all(thread);
 
+	if (entries)
+		put_entries(thread, entries);
+	thread->row_start = counts_executed();
+}
+
+static void put_time(void)
+{
+	stream_begin('L');
+	stream_number(begun);
+	stream_finish();
+}
+
+uint64_t rows_write(void)
+{
+	if (!interval_is_instructions())
+		put_time();
+	begun = interval_elapsed();
 	counts_look();
 	for (struct thread *thread = threads_first(); thread; thread = thread->next)
-		executed += write_row(thread, start);
+		write_row(thread);
+	threads_forget_ended();
+	return begun;
+}
+
+/* The next row ends at the next multiple, so that what is late does not add up. */
+void rows_write_full(void)
+{
+	const uint64_t length = interval_length();
+
+	counts_look();
+	for (struct thread *thread = threads_first(); thread; thread = thread->next) {
+		if (thread->executed < thread->row_end && thread->pointer)
+			continue;
+		write_row(thread);
+		thread->row_end = (thread->executed / length + 1) * length;
+	}
 	threads_forget_ended();
 }
 
@@ -146,5 +174,5 @@ void rows_forget(void)
 	for (size_t number = 0; number < mentioned_count; number++)
 		blocks_at(mentioned[number])->number = 0;
 	mentioned_count = 0;
-	executed = 0;
+	begun = 0;
 }

@@ -3,12 +3,16 @@
  * The thread that looks at the counters. Only the kernel knows of it: the C library goes on taking
  * a program with one thread for such a one. It uses no memory of a thread's own, takes no signal
  * and has its own descriptors.
+ *
+ * Sleeping until the process has used so much processor time is only as fine as the kernel's tick,
+ * some milliseconds. So it sleeps by the clock on the wall, as long as it should take at the pace
+ * of before, and looks again; by processor time only while the program itself sleeps.
  */
 #include "kprofile.h"
 
 #include <sched.h>
 #include <signal.h>
-#include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,41 +20,107 @@
 
 enum { STACK_BYTES = 1 << 16, KERNEL_SIGNALS = 8 };
 
+/* Of nanoseconds on the wall. */
+enum { SHORTEST_SLEEP = 20000, LONGEST_SLEEP = 50000000, LONGEST_UNSEEN = 1000000 };
+
+/* Processor time or instructions per nanosecond on the wall, in parts of PACE. */
+enum { PACE = 1024, SLEEPS = PACE / 8 };
+
 static const uint64_t second = 1000000000;
 
-static uint64_t processor_time(void)
+static void sleep_by(clockid_t clock, int flags, uint64_t nanoseconds)
+{
+	struct timespec wanted = {(time_t)(nanoseconds / second), (long)(nanoseconds % second)};
+
+	call_kernel(SYS_clock_nanosleep, clock, flags, (long)&wanted, 0, 0);
+}
+
+static uint64_t wall_time(void)
 {
 	struct timespec now;
 
-	call_kernel(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, (long)&now, 0, 0, 0);
+	call_kernel(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0, 0);
 	return (uint64_t)now.tv_sec * second + (uint64_t)now.tv_nsec;
 }
 
-static void sleep_until(uint64_t then)
+static uint64_t within(uint64_t value, uint64_t least, uint64_t most)
 {
-	struct timespec wanted = {(time_t)(then / second), (long)(then % second)};
+	return value < least ? least : value > most ? most : value;
+}
 
-	call_kernel(SYS_clock_nanosleep, CLOCK_PROCESS_CPUTIME_ID, TIMER_ABSTIME, (long)&wanted, 0,
-		    0);
+static void wait_for_time(uint64_t wanted)
+{
+	static uint64_t pace = PACE;
+	uint64_t elapsed = interval_elapsed();
+
+	while (elapsed < wanted) {
+		const uint64_t from = elapsed, began = wall_time();
+
+		if (pace < SLEEPS)
+			sleep_by(CLOCK_PROCESS_CPUTIME_ID, TIMER_ABSTIME,
+				 interval_before() + wanted);
+		else
+			sleep_by(CLOCK_MONOTONIC, 0,
+				 within((wanted - elapsed) * PACE / pace, SHORTEST_SLEEP,
+					LONGEST_SLEEP));
+		elapsed = interval_elapsed();
+		pace = pace < SLEEPS ? PACE : (elapsed - from) * PACE / (wall_time() - began + 1);
+	}
+}
+
+static void look_by_time(void)
+{
+	uint64_t elapsed = interval_elapsed();
+
+	wait_for_time((elapsed / interval_length() + 1) * interval_length());
+	lock();
+	elapsed = rows_write();
+	interval_fit(elapsed);
+	stream_flush(true);
+	unlock();
+}
+
+/* Until the first thread may have come to the end of its row; how long that is, is no promise. */
+static uint64_t unseen(uint64_t slept)
+{
+	uint64_t shortest = LONGEST_UNSEEN;
+
+	for (struct thread *thread = threads_first(); thread; thread = thread->next) {
+		const uint64_t pace = (thread->executed - thread->executed_before) * PACE / slept;
+		const uint64_t left = thread->row_end - thread->executed;
+
+		thread->executed_before = thread->executed;
+		if (pace && left / pace * PACE < shortest)
+			shortest = left * PACE / pace;
+	}
+	return within(shortest - shortest / 16, SHORTEST_SLEEP, LONGEST_UNSEEN);
+}
+
+static void look_by_instructions(void)
+{
+	static uint64_t wanted = SHORTEST_SLEEP;
+	const uint64_t began = wall_time(), elapsed = interval_elapsed();
+
+	sleep_by(CLOCK_MONOTONIC, 0, wanted);
+	if (interval_elapsed() - elapsed < wanted / 8)
+		sleep_by(CLOCK_PROCESS_CPUTIME_ID, 0, LONGEST_UNSEEN);
+	lock();
+	rows_write_full();
+	stream_flush(true);
+	wanted = unseen(wall_time() - began + 1);
+	unlock();
 }
 
 static int sample(void *unused)
 {
-	uint64_t next = processor_time();
-
 	(void)unused;
 	call_kernel(SYS_close_range, 0, ~0u, 0, 0, 0);
-	for (;;) {
-		const uint64_t now = processor_time();
-
-		next = next + output_interval() > now ? next + output_interval()
-						      : now + output_interval();
-		sleep_until(next);
-		lock();
-		rows_write();
-		stream_flush(true);
-		unlock();
-	}
+	call_kernel(SYS_prctl, PR_SET_TIMERSLACK, 1, 0, 0, 0);
+	for (;;)
+		if (interval_is_instructions())
+			look_by_instructions();
+		else
+			look_by_time();
 	return 0;
 }
 

@@ -18,12 +18,14 @@ from compiled_programs import (
     run,
 )
 
-from kadence.errors import ToolError
+from kadence.errors import ToolError, UsageError
 from kadence.profiler import compiled, kprof
 from kadence.profiler.profile import Profile
 
 STEPS_OF_THREADS = 4000
 STEPS_OF_CHILD = 500
+COMPUTED = 200_000_000
+FINEST, MOST_ROWS = 1_000_000, 1000  # of intervals that fit the run
 
 
 @pytest.fixture(scope="module")
@@ -133,6 +135,59 @@ def test_a_killed_program_leaves_its_whole_intervals(ways: Path) -> None:
     assert not profile.facts["complete"]
     assert entries(profile, "main") == 1
     assert len(profile.instructions) > 1
+
+
+def test_intervals_fit_the_run(ways: Path) -> None:
+    run(ways, "long")
+
+    profile = profile_of(ways)
+    assert profile.unit == "nanoseconds"
+    assert profile.interval % FINEST == 0
+    assert (profile.interval // FINEST).bit_count() == 1
+    assert profile.interval > FINEST
+    assert 2 < len(profile.instructions) <= MOST_ROWS
+    assert entries(profile, "step") == 5 * COMPUTED
+
+
+@pytest.mark.parametrize(
+    ("chosen", "interval"),
+    [("20000000", 20_000_000), ("20ms", 20_000_000), ("1", 100_000), ("fast", FINEST)],
+)
+def test_an_interval_of_time_can_be_chosen(ways: Path, chosen: str, interval: int) -> None:
+    run(ways, KADENCE_PROFILE_INTERVAL=chosen)
+
+    assert (profile_of(ways).interval, profile_of(ways).unit) == (interval, "nanoseconds")
+
+
+def test_an_interval_of_instructions_ends_at_its_multiples(
+    ways: Path, tmp_path: Path, kadence: Callable[..., Any]
+) -> None:
+    completed = kadence(
+        "profile", "--interval", 5_000_000, "-o", tmp_path / "P.kprof", "--", ways, "compute"
+    )
+
+    assert completed.returncode == 0
+    profile = kprof.read(tmp_path / "P.kprof")
+    assert (profile.interval, profile.unit) == (5_000_000, "instructions")
+    assert profile.command[:4] == ("kadence", "profile", "--interval", "5000000")
+    ends = np.cumsum(profile.instructions)
+    assert len(ends) > 2
+    # Never before one, and never two before the next one.
+    assert (np.diff(ends[:-1] // profile.interval, prepend=0) >= 1).all()
+    assert profile.start.tolist() == [0, *ends[:-1].tolist()]
+
+
+def test_threads_have_instructions_of_their_own(ways: Path) -> None:
+    profile = profile_of_run(ways, "threads")
+    run(ways, "threads", KADENCE_PROFILE_INTERVAL="1000000i")
+
+    assert counts(profile_of(ways)) == counts(profile)
+    assert set(profile_of(ways).thread) == {1, 2, 3, 4, 5}
+
+
+def test_an_interval_that_makes_no_sense_is_refused(ways: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="at least 100000"):
+        compiled.profile([str(ways)], tmp_path / "P.kprof", 99_999)
 
 
 @pytest.mark.parametrize("linked", [[], ["-static"]], ids=["dynamic", "static"])

@@ -226,10 +226,59 @@ def test_an_interval_only_doubles(tmp_path: Path, nonsense: bytes) -> None:
         kprof.read(path)
 
 
-def test_time_does_not_double(tmp_path: Path) -> None:
-    """Rows of processor time say nothing of where its multiples were."""
+def stream_of_time(*parts: bytes) -> bytes:
+    return b"".join((frames.START, frames.head(unit=1), *frames.BLOCKS, *parts))
+
+
+def test_rows_of_time_are_put_together_by_it(tmp_path: Path) -> None:
+    """The second row is late, in the fourth interval nothing ran, thread 2 came in the third."""
     path = tmp_path / "P.kprof"
-    path.write_bytes(frames.START + frames.head(unit=1) + frames.frame("I", 2000))
+    content = stream_of_time(
+        *(frames.frame("L", 0), frames.frame("R", 1, 0, 1, 0, 3, 12, 0)),
+        *(frames.frame("L", 1005), frames.frame("R", 1, 12, 1, 0, 5, 20, 0)),
+        *(frames.frame("L", 2900), frames.frame("R", 1, 32, 1, 0, 7, 28, 0)),
+        *(frames.frame("R", 2, 60, 1, 1, 1, 7, 0), frames.frame("L", 3001)),
+        *(frames.frame("L", 4010), frames.frame("R", 1, 67, 1, 0, 11, 44, 0)),
+        *(frames.frame("I", 2000), frames.frame("L", 5000)),
+        *(frames.frame("R", 1, 111, 1, 0, 13, 52, 0), frames.frame("R", 2, 111, 1, 1, 2, 14, 0)),
+        *(frames.frame("L", 6000), frames.frame("R", 1, 177, 1, 0, 17, 68, 0)),
+    )
+    path.write_bytes(content)
+    profile = kprof.read(path)
+    assert (profile.interval, profile.unit) == (2000, "nanoseconds")
+    assert profile.thread.tolist() == [1, 1, 1, 1, 2, 2]
+    assert profile.counts.toarray().tolist() == [
+        [8, 0],
+        [7, 0],
+        [24, 0],
+        [17, 0],
+        [0, 1],
+        [0, 2],
+    ]
+    assert profile.start.tolist() == [0, 32, 67, 177, 60, 111]
+
+
+def test_time_that_is_not_told_is_that_of_the_start(tmp_path: Path) -> None:
+    """A profile has no times; what began together stays together."""
+    path = tmp_path / "P.kprof"
+    rows = [frames.frame("R", 1, 12 * n, 1, 0, 3, 12, 0) for n in range(5)]
+    path.write_bytes(stream_of_time(*rows, frames.frame("R", 2, 24, 1, 1, 1, 7, 0)))
+    longer = coarsened(kprof.read(path), 2000)
+    assert (longer.interval, longer.start.tolist()) == (2000, [0, 24, 48, 24])
+    assert longer.counts.toarray().tolist() == [[6, 0], [6, 0], [3, 0], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        stream(frames.frame("L", 1000)),
+        stream_of_time(frames.frame("L", 1000), frames.frame("L", 999)),
+    ],
+    ids=["of instructions", "back"],
+)
+def test_time_only_passes(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "P.kprof"
+    path.write_bytes(content)
     with pytest.raises(ArtefactError, match="damaged"):
         kprof.read(path)
 

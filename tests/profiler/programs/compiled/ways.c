@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { THREADS = 4, CALLS = 1000, CHILD_CALLS = 500 };
+enum { THREADS = 4, CALLS = 1000, CHILD_CALLS = 500, COMPUTED = 200000000, LONG_TURNS = 5 };
 
 __attribute__((noinline)) static int step(int number)
 {
@@ -59,7 +59,7 @@ static void child(void)
 /* Long enough for a few intervals. */
 static void compute(void)
 {
-	for (int call = 0; call < 200000000; call++)
+	for (int call = 0; call < COMPUTED; call++)
 		step(call);
 }
 
@@ -86,6 +86,11 @@ int main(int argc, char **argv)
 		signal(SIGUSR1, handle);
 		raise(SIGUSR1);
 	}
+	if (!strcmp(way, "compute"))
+		compute();
+	if (!strcmp(way, "long"))
+		for (int turn = 0; turn < LONG_TURNS; turn++)
+			compute();
 	if (!strcmp(way, "kill")) {
 		compute();
 		raise(SIGKILL);
