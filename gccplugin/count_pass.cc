@@ -83,6 +83,8 @@ class fast_pass : public gimple_opt_pass
 		remove_fake_edges();
 		loop_optimizer_finalize();
 		forget_purity(fn);
+		/* It may call itself. */
+		renew_calls(fn);
 		return 0;
 	}
 };

@@ -111,14 +111,8 @@ class exact_pass : public simple_ipa_opt_pass
 	/* Calls of what was pure, and what the splitting of blocks left to do. */
 	static void renew(cgraph_node *node)
 	{
-		basic_block block;
-
 		push_cfun(DECL_STRUCT_FUNCTION(node->decl));
-		FOR_EACH_BB_FN(block, cfun)
-		for (gimple_stmt_iterator gsi = gsi_start_bb(block); !gsi_end_p(gsi);
-		     gsi_next(&gsi))
-			if (is_gimple_call(gsi_stmt(gsi)))
-				update_stmt(gsi_stmt(gsi));
+		renew_calls(cfun);
 		cleanup_tree_cfg();
 		update_ssa(TODO_update_ssa);
 		cgraph_edge::rebuild_edges();

@@ -230,4 +230,14 @@ void forget_purity(function *fn)
 	node->set_pure_flag(false, false);
 }
 
+void renew_calls(function *fn)
+{
+	basic_block block;
+
+	FOR_EACH_BB_FN(block, fn)
+	for (gimple_stmt_iterator gsi = gsi_start_bb(block); !gsi_end_p(gsi); gsi_next(&gsi))
+		if (is_gimple_call(gsi_stmt(gsi)))
+			update_stmt(gsi_stmt(gsi));
+}
+
 } // namespace kadence

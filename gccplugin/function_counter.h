@@ -21,6 +21,9 @@ bool is_left_alone(function *fn);
 /* It writes memory now, whatever was declared or found out before. */
 void forget_purity(function *fn);
 
+/* Calls in `fn`, the current function, of what was pure; SSA form must be updated after it. */
+void renew_calls(function *fn);
+
 } // namespace kadence
 
 #endif
