@@ -93,6 +93,8 @@ void mark_blocks(function *fn)
 	const function_shape shape = shape_of(fn);
 	basic_block block;
 
+	/* Or marks are dropped of what is inlined into it. */
+	fn->debug_nonbind_markers = true;
 	functions.push_back({shape.name, shape.file, shape.cfg_checksum, (unsigned)blocks.size(),
 			     (unsigned)n_basic_blocks_for_fn(fn) - NUM_FIXED_BLOCKS});
 	FOR_EACH_BB_FN(block, fn)
@@ -101,6 +103,16 @@ void mark_blocks(function *fn)
 		mark(fn, block);
 		put_calls_into_scope(fn, block);
 	}
+}
+
+void adopt_marks(function *fn)
+{
+	basic_block block;
+
+	FOR_EACH_BB_FN(block, fn)
+	for (gimple_stmt_iterator gsi = gsi_start_bb(block); !gsi_end_p(gsi); gsi_next(&gsi))
+		if (is_mark(gsi_stmt(gsi)))
+			gimple_set_block(gsi_stmt(gsi), DECL_INITIAL(fn->decl));
 }
 
 static std::vector<unsigned> take_marks_of(basic_block block)

@@ -50,6 +50,12 @@ void keep_marks();
 /* Names the blocks of `fn`, the current function, and marks them. */
 void mark_blocks(function *fn);
 
+/*
+ * Call after functions were inlined into `fn`: where nothing else of an inlined function is left,
+ * the compiler drops debug statements of it. Now they are the function's own.
+ */
+void adopt_marks(function *fn);
+
 /* Removes the marks; by a block's index, the positions in named_blocks() whose marks it had. */
 std::map<int, std::vector<unsigned>> take_marks(function *fn);
 

@@ -2,6 +2,7 @@
 /*
  * Passes of profile mode: what counts blocks (block_marks.h says how blocks got their names).
  *
+ *   kadence_adoption  after the early inlining, which only moves marks from scope to scope.
  *   kadence_exact   a pass over the whole unit, right before the compiler's own `profile`: what
  *                   gcov counts is counted, and equals it, block for block. Calls may not return:
  *                   each has an edge of its own out of the function.
@@ -40,6 +41,24 @@ class mark_pass : public gimple_opt_pass
 	unsigned execute(function *fn) final override
 	{
 		mark_blocks(fn);
+		return 0;
+	}
+};
+
+const pass_data adoption_pass_data = {
+    GIMPLE_PASS, "kadence_adoption", OPTGROUP_NONE, TV_NONE, PROP_cfg | PROP_ssa, 0, 0, 0, 0,
+};
+
+class adoption_pass : public gimple_opt_pass
+{
+      public:
+	explicit adoption_pass(gcc::context *context) : gimple_opt_pass(adoption_pass_data, context)
+	{
+	}
+
+	unsigned execute(function *fn) final override
+	{
+		adopt_marks(fn);
 		return 0;
 	}
 };
@@ -117,6 +136,11 @@ class plain_pass : public gimple_opt_pass
 opt_pass *make_mark_pass(gcc::context *context)
 {
 	return new mark_pass(context);
+}
+
+opt_pass *make_adoption_pass(gcc::context *context)
+{
+	return new adoption_pass(context);
 }
 
 opt_pass *make_fast_pass(gcc::context *context)

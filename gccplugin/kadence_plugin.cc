@@ -122,6 +122,7 @@ void add_counting(const char *plugin_name)
 	kadence::keep_marks();
 	kadence::register_counter_roots(plugin_name);
 	add_pass_after(plugin_name, kadence::make_mark_pass(g), "kadence_cfg");
+	add_pass_after(plugin_name, kadence::make_adoption_pass(g), "einline");
 	add_pass(plugin_name, kadence::make_exact_pass(g, counting_fast), "profile",
 		 PASS_POS_INSERT_BEFORE);
 	if (counting_fast)

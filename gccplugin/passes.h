@@ -53,6 +53,9 @@ opt_pass *make_batch_pass(gcc::context *context, const redirecting &what);
 /* kadence_marks: names blocks and marks them. Must run right after kadence_cfg. */
 opt_pass *make_mark_pass(gcc::context *context);
 
+/* kadence_adoption: keeps the marks of what was inlined. Must run right after einline. */
+opt_pass *make_adoption_pass(gcc::context *context);
+
 /* kadence_exact: counts blocks where gcov does; with `fast`, only what kadence_fast won't see. */
 opt_pass *make_exact_pass(gcc::context *context, bool fast);
 
