@@ -185,23 +185,39 @@ static void survey(const IRSB *in, struct shape *shape)
 	drop_empty_probe(shape);
 }
 
-/* Appends `*place = *place op amount` and returns the new value. */
-static IRExpr *add_update(IRSB *out, void *place, IROp operation, IRExpr *amount)
-{
-	IRExpr *address = IRExpr_Const(IRConst_U64((ULong)(Addr)place));
-	IRTemp before = newIRTemp(out->tyenv, Ity_I64);
-	IRTemp after = newIRTemp(out->tyenv, Ity_I64);
-
-	addStmtToIRSB(out, IRStmt_WrTmp(before, IRExpr_Load(Iend_LE, Ity_I64, address)));
-	addStmtToIRSB(out,
-		      IRStmt_WrTmp(after, IRExpr_Binop(operation, IRExpr_RdTmp(before), amount)));
-	addStmtToIRSB(out, IRStmt_Store(Iend_LE, address, IRExpr_RdTmp(after)));
-	return IRExpr_RdTmp(after);
-}
-
 static IRExpr *constant(ULong value)
 {
 	return IRExpr_Const(IRConst_U64(value));
+}
+
+static IRExpr *add_operation(IRSB *out, IROp operation, IRExpr *one, IRExpr *other)
+{
+	IRTemp left = newIRTemp(out->tyenv, Ity_I64);
+	IRTemp result = newIRTemp(out->tyenv, Ity_I64);
+
+	addStmtToIRSB(out, IRStmt_WrTmp(left, one));
+	addStmtToIRSB(out,
+		      IRStmt_WrTmp(result, IRExpr_Binop(operation, IRExpr_RdTmp(left), other)));
+	return IRExpr_RdTmp(result);
+}
+
+static void add_to_counter(IRSB *out, UInt counter, IRExpr *amount)
+{
+	IRExpr *place = constant((ULong)(Addr)counter_place(counter));
+	IRExpr *before = IRExpr_Load(Iend_LE, Ity_I64, place);
+
+	addStmtToIRSB(out,
+		      IRStmt_Store(Iend_LE, place, add_operation(out, Iop_Add64, before, amount)));
+}
+
+/* Returns what is left. The budget lies where code reaches it without a register of its own. */
+static IRExpr *add_spending(IRSB *out, IRExpr *amount)
+{
+	const Int place = sizeof(VexGuestAMD64State) + BUDGET_PLACE;
+	IRExpr *left = add_operation(out, Iop_Sub64, IRExpr_Get(place, Ity_I64), amount);
+
+	addStmtToIRSB(out, IRStmt_Put(place, left));
+	return left;
 }
 
 static void add_interval_check(IRSB *out, IRExpr *budget, UInt counter)
@@ -247,19 +263,6 @@ static void add_request(IRSB *out, enum request request)
 	addStmtToIRSB(out, IRStmt_Store(Iend_LE, constant((ULong)(Addr)&kbbv_request), bytes));
 }
 
-static void add_spending(IRSB *out, UInt weight, UInt counter, Bool first)
-{
-	IRExpr *budget = add_update(out, &kbbv_budget, Iop_Sub64, constant(weight));
-
-	if (first)
-		add_interval_check(out, budget, counter);
-}
-
-static void add_count(IRSB *out, UInt counter)
-{
-	add_update(out, counter_place(counter), Iop_Add64, constant(1));
-}
-
 /* The first probe of a block that can't be left before it. */
 static Bool is_at_entry(const struct shape *shape, UInt probe)
 {
@@ -268,11 +271,15 @@ static Bool is_at_entry(const struct shape *shape, UInt probe)
 
 static void add_probe(IRSB *out, const struct shape *shape, UInt probe, UInt counter)
 {
+	IRExpr *budget;
+
 	if (is_at_entry(shape, probe))
 		translate_count_entries(counter_place(counter));
 	else
-		add_count(out, counter);
-	add_spending(out, shape->probes[probe].weight, counter, probe == 0);
+		add_to_counter(out, counter, constant(1));
+	budget = add_spending(out, constant(shape->probes[probe].weight));
+	if (probe == 0)
+		add_interval_check(out, budget, counter);
 }
 
 /* Counts one more completion where the guard holds, so that the exit is about to be taken. */
@@ -281,8 +288,8 @@ static void add_completion(IRSB *out, IRExpr *guard, UInt counter)
 	IRTemp completed = newIRTemp(out->tyenv, Ity_I64);
 
 	addStmtToIRSB(out, IRStmt_WrTmp(completed, IRExpr_Unop(Iop_1Uto64, guard)));
-	add_update(out, &kbbv_budget, Iop_Sub64, IRExpr_RdTmp(completed));
-	add_update(out, counter_place(counter), Iop_Add64, IRExpr_RdTmp(completed));
+	add_to_counter(out, counter, IRExpr_RdTmp(completed));
+	add_spending(out, IRExpr_RdTmp(completed));
 }
 
 static Bool completes_repeated(const IRStmt *statement, const struct shape *shape, Bool inside)
@@ -313,8 +320,8 @@ static void copy_with_probes(const IRSB *in, IRSB *out, const struct shape *shap
 		}
 	}
 	if (shape->repeated && !falls_back_to(in, shape->repeated)) {
-		add_count(out, repeated_counter);
-		add_spending(out, 1, repeated_counter, False);
+		add_to_counter(out, repeated_counter, constant(1));
+		add_spending(out, constant(1));
 	}
 }
 

@@ -244,17 +244,22 @@ struct call {
 enum { NO_CALL = ~0U };
 
 struct thread {
-	UInt serial; /* 1 for the first; never used again, unlike a ThreadId */
-	Long budget; /* instructions left in the row while another thread runs */
+	ThreadId id;
+	Bool started; /* so that it has a budget */
+	UInt serial;  /* 1 for the first; never used again, unlike a ThreadId */
 	struct row row;
 	struct _VgHashTable *calls; /* tallies, or NULL */
 	UInt row_calls;		    /* how many of them the row has */
 	struct call call;
+	ULong instructions; /* that it has run, as far as harvested */
 	ULong granted; /* instructions that it was given to run, what is left of them included */
 };
 
-/* Instructions that the running thread may still execute in its row. */
-extern Long kbbv_budget;
+/*
+ * The instructions that a thread may still execute in its row are in its first shadow state, of
+ * which Valgrind makes no use for itself: at this offset, 64 bits.
+ */
+enum { BUDGET_SHADOW = 1, BUDGET_PLACE = 0 };
 
 /* The interval is doubled where a thread would have more than `most_rows` (even; 0: never). */
 void threads_initialise(ULong interval, ULong most_rows);
@@ -265,13 +270,14 @@ void threads_created(ThreadId parent, ThreadId id);
 void threads_start_client_code(ThreadId id, ULong blocks_dispatched);
 void threads_stop_client_code(ThreadId id, ULong blocks_dispatched);
 void threads_deliver_signal(ThreadId id, Int number, Bool alternative_stack);
+void threads_return_from_signal(ThreadId id, Int number);
 void threads_exit(ThreadId id);
 void threads_finish_rows(void);
 ULong threads_instructions(void); /* of all threads */
 void threads_forked(ThreadId id); /* in the child */
 UInt threads_ever(void);
 
-/* Instructions that it has run; only right while it is the one that runs. */
+/* Instructions that it has run. */
 ULong threads_clock(const struct thread *thread);
 
 /* ---- calls.c: tallies of a thread's system calls -------------------------------------------- */

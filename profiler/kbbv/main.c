@@ -215,6 +215,7 @@ static void before_options(void)
 	VG_(track_start_client_code)(threads_start_client_code);
 	VG_(track_stop_client_code)(threads_stop_client_code);
 	VG_(track_pre_deliver_signal)(threads_deliver_signal);
+	VG_(track_post_deliver_signal)(threads_return_from_signal);
 	VG_(track_pre_thread_ll_create)(threads_created);
 	VG_(track_pre_thread_ll_exit)(threads_exit);
 

@@ -16,8 +16,6 @@
 extern Bool VG_(in_generated_code);
 extern Bool VG_(is_exiting)(ThreadId id);
 
-Long kbbv_budget;
-
 static ULong finest_interval;
 static ULong most_rows;
 static ULong interval;
@@ -30,7 +28,6 @@ void threads_initialise(ULong instructions_per_row, ULong most)
 {
 	interval = finest_interval = instructions_per_row;
 	most_rows = most;
-	kbbv_budget = (Long)interval;
 	threads = VG_(calloc)("kbbv.threads", VG_N_THREADS, sizeof(*threads));
 }
 
@@ -43,8 +40,8 @@ struct thread *threads_of(ThreadId id)
 {
 	if (!threads[id]) {
 		threads[id] = VG_(calloc)("kbbv.thread", 1, sizeof(struct thread));
+		threads[id]->id = id;
 		threads[id]->serial = ++serials;
-		threads[id]->budget = (Long)interval;
 		threads[id]->granted = interval;
 		threads[id]->call.number = NO_CALL;
 	}
@@ -62,9 +59,27 @@ void threads_created(ThreadId parent __attribute__((unused)), ThreadId id)
 	threads_of(id);
 }
 
+static Long budget_of(const struct thread *thread)
+{
+	Long budget;
+
+	VG_(get_shadow_regs_area)
+	(thread->id, (UChar *)&budget, BUDGET_SHADOW, BUDGET_PLACE, sizeof(budget));
+	return budget;
+}
+
+static void set_budget(const struct thread *thread, Long budget)
+{
+	VG_(set_shadow_regs_area)
+	(thread->id, BUDGET_SHADOW, BUDGET_PLACE, sizeof(budget), (const UChar *)&budget);
+}
+
 static void harvest(struct thread *thread)
 {
-	all_instructions += row_harvest(&thread->row);
+	ULong instructions = row_harvest(&thread->row);
+
+	thread->instructions += instructions;
+	all_instructions += instructions;
 }
 
 static void write_row(struct thread *thread)
@@ -96,10 +111,8 @@ static void lengthen_row(struct thread *thread)
 	if (thread->granted % interval == 0)
 		return;
 	thread->granted += interval / 2;
-	if (thread == current)
-		kbbv_budget += (Long)interval / 2;
-	else
-		thread->budget += (Long)interval / 2;
+	if (thread->started)
+		set_budget(thread, budget_of(thread) + (Long)interval / 2);
 }
 
 /*
@@ -126,21 +139,22 @@ static void double_interval(void)
  */
 void threads_interval_end(ULong counter)
 {
+	Long budget;
+
 	*counter_place((UInt)counter) -= 1;
 	harvest(current);
 	*counter_place((UInt)counter) += 1;
 	finish_row(current);
 	if (most_rows && current->granted / interval >= most_rows)
 		double_interval();
-	while (kbbv_budget < 0) {
-		kbbv_budget += (Long)interval;
+	for (budget = budget_of(current); budget < 0; budget += (Long)interval)
 		current->granted += interval;
-	}
+	set_budget(current, budget);
 }
 
 ULong threads_clock(const struct thread *thread)
 {
-	return thread->granted - (ULong)kbbv_budget;
+	return thread->granted - (ULong)budget_of(thread);
 }
 
 void threads_start_client_code(ThreadId id, ULong blocks_dispatched __attribute__((unused)))
@@ -149,12 +163,12 @@ void threads_start_client_code(ThreadId id, ULong blocks_dispatched __attribute_
 
 	if (thread == current)
 		return;
-	if (current) {
+	if (current)
 		harvest(current);
-		current->budget = kbbv_budget;
-	}
 	current = thread;
-	kbbv_budget = thread->budget;
+	if (!thread->started)
+		set_budget(thread, (Long)thread->granted);
+	thread->started = True;
 	if (thread->row.instructions == 0)
 		thread->row.start = all_instructions;
 }
@@ -167,8 +181,9 @@ static void take_back(ThreadId id)
 
 	harvest(thread);
 	missing = row_take_back(&thread->row, VG_(get_IP)(id));
+	thread->instructions -= missing;
 	all_instructions -= missing;
-	kbbv_budget += (Long)missing;
+	set_budget(thread, budget_of(thread) + (Long)missing);
 }
 
 /* A handler is about to be entered; other signals are delivered between blocks. */
@@ -177,6 +192,15 @@ void threads_deliver_signal(ThreadId id, Int number __attribute__((unused)),
 {
 	if (VG_(in_generated_code))
 		take_back(id);
+}
+
+/* The state that a handler returns to is as old as the signal. */
+void threads_return_from_signal(ThreadId id, Int number __attribute__((unused)))
+{
+	struct thread *thread = threads_of(id);
+
+	harvest(thread);
+	set_budget(thread, (Long)(thread->granted - thread->instructions));
 }
 
 /* A thread that is told to end in the midst of its code has a fault that nobody handles. */
@@ -226,8 +250,10 @@ static void forget_row(struct thread *thread)
 	row_clear(&thread->row);
 	thread->row.start = 0;
 	calls_forget(thread);
+	thread->instructions = 0;
 	thread->granted = interval;
 	thread->call.number = NO_CALL;
+	set_budget(thread, (Long)interval);
 }
 
 /* What ran until now is the parent's; of its threads only the one that forked is here. */
@@ -247,5 +273,4 @@ void threads_forked(ThreadId id)
 	own->serial = serials = 1;
 	current = own;
 	all_instructions = 0;
-	kbbv_budget = (Long)interval;
 }

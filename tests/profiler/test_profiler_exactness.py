@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from kadence.profiler import kprof
@@ -68,6 +69,16 @@ def test_instructions_of_all_processes(
     assert totals(found) == single_steps(program, lives, way, ROUNDS)
     assert all(profile.facts["complete"] for profile in found)
     assert all((profile.instructions < interval + LONGEST_BLOCK).all() for profile in found)
+
+
+def test_rows_do_not_drift_where_handlers_return(
+    program: Compile, kadence: Kadence, tmp_path: Path
+) -> None:
+    lives = program("lives.c", *FREE)
+    (profile,) = profiles(kadence, tmp_path, 199, lives, "handled fault", ROUNDS)
+    ends = np.cumsum(profile.instructions)[:-1]
+    assert len(ends) > 20
+    assert (np.abs(ends % -199) < LONGEST_BLOCK).all()
 
 
 def test_repeated_and_restarted_instructions(
