@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is known of the program's descriptors: where its transfers in a file go on, and who is at
- * the other end of a socket. A transfer is sequential if it begins where the descriptor's last
- * one ended; the first is. Descriptors that share an offset (by dup, or with another process) are
- * each taken for themselves.
+ * What is known of the program's descriptors: what they are, where its transfers in a file go on,
+ * and who is at the other end of a socket. A transfer is sequential if it begins where the
+ * descriptor's last one ended; the first is. Descriptors that share an offset (by dup, or with
+ * another process) are each taken for themselves.
  */
 
 #include "pub_tool_libcbase.h"
@@ -18,6 +18,7 @@ enum { MOST = 1 << 16, LARGEST_ADDRESS = 128 };
 extern SysRes VG_(do_syscall)(UWord number, UWord, UWord, UWord, UWord, UWord, UWord, UWord, UWord);
 
 struct state {
+	enum descriptor kind;
 	Bool moved;
 	ULong position; /* of the next transfer that names none */
 	ULong end;	/* of the last transfer */
@@ -28,14 +29,15 @@ struct state {
 static struct state *states;
 static UInt states_capacity;
 
-static struct state *state_of(UWord descriptor)
+/* Of an argument of a system call, the kernel takes the lower half for a descriptor. */
+static struct state *state_of(UWord argument)
 {
-	UInt capacity;
+	UInt descriptor = (UInt)argument, capacity;
 
 	if (descriptor >= MOST)
 		return NULL;
 	if (descriptor >= states_capacity) {
-		capacity = 2 * (UInt)descriptor + 16;
+		capacity = 2 * descriptor + 16;
 		states = VG_(realloc)("kbbv.descriptors", states, capacity * sizeof(*states));
 		VG_(memset)
 		(states + states_capacity, 0, (capacity - states_capacity) * sizeof(*states));
@@ -44,8 +46,10 @@ static struct state *state_of(UWord descriptor)
 	return &states[descriptor];
 }
 
-static void forget(UWord descriptor)
+static void forget(UWord argument)
 {
+	UInt descriptor = (UInt)argument;
+
 	if (descriptor < states_capacity)
 		states[descriptor] = (struct state){0};
 }
@@ -53,6 +57,39 @@ static void forget(UWord descriptor)
 static void forget_all(void)
 {
 	VG_(memset)(states, 0, states_capacity * sizeof(*states));
+}
+
+static enum descriptor ask_for_kind(Int descriptor)
+{
+	struct vg_stat status;
+
+	if (descriptor < 0 || VG_(fstat)(descriptor, &status) != 0)
+		return NO_DESCRIPTOR;
+	switch (status.mode & VKI_S_IFMT) {
+	case VKI_S_IFREG:
+	case VKI_S_IFDIR:
+		return FILE_DESCRIPTOR;
+	case VKI_S_IFSOCK:
+		return SOCKET;
+	case VKI_S_IFIFO:
+		return PIPE;
+	case VKI_S_IFCHR:
+	case VKI_S_IFBLK:
+		return DEVICE;
+	default:
+		return OTHER_DESCRIPTOR;
+	}
+}
+
+enum descriptor descriptors_kind(UWord descriptor)
+{
+	struct state *state = state_of(descriptor);
+
+	if (!state)
+		return ask_for_kind((Int)descriptor);
+	if (state->kind == NO_DESCRIPTOR)
+		state->kind = ask_for_kind((Int)descriptor);
+	return state->kind;
 }
 
 static Bool names_place(UInt number)

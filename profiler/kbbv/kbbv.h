@@ -316,6 +316,7 @@ void calls_forget(struct thread *thread);
 
 enum { NO_PEER = 0 };
 
+enum descriptor descriptors_kind(UWord descriptor); /* NO_DESCRIPTOR: there is none */
 enum access descriptors_moved(UInt number, const UWord *arguments, ULong bytes);
 void descriptors_after(UInt number, const UWord *arguments, UWord result);
 UInt descriptors_peer(UWord descriptor);

@@ -6,7 +6,6 @@
 
 #include "pub_tool_libcbase.h"
 #include "pub_tool_libcassert.h"
-#include "pub_tool_libcfile.h"
 #include "pub_tool_mallocfree.h"
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_threadstate.h"
@@ -111,28 +110,6 @@ static struct rule rule_of(UInt number)
 	return number < NAMES ? rules[number] : none;
 }
 
-static enum descriptor kind_of(Int descriptor)
-{
-	struct vg_stat status;
-
-	if (descriptor < 0 || VG_(fstat)(descriptor, &status) != 0)
-		return NO_DESCRIPTOR;
-	switch (status.mode & VKI_S_IFMT) {
-	case VKI_S_IFREG:
-	case VKI_S_IFDIR:
-		return FILE_DESCRIPTOR;
-	case VKI_S_IFSOCK:
-		return SOCKET;
-	case VKI_S_IFIFO:
-		return PIPE;
-	case VKI_S_IFCHR:
-	case VKI_S_IFBLK:
-		return DEVICE;
-	default:
-		return OTHER_DESCRIPTOR;
-	}
-}
-
 static Bool is_exec(UInt number)
 {
 	return number == __NR_execve || number == __NR_execveat;
@@ -159,7 +136,7 @@ void systemcalls_before(ThreadId id, UInt number, UWord *arguments,
 	calls_begin(thread, call);
 	/* The descriptor may be gone when the call returns. */
 	if (rule.descriptor)
-		call->descriptor = kind_of((Int)arguments[rule.descriptor - 1]);
+		call->descriptor = descriptors_kind(arguments[rule.descriptor - 1]);
 	memory_before(id, number, arguments);
 	if (is_exit(number)) {
 		exits = True;
@@ -315,8 +292,8 @@ void systemcalls_after(ThreadId id, UInt number, UWord *arguments,
 		note_transfer(call, arguments, result);
 	calls_tally(thread, call);
 	call->number = NO_CALL;
-	if (sr_isError(result))
-		return;
+	if (sr_isError(result) && number != __NR_close)
+		return; /* what can't be closed in order is closed all the same */
 	descriptors_after(number, arguments, sr_Res(result));
 	note_facts(number, arguments);
 	memory_after(id, number, arguments, sr_Res(result));

@@ -92,6 +92,15 @@ def test_the_library_stands_between(profile: Profile) -> None:
     assert {profile.call_sites[call.site].line for call in calls if call.site is not None}
 
 
+def test_a_number_stands_for_what_has_it_at_the_time(profile: Profile) -> None:
+    calls = calls_in(profile, "by_one_number", "write")
+    assert {(call.descriptor, call.count, call.bytes) for call in calls} == {
+        ("pipe", 1, 11),
+        ("socket", 1, 0),
+        ("file", 1, 17),
+    }
+
+
 def test_peers(profile: Profile, folder: Path) -> None:
     seen = {}
     for function, name in (

@@ -83,6 +83,21 @@ __attribute__((noinline)) static void to_a_path(const char *path)
 	check(send(here, bytes, 9, 0), 9);
 }
 
+/* A pipe's number becomes a socket's, and when that is closed, a file's. */
+__attribute__((noinline)) static void by_one_number(const char *path)
+{
+	int ends[2], number;
+
+	check(pipe(ends), 0);
+	number = ends[1];
+	check(write(number, bytes, 11), 11);
+	check(dup2(socket(AF_INET, SOCK_DGRAM, 0), number), number);
+	check(write(number, bytes, 13), -1);
+	check(close(number), 0);
+	check(open(path, O_WRONLY), number);
+	check(write(number, bytes, 17), 17);
+}
+
 int main(int argc, char **argv)
 {
 	int file = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
@@ -97,5 +112,6 @@ int main(int argc, char **argv)
 	by_stdio(stream);
 	to_two_peers();
 	to_a_path(argv[2]);
+	by_one_number(argv[1]);
 	return failures;
 }
