@@ -9,85 +9,15 @@
  *     if (budget < 0) threads_interval_end(counter)   (first probe of a block only)
  *
  * The first counter of a block is that of its entries, which VEX counts more cheaply than any IR
- * would (translate.c), where the first run begins with the block.
- *
- * An instruction counts where it completes, which matters for three kinds:
- *
- *   - one that leaves the block to be executed again (VEX does so where the compare-and-swap of
- *     a locked instruction failed) belongs to the run after that exit;
- *   - a string instruction with a repeat prefix is for VEX a loop whose every round jumps to
- *     the instruction itself; it has a counter of its own, bumped where the loop is left;
- *   - one that faults leaves the rest of its run undone, which is taken back (threads.c); one
- *     that can only fault does not count.
+ * would (translate.c), where the first run begins with the block. What the runs are, and what
+ * counts in them, is at the head of shape.c.
  */
 
 #include "pub_tool_libcbase.h"
 #include "pub_tool_libcassert.h"
 #include "libvex_guest_amd64.h"
 #include "pub_tool_machine.h"
-#include "kbbv.h"
-
-enum { MAXIMUM_PROBES = 256, MAXIMUM_INSTRUCTIONS = 256, NO_ENTRY = -1 };
-
-enum instruction { ORDINARY, CONDITIONAL_BRANCH, REPEATED_STRING };
-
-struct probe {
-	Int after; /* index of the statement it follows */
-	UInt weight;
-};
-
-/* What there is to count in a block. */
-struct shape {
-	struct probe probes[MAXIMUM_PROBES];
-	UInt used;
-	Int entry; /* statement that marks the first instruction, or NO_ENTRY: left before it */
-	UInt instructions;
-	UChar lengths[MAXIMUM_INSTRUCTIONS];
-	Addr repeated; /* address of the block's repeated string instruction, or 0 */
-};
-
-static Bool is_prefix(UChar byte)
-{
-	switch (byte) {
-	case 0x26:
-	case 0x2e:
-	case 0x36:
-	case 0x3e:
-	case 0x64 ... 0x67:
-	case 0xf0:
-	case 0xf2:
-	case 0xf3:
-		return True;
-	default:
-		return False;
-	}
-}
-
-static Bool is_string_operation(UChar opcode)
-{
-	return (opcode >= 0x6c && opcode <= 0x6f) || (opcode >= 0xa4 && opcode <= 0xa7) ||
-	       (opcode >= 0xaa && opcode <= 0xaf);
-}
-
-static enum instruction classify(const UChar *code, UInt length)
-{
-	Bool repeated = False;
-	UInt i = 0;
-
-	for (; i < length && is_prefix(code[i]); i++)
-		repeated = repeated || code[i] == 0xf2 || code[i] == 0xf3;
-	if (i < length && (code[i] & 0xf0) == 0x40) /* REX */
-		i++;
-	if (i >= length)
-		return ORDINARY;
-	if (repeated && is_string_operation(code[i]))
-		return REPEATED_STRING;
-	if ((code[i] & 0xf0) == 0x70 || (code[i] & 0xfc) == 0xe0)
-		return CONDITIONAL_BRANCH;
-	if (code[i] == 0x0f && i + 1 < length && (code[i + 1] & 0xf0) == 0x80)
-		return CONDITIONAL_BRANCH;
-	return ORDINARY;
-}
+#include "shape.h"
 
 /* FNV-1a over the guest's bytes. */
 static ULong fingerprint(const VexGuestExtents *extents)
@@ -101,88 +31,6 @@ static ULong fingerprint(const VexGuestExtents *extents)
 			hash = (hash ^ code[i]) * 0x100000001b3ULL;
 	}
 	return hash;
-}
-
-/* A probe that counts nothing is no probe. */
-static void drop_empty_probe(struct shape *shape)
-{
-	if (shape->used > 0 && shape->probes[shape->used - 1].weight == 0)
-		shape->used--;
-}
-
-static void open_probe(struct shape *shape, Int after, UInt weight)
-{
-	drop_empty_probe(shape);
-	tl_assert(shape->used < MAXIMUM_PROBES);
-	shape->probes[shape->used++] = (struct probe){after, weight};
-}
-
-static Bool leads_to(const IRConst *target, Addr address)
-{
-	return target->tag == Ico_U64 && target->Ico.U64 == address;
-}
-
-static Bool falls_back_to(const IRSB *block, Addr address)
-{
-	return block->next->tag == Iex_Const && leads_to(block->next->Iex.Const.con, address);
-}
-
-static void survey_exit(struct shape *shape, Int index, const IRStmt *exit, Addr address,
-			enum instruction kind)
-{
-	struct probe *probe = &shape->probes[shape->used - 1];
-
-	if (kind == REPEATED_STRING)
-		return;
-	if (kind == ORDINARY && leads_to(exit->Ist.Exit.dst, address)) {
-		probe->weight--;
-		open_probe(shape, index, 1);
-	} else {
-		open_probe(shape, index, 0);
-	}
-}
-
-/* What the last instruction of a block does if it is one that only ever faults. */
-static Bool never_completes(IRJumpKind kind)
-{
-	return kind == Ijk_NoDecode || kind == Ijk_SigILL || kind == Ijk_SigSEGV ||
-	       kind == Ijk_SigBUS;
-}
-
-/* The repeated string instruction, if any, is the last of a block. */
-static void survey(const IRSB *in, struct shape *shape)
-{
-	enum instruction kind = ORDINARY;
-	Addr address = 0;
-
-	shape->used = 0;
-	shape->entry = NO_ENTRY;
-	shape->instructions = 0;
-	shape->repeated = 0;
-	for (Int i = 0; i < in->stmts_used; i++) {
-		const IRStmt *statement = in->stmts[i];
-
-		if (statement->tag == Ist_IMark) {
-			address = statement->Ist.IMark.addr;
-			kind = classify((const UChar *)address, statement->Ist.IMark.len);
-			tl_assert(shape->instructions < MAXIMUM_INSTRUCTIONS);
-			shape->lengths[shape->instructions] = (UChar)statement->Ist.IMark.len;
-			if (shape->instructions++ == 0) {
-				if (shape->used == 0)
-					shape->entry = i;
-				open_probe(shape, i, 0);
-			}
-			if (kind == REPEATED_STRING)
-				shape->repeated = address;
-			else
-				shape->probes[shape->used - 1].weight++;
-		} else if (statement->tag == Ist_Exit) {
-			survey_exit(shape, i, statement, address, kind);
-		}
-	}
-	if (shape->used > 0 && never_completes(in->jumpkind))
-		shape->probes[shape->used - 1].weight--;
-	drop_empty_probe(shape);
 }
 
 static IRExpr *constant(ULong value)
@@ -292,6 +140,11 @@ static void add_completion(IRSB *out, IRExpr *guard, UInt counter)
 	add_spending(out, IRExpr_RdTmp(completed));
 }
 
+static Bool falls_back_to(const IRSB *block, Addr address)
+{
+	return block->next->tag == Iex_Const && leads_to(block->next->Iex.Const.con, address);
+}
+
 static Bool completes_repeated(const IRStmt *statement, const struct shape *shape, Bool inside)
 {
 	return inside && statement->tag == Ist_Exit &&
@@ -338,7 +191,7 @@ IRSB *kbbv_instrument(VgCallbackClosure *closure __attribute__((unused)), IRSB *
 	UInt counters;
 	IRSB *out;
 
-	survey(in, &shape);
+	shape_survey(in, &shape);
 	if (shape.used == 0 && !shape.repeated)
 		return in;
 	for (counters = 0; counters < shape.used; counters++)
