@@ -119,7 +119,7 @@ static Bool is_recordable(const HChar *path, UInt depth)
 static void finish_profile(const HChar *path, Bool recorded)
 {
 	threads_finish_rows();
-	systemcalls_write_facts();
+	facts_write();
 	stream_begin(FRAME_EXEC);
 	stream_text(path);
 	stream_number(recorded);

@@ -327,11 +327,16 @@ UInt peers_of_address(const UChar *address, UInt length);
 void systemcalls_before(ThreadId id, UInt number, UWord *arguments, UInt count);
 void systemcalls_after(ThreadId id, UInt number, UWord *arguments, UInt count, SysRes result);
 void systemcalls_name(UInt number);
-void systemcalls_forked(ThreadId id); /* in the parent */
 void systemcalls_in_child(void);
 void systemcalls_finish(void); /* counts those that are under way */
-void systemcalls_write_facts(void);
 /* False where the process ends otherwise than by its own call. */
 Bool systemcalls_exit_status(ULong *status);
+
+/* ---- facts.c: what system calls tell about the run as a whole ------------------------------ */
+
+void facts_note(UInt number, const UWord *arguments); /* of a call that did not fail */
+void facts_forked(void);			      /* in the parent */
+void facts_in_child(void);
+void facts_write(void);
 
 #endif

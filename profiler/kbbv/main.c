@@ -45,7 +45,7 @@
  *   - what is counted at a block:            add_probe() in instrument.c
  *   - which calls move bytes or have a descriptor: rules[] in systemcalls.c
  *   - what is told of a system call:         struct calls, calls.c
- *   - what is told about the whole run:      note_facts() in systemcalls.c
+ *   - what is told about the whole run:      facts_note() in facts.c
  *   - what is told about a block:            describe() in blocks.c
  *   - which functions allocate:              allocators[] in sites.c
  *   - which calls change the memory:         memory_after() in memory.c
@@ -149,6 +149,12 @@ static void before_fork(ThreadId id)
 	memory_look(threads_of(id)->serial);
 }
 
+static void in_parent(ThreadId id)
+{
+	facts_forked();
+	memory_forked(id);
+}
+
 /* A forked child has a profile of its own, that begins here. */
 static void in_child(ThreadId id)
 {
@@ -157,6 +163,7 @@ static void in_child(ThreadId id)
 	stream_forked();
 	threads_forked(id);
 	systemcalls_in_child();
+	facts_in_child();
 	residency_forked();
 	memory_in_child(FIRST_THREAD);
 }
@@ -181,7 +188,7 @@ static void after_options(void)
 	threads_initialise((ULong)interval, (ULong)most_rows);
 	memory_initialise((ULong)interval);
 	exec_initialise();
-	VG_(atfork)(before_fork, systemcalls_forked, in_child);
+	VG_(atfork)(before_fork, in_parent, in_child);
 }
 
 /* Valgrind passes no status: the program's own call tells it, and of a signal nobody does. */
@@ -193,7 +200,7 @@ static void finish(Int no_status __attribute__((unused)))
 		return;
 	systemcalls_finish();
 	threads_finish_rows();
-	systemcalls_write_facts();
+	facts_write();
 	stream_begin(FRAME_END);
 	if (systemcalls_exit_status(&status))
 		stream_number(status);

@@ -4,22 +4,15 @@
  * that the kernel restarts after a signal returns, and counts, once.
  */
 
-#include "pub_tool_libcbase.h"
-#include "pub_tool_libcassert.h"
-#include "pub_tool_mallocfree.h"
-#include "pub_tool_aspacemgr.h"
 #include "pub_tool_threadstate.h"
 #include "pub_tool_vkiscnums.h"
 #include "kbbv.h"
-
-/* Declared as in Valgrind's pub_core_clientstate.h, and exported by libcoregrind. */
-extern Bool VG_(resolve_filename)(Int descriptor, const HChar **name);
 
 static const HChar *const names[] = {
 #include "systemcall_names.h"
 };
 
-enum { NAMES = sizeof(names) / sizeof(names[0]), FAMILIES = 64, SHARING = 3 };
+enum { NAMES = sizeof(names) / sizeof(names[0]) };
 
 /* Which argument is a descriptor, and whether the result is the number of bytes moved. */
 struct rule {
@@ -95,10 +88,6 @@ static const struct rule rules[NAMES] = {
     [__NR_epoll_pwait] = ON(1),
 };
 
-static ULong processes = 1;
-static Bool shared_memory;
-static ULong peak_mapped;
-static ULong families; /* one bit for each address family */
 static Bool named[NAMES];
 static Bool exits;
 static ULong exit_status;
@@ -181,80 +170,6 @@ static ULong transferred(UInt number, const UWord *arguments, SysRes result)
 	return rule_of(number).transfers ? sr_Res(result) : 0;
 }
 
-static Bool starts_with(const HChar *text, const HChar *prefix)
-{
-	return VG_(strncmp)(text, prefix, VG_(strlen)(prefix)) == 0;
-}
-
-static Bool maps_shared_memory(const UWord *arguments)
-{
-	const HChar *name;
-
-	if (!(arguments[3] & SHARING) || (arguments[3] & SHARING) == VKI_MAP_PRIVATE)
-		return False;
-	if (arguments[3] & VKI_MAP_ANONYMOUS)
-		return True;
-	return VG_(resolve_filename)((Int)arguments[4], &name) &&
-	       (starts_with(name, "/dev/shm/") || starts_with(name, "/memfd:"));
-}
-
-/* Without what is only reserved: mapped, but accessible to nobody. */
-static ULong mapped_bytes(void)
-{
-	static Addr *starts;
-	static Int capacity = 256;
-	const UInt client = SkFileC | SkAnonC | SkShmC;
-	ULong bytes = 0;
-	Int count;
-
-	if (!starts)
-		starts = VG_(malloc)("kbbv.segments", (SizeT)capacity * sizeof(*starts));
-	while ((count = VG_(am_get_segment_starts)(client, starts, capacity)) < 0) {
-		capacity = -2 * count;
-		starts = VG_(realloc)("kbbv.segments", starts, (SizeT)capacity * sizeof(*starts));
-	}
-	for (Int i = 0; i < count; i++) {
-		const NSegment *segment = VG_(am_find_nsegment)(starts[i]);
-
-		if (segment->hasR || segment->hasW || segment->hasX)
-			bytes += segment->end - segment->start + 1;
-	}
-	return bytes;
-}
-
-static void note_mapping(void)
-{
-	ULong bytes = mapped_bytes();
-
-	if (bytes > peak_mapped)
-		peak_mapped = bytes;
-}
-
-/* What concerns the run as a whole. */
-static void note_facts(UInt number, const UWord *arguments)
-{
-	switch (number) {
-	case __NR_socket:
-	case __NR_socketpair:
-		if (arguments[0] < FAMILIES)
-			families |= 1ULL << arguments[0];
-		break;
-	case __NR_mmap:
-		shared_memory = shared_memory || maps_shared_memory(arguments);
-		note_mapping();
-		break;
-	case __NR_shmat:
-		shared_memory = True;
-		note_mapping();
-		break;
-	case __NR_mprotect:
-	case __NR_mremap:
-	case __NR_brk:
-		note_mapping();
-		break;
-	}
-}
-
 static Bool transfers(UInt number)
 {
 	return rule_of(number).transfers || number == __NR_sendmmsg || number == __NR_recvmmsg;
@@ -295,7 +210,7 @@ void systemcalls_after(ThreadId id, UInt number, UWord *arguments,
 	if (sr_isError(result) && number != __NR_close)
 		return; /* what can't be closed in order is closed all the same */
 	descriptors_after(number, arguments, sr_Res(result));
-	note_facts(number, arguments);
+	facts_note(number, arguments);
 	memory_after(id, number, arguments, sr_Res(result));
 }
 
@@ -316,37 +231,7 @@ void systemcalls_name(UInt number)
 	stream_finish();
 }
 
-void systemcalls_forked(ThreadId id)
-{
-	processes++;
-	memory_forked(id);
-}
-
-/* Its sockets and shared memory are still there. */
 void systemcalls_in_child(void)
 {
-	processes = 1;
-	peak_mapped = 0;
 	exits = False;
-}
-
-void systemcalls_write_facts(void)
-{
-	UInt count = 0;
-
-	note_mapping();
-	for (UInt family = 0; family < FAMILIES; family++)
-		count += (families >> family) & 1;
-	stream_begin(FRAME_FACTS);
-	stream_number(threads_ever());
-	stream_number(processes);
-	stream_number(shared_memory);
-	stream_number(peak_mapped);
-	stream_number(memory_rows_unseen());
-	stream_number(count);
-	for (UInt family = 0; family < FAMILIES; family++) {
-		if ((families >> family) & 1)
-			stream_number(family);
-	}
-	stream_finish();
 }
