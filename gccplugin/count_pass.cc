@@ -10,9 +10,6 @@
  *                   branches that choose between two values are no branches any more, and their
  *                   marks are gone with them. All that gcov sees is still there. Calls are taken
  *                   to return.
- *   kadence_plain   before the compiler leaves GIMPLE: counters were volatile, lest loads and
- *                   stores of them leave their loops and a look from outside find nothing; now
- *                   they become plain, so that counting is one instruction.
  *
  * To see their work: -fdump-tree-kadence_fast and -fdump-ipa-kadence_exact, which tell of each
  * block that is counted which named ones it consists of.
@@ -20,7 +17,6 @@
 #include "passes.h"
 #include "block_marks.h"
 #include "function_counter.h"
-#include "loop_counters.h"
 
 namespace kadence
 {
@@ -108,29 +104,6 @@ class fast_pass : public gimple_opt_pass
 	}
 };
 
-const pass_data plain_pass_data = {
-    GIMPLE_PASS, "kadence_plain", OPTGROUP_NONE, TV_NONE, PROP_cfg, 0, 0, 0, 0,
-};
-
-class plain_pass : public gimple_opt_pass
-{
-      public:
-	explicit plain_pass(gcc::context *context) : gimple_opt_pass(plain_pass_data, context)
-	{
-	}
-
-	unsigned execute(function *fn) final override
-	{
-		basic_block block;
-
-		FOR_EACH_BB_FN(block, fn)
-		for (gimple_stmt_iterator gsi = gsi_start_bb(block); !gsi_end_p(gsi);
-		     gsi_next(&gsi))
-			make_counter_plain(gsi_stmt(gsi));
-		return 0;
-	}
-};
-
 } // namespace
 
 opt_pass *make_mark_pass(gcc::context *context)
@@ -146,11 +119,6 @@ opt_pass *make_adoption_pass(gcc::context *context)
 opt_pass *make_fast_pass(gcc::context *context)
 {
 	return new fast_pass(context);
-}
-
-opt_pass *make_plain_pass(gcc::context *context)
-{
-	return new plain_pass(context);
 }
 
 } // namespace kadence

@@ -15,7 +15,6 @@
 #include "block_marks.h"
 #include "count_tables.h"
 #include "library_calls.h"
-#include "loop_counters.h"
 #include "passes.h"
 #include "phase_call.h"
 
@@ -120,14 +119,12 @@ void add_batches(const char *plugin_name, const wishes &what)
 void add_counting(const char *plugin_name)
 {
 	kadence::keep_marks();
-	kadence::register_counter_roots(plugin_name);
 	add_pass_after(plugin_name, kadence::make_mark_pass(g), "kadence_cfg");
 	add_pass_after(plugin_name, kadence::make_adoption_pass(g), "einline");
 	add_pass(plugin_name, kadence::make_exact_pass(g, counting_fast), "profile",
 		 PASS_POS_INSERT_BEFORE);
 	if (counting_fast)
 		add_pass_after(plugin_name, kadence::make_fast_pass(g), "adjust_alignment");
-	add_pass(plugin_name, kadence::make_plain_pass(g), "optimized", PASS_POS_INSERT_BEFORE);
 }
 
 /* The passes that work on what the source says. */

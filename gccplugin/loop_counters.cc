@@ -8,61 +8,44 @@ namespace kadence
 namespace
 {
 
-/* What the type says is not looked at: the array ends where the unit's counters do. */
-const unsigned most_counters = 1 << 24;
-
 /* A register is rarely as costly as memory, but never free. */
 const unsigned register_share = 4;
 
-tree counters;
+tree operand_of_text(const char *constraint, tree operand)
+{
+	return build_tree_list(
+	    build_tree_list(NULL_TREE, build_string(strlen(constraint), constraint)), operand);
+}
 
 /*
- * Defined by the assembler's text that count_tables.cc writes when all is known; a hidden symbol,
- * so that its place in a thread's memory is known when the program is linked or loaded.
+ * Text, so that the compiler neither takes counters for anything that a pointer of the program's
+ * may point to, nor spends registers on their addresses. The symbol is a hidden one that
+ * count_tables.cc defines when all is known: in a program its place in a thread's memory is a
+ * constant, in a library it is known when that is loaded.
  */
-tree declare_counters()
-{
-	tree type = build_array_type_nelts(uint64_type_node, most_counters);
-	tree decl = build_decl(BUILTINS_LOCATION, VAR_DECL, get_identifier(counters_name), type);
-
-	TREE_PUBLIC(decl) = 1;
-	DECL_EXTERNAL(decl) = 1;
-	DECL_ARTIFICIAL(decl) = 1;
-	DECL_IGNORED_P(decl) = 1;
-	TREE_USED(decl) = 1;
-	DECL_VISIBILITY(decl) = VISIBILITY_HIDDEN;
-	DECL_VISIBILITY_SPECIFIED(decl) = 1;
-	set_decl_tls_model(decl, flag_shlib ? TLS_MODEL_INITIAL_EXEC : TLS_MODEL_LOCAL_EXEC);
-	return decl;
-}
-
-tree reference_to(unsigned counter)
-{
-	if (!counters)
-		counters = declare_counters();
-	tree reference =
-	    build4(ARRAY_REF, uint64_type_node, counters, size_int(counter), NULL_TREE, NULL_TREE);
-
-	TREE_THIS_VOLATILE(reference) = 1;
-	TREE_SIDE_EFFECTS(reference) = 1;
-	return reference;
-}
-
 gimple_seq add_to_memory(unsigned counter, tree amount)
 {
-	tree before = make_temp_ssa_name(uint64_type_node, NULL, "kadence");
-	tree after = make_temp_ssa_name(uint64_type_node, NULL, "kadence");
+	const unsigned long offset = 8ul * counter;
+	vec<tree, va_gc> *inputs = NULL, *outputs = NULL;
+	tree address = flag_shlib ? make_temp_ssa_name(uint64_type_node, NULL, "kadence") : NULL;
 	gimple_seq code = NULL;
+	char *text;
 
-	gimple_seq_add_stmt(&code, gimple_build_assign(before, reference_to(counter)));
-	gimple_seq_add_stmt(&code, gimple_build_assign(after, PLUS_EXPR, before, amount));
-	gimple_seq_add_stmt(&code, gimple_build_assign(reference_to(counter), after));
+	if (flag_shlib) {
+		text = xasprintf("movq\t%s@gottpoff(%%%%rip), %%0\n\taddq\t%%1, %%%%fs:%lu(%%0)",
+				 counters_name, offset);
+		vec_safe_push(outputs, operand_of_text("=&r", address));
+	} else {
+		text = xasprintf("addq\t%%0, %%%%fs:%s@tpoff+%lu", counters_name, offset);
+	}
+	vec_safe_push(inputs, operand_of_text("re", amount));
+	gasm *counting = gimple_build_asm_vec(text, inputs, outputs, NULL, NULL);
+	gimple_asm_set_volatile(counting, true);
+	if (address)
+		SSA_NAME_DEF_STMT(address) = counting;
+	gimple_seq_add_stmt(&code, counting);
+	free(text);
 	return code;
-}
-
-bool is_counter(tree operand)
-{
-	return operand && TREE_CODE(operand) == ARRAY_REF && TREE_OPERAND(operand, 0) == counters;
 }
 
 /* May neither take long nor go elsewhere, and nobody else looks at what it does. */
@@ -118,12 +101,6 @@ bool all_normal(const std::vector<edge> &ways)
 	return !ways.empty();
 }
 
-void make_plain(tree reference)
-{
-	TREE_THIS_VOLATILE(reference) = 0;
-	TREE_SIDE_EFFECTS(reference) = 0;
-}
-
 } // namespace
 
 loop_counters::loop_counters(function *fn, bool registers)
@@ -171,8 +148,9 @@ gimple_seq loop_counters::increment_in_register(class loop *around, unsigned cou
 void loop_counters::count_block(basic_block block, unsigned counter)
 {
 	gimple_stmt_iterator gsi = gsi_after_labels(block);
+	class loop *around = quiet_loop_of(block);
 
-	gsi_insert_seq_before(&gsi, increment(quiet_loop_of(block), counter), GSI_SAME_STMT);
+	gsi_insert_seq_before(&gsi, increment(around, counter), GSI_SAME_STMT);
 }
 
 /* An edge that leaves a loop is no part of it. */
@@ -192,32 +170,6 @@ void loop_counters::finish()
 	for (auto &item : pending)
 		gsi_insert_seq_on_edge(item.first, item.second);
 	gsi_commit_edge_inserts();
-}
-
-void make_counter_plain(gimple *statement)
-{
-	if (!counters || !gimple_assign_single_p(statement))
-		return;
-	tree target = gimple_assign_lhs(statement), source = gimple_assign_rhs1(statement);
-
-	if (is_counter(target))
-		make_plain(target);
-	else if (is_counter(source))
-		make_plain(source);
-	else
-		return;
-	gimple_set_has_volatile_ops(statement, false);
-}
-
-void register_counter_roots(const char *plugin_name)
-{
-	static const ggc_root_tab roots[] = {
-	    {&counters, 1, sizeof(counters), &gt_ggc_mx_tree_node, &gt_pch_nx_tree_node},
-	    LAST_GGC_ROOT_TAB,
-	};
-
-	register_callback(plugin_name, PLUGIN_REGISTER_GGC_ROOTS, NULL,
-			  const_cast<ggc_root_tab *>(roots));
 }
 
 } // namespace kadence

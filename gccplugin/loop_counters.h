@@ -43,12 +43,6 @@ class loop_counters
 	gimple_seq increment_in_register(class loop *around, unsigned counter);
 };
 
-/* Counting is volatile until no loop is optimised any more; then this makes it plain. */
-void make_counter_plain(gimple *statement);
-
-/* Keep the declaration of the counters through garbage collections; call once. */
-void register_counter_roots(const char *plugin_name);
-
 } // namespace kadence
 
 #endif

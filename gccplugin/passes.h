@@ -62,9 +62,6 @@ opt_pass *make_exact_pass(gcc::context *context, bool fast);
 /* kadence_fast: counts blocks. Must run right after inlining, before anything is optimised. */
 opt_pass *make_fast_pass(gcc::context *context);
 
-/* kadence_plain: lets counting be one instruction. Must run when all loops are optimised. */
-opt_pass *make_plain_pass(gcc::context *context);
-
 } // namespace kadence
 
 #endif

@@ -59,9 +59,11 @@ profile)
 	*) fail "KADENCE_PROFILE is '$KADENCE_PROFILE'; it must be fast or exact" ;;
 	esac
 	export KADENCE_PARTS
-	# What is counted must be compiled where it is written: not at link time.
+	# What is counted must be compiled where it is written: not at link time. Loops are aligned as
+	# above.
 	exec @COMPILER@ -specs="$KADENCE_PARTS/gccplugin/profile.specs" -fplugin="$plugin" \
-		-fplugin-arg-kadence-profile="${KADENCE_PROFILE:-fast}" -g "$@" -fno-lto
+		-fplugin-arg-kadence-profile="${KADENCE_PROFILE:-fast}" -g -falign-loops=64 \
+		"$@" -fno-lto
 	;;
 *)
 	fail "KADENCE_MODE is '$mode'; it must be plain, adapt or profile"
