@@ -91,11 +91,13 @@ class fast_pass : public gimple_opt_pass
 			return 0;
 		}
 		/* Inlining has left loops to be found anew. */
-		loop_optimizer_init(AVOID_CFG_MODIFICATIONS);
+		loop_optimizer_init(LOOPS_NORMAL);
+		scev_initialize();
 		add_noreturn_fake_exit_edges();
 		connect_infinite_loops_to_exit();
 		count_blocks(fn, true);
 		remove_fake_edges();
+		scev_finalize();
 		loop_optimizer_finalize();
 		forget_purity(fn);
 		/* It may call itself. */

@@ -180,6 +180,7 @@ class function_counter
 	{
 		unsigned counter = first_free_counter();
 
+		loop_counters.cut_loops();
 		for (size_t number : graph.counted()) {
 			if (block_of.count(number))
 				loop_counters.count_block(block_of[number], counter++);

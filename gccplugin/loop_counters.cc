@@ -114,6 +114,28 @@ loop_counters::loop_counters(function *fn, bool registers)
 	}
 }
 
+void loop_counters::cut_loops()
+{
+	std::map<class loop *, strip_plan> plans;
+
+	for (const auto &item : quiet) {
+		strip_plan plan;
+
+		if (plan.read(item.first, item.second))
+			plans[item.first] = plan;
+	}
+	for (auto &item : plans) {
+		cut[item.first] = item.second.cut();
+		if (cut[item.first].beyond)
+			moved[quiet[item.first][0]] = cut[item.first].beyond;
+	}
+	if (cut.empty())
+		return;
+	loops_state_set(LOOPS_NEED_FIXUP);
+	free_dominance_info(CDI_DOMINATORS);
+	free_dominance_info(CDI_POST_DOMINATORS);
+}
+
 class loop *loop_counters::quiet_loop_of(basic_block block) const
 {
 	return quiet.count(block->loop_father) ? block->loop_father : NULL;
@@ -141,8 +163,31 @@ gimple_seq loop_counters::increment_in_register(class loop *around, unsigned cou
 		    &pending[way], gimple_build_assign(increase, build_zero_cst(uint64_type_node)));
 	for (edge way : quiet[around])
 		gimple_seq_add_seq(&pending[way], add_to_memory(counter, increase));
+	if (cut.count(around) && cut[around].refill) {
+		gimple_seq &between = pending[cut[around].refill];
+		gimple_seq_add_seq(&between, add_to_memory(counter, increase));
+		gimple_seq_add_stmt(
+		    &between, gimple_build_assign(increase, build_zero_cst(uint64_type_node)));
+	}
 	gimple_seq_add_stmt(&code, gimple_build_assign(increase, PLUS_EXPR, increase, one));
 	return code;
+}
+
+/* What the way from strip to strip has too little, or too much, of. */
+void loop_counters::count_between_strips(class loop *around, basic_block from, basic_block to,
+					 unsigned counter)
+{
+	if (!around || !cut.count(around) || !cut[around].again)
+		return;
+	const strips &made = cut[around];
+	tree amount = NULL_TREE;
+
+	if (made.at_end && (from == around->latch || to == around->latch))
+		amount = build_one_cst(uint64_type_node);
+	else if (!made.at_end && from == around->header && to == around->header)
+		amount = build_minus_one_cst(uint64_type_node);
+	if (amount)
+		gimple_seq_add_seq(&pending[made.again], add_to_memory(counter, amount));
 }
 
 void loop_counters::count_block(basic_block block, unsigned counter)
@@ -150,18 +195,22 @@ void loop_counters::count_block(basic_block block, unsigned counter)
 	gimple_stmt_iterator gsi = gsi_after_labels(block);
 	class loop *around = quiet_loop_of(block);
 
+	count_between_strips(around, block, block, counter);
 	gsi_insert_seq_before(&gsi, increment(around, counter), GSI_SAME_STMT);
 }
 
 /* An edge that leaves a loop is no part of it. */
 void loop_counters::count_edge(edge way, unsigned counter)
 {
+	if (moved.count(way))
+		way = moved[way];
 	class loop *around = quiet_loop_of(way->src);
 
 	if (around && !flow_bb_inside_loop_p(around, way->dest))
 		around = NULL;
 	if (around && way->dest == around->header && !flow_bb_inside_loop_p(around, way->src))
 		around = NULL;
+	count_between_strips(around, way->src, way->dest, counter);
 	gimple_seq_add_seq(&pending[way], increment(around, counter));
 }
 

@@ -8,7 +8,7 @@
 #ifndef KADENCE_LOOP_COUNTERS_H
 #define KADENCE_LOOP_COUNTERS_H
 
-#include "gcc_compat.h"
+#include "strip_mining.h"
 
 #include <map>
 #include <vector>
@@ -25,6 +25,9 @@ class loop_counters
 	/* What a count in this block costs that is executed `weight` times. */
 	uint64_t weight(basic_block block, uint64_t weight) const;
 
+	/* Cut long loops into strips; call when all counters are chosen, and before the first. */
+	void cut_loops();
+
 	/* Add one to the counter whenever the block or the edge is executed. */
 	void count_block(basic_block block, unsigned counter);
 	void count_edge(edge way, unsigned counter);
@@ -36,10 +39,14 @@ class loop_counters
 	using loops = std::map<class loop *, std::vector<edge>>;
 
 	loops quiet; /* with their exits */
+	std::map<class loop *, strips> cut;
+	std::map<edge, edge> moved; /* what was behind an exit */
 	std::map<edge, gimple_seq> pending;
 
 	class loop *quiet_loop_of(basic_block block) const;
 	gimple_seq increment(class loop *around, unsigned counter);
+	void count_between_strips(class loop *around, basic_block from, basic_block to,
+				  unsigned counter);
 	gimple_seq increment_in_register(class loop *around, unsigned counter);
 };
 

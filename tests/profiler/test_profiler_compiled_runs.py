@@ -25,6 +25,7 @@ from kadence.profiler.profile import Profile
 STEPS_OF_THREADS = 4000
 STEPS_OF_CHILD = 500
 COMPUTED = 200_000_000
+LONG_LOOP = 200_000_000
 FINEST, MOST_ROWS = 1_000_000, 1000  # of intervals that fit the run
 
 
@@ -64,6 +65,32 @@ def test_fast_mode_finds_what_exact_mode_finds(tmp_path: Path, source: str, leve
         vectors.append(_instructions(profile_of(program)))
     fast, exact = ({b: n / sum(v.values()) for b, n in v.items()} for v in vectors)
     assert sum(abs(fast.get(b, 0) - exact.get(b, 0)) for b in {*fast, *exact}) < 0.01
+
+
+@pytest.mark.parametrize("options", [["-O1"], ["-O2"], ["-O3", "-march=native"]], ids=" ".join)
+def test_loops_cut_into_strips_have_all_their_rounds(tmp_path: Path, options: list[str]) -> None:
+    plain = build_plain(tmp_path, "strips.c", *options)
+    found = []
+    for mode in ("fast", "exact"):
+        program = build(tmp_path, "strips.c", *options, "-fchecking=1", mode=mode)
+        assert run(program).stdout == run(plain).stdout
+        found.append(counts(profile_of(program)))
+    assert found[0] == found[1]
+    assert found[0].total() > 15_000_000
+
+
+def test_a_long_loop_is_seen_while_it_runs(tmp_path: Path) -> None:
+    program = build(tmp_path, "strips.c", "-O2")
+    run(program, "long")
+
+    profile = profile_of(program)
+    for function, rounds in (("chained", LONG_LOOP), ("chained_until", LONG_LOOP)):
+        inside = [block.function == function for block in profile.blocks]
+        counts = profile.counts.tocsc()[:, np.flatnonzero(inside)]
+        most = counts[:, [int(counts.sum(axis=0).argmax())]].toarray().ravel()
+        assert rounds <= most.sum() <= rounds + 1
+        assert np.count_nonzero(most) > 10
+        assert most.max() < rounds / 2
 
 
 def _instructions(profile: Profile) -> dict[tuple[str, str, int | None], int]:
