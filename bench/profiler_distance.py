@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How far the intervals of fast mode are from those of exact mode.
+
+Each program of loops runs in either mode, and in exact mode once more, with rows that are shorter
+than the intervals that are compared. These lie between the same multiples of what a thread has
+executed; what ran until a multiple is interpolated between the rows' ends around it. The distance
+of two exact runs is what the method itself makes: no other can be seen below it. That of whole runs
+is of blocks that fast mode has lost; what is more than that is of where rounds were counted. On a
+busy machine nobody looks in time, and the floor is too high to see anything.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import suite
+from profiler_ways import EXACT, FAST, settings
+from rows import MISSED, aligned
+from suite import Subject, Suite
+
+from kadence import resources
+from kadence.errors import KadenceError, ToolError
+from kadence.profiler import kprof
+from kadence.profiler.profile import Profile
+
+ROW = 200_000
+INTERVAL = 10_000_000  # instructions: 2 to 5 ms
+TARGET = 0.01
+NAMES = ("heat", "lu", "fft", "cg", "water")
+
+Name = tuple[str, str, int | None]
+Columns = Mapping[Name, int]
+Matrix = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Distances:
+    """Of the intervals of two runs, by the Manhattan distance of their normalised vectors."""
+
+    mean: float
+    whole: float  # of the whole runs
+    intervals: int
+
+
+def profiled(programs: Suite, subject: Subject, variant: str, output: Path) -> Profile:
+    command = programs.command(subject, variant)
+    environment = {
+        **os.environ,
+        **subject.environment,
+        "KADENCE_PROFILE_OUTPUT": str(output),
+        "KADENCE_PROFILE_INTERVAL": f"{ROW}i",
+    }
+    done = subprocess.run(
+        command, cwd=output.parent, env=environment, stdout=subprocess.DEVNULL, check=False
+    )
+    if done.returncode:
+        raise ToolError(f"{' '.join(command)} ended with status {done.returncode}")
+    return kprof.read(output)
+
+
+def columns_of(profiles: Sequence[Profile]) -> Columns:
+    found: dict[Name, int] = {}
+    for profile in profiles:
+        for block in profile.blocks:
+            found.setdefault((block.function, block.checksum, block.index), len(found))
+    return found
+
+
+def intervals(profile: Profile, thread: int, columns: Columns) -> Matrix:
+    """The thread's vectors between the multiples of INTERVAL, normalised."""
+    rows = profile.vectors.tocsr()[np.flatnonzero(profile.thread == thread)].toarray()
+    ran = np.zeros((len(rows) + 1, len(columns)))
+    place = [columns[block.function, block.checksum, block.index] for block in profile.blocks]
+    ran[1:, place] = np.cumsum(rows, axis=0)
+    ends = ran.sum(axis=1)
+    multiples = np.arange(0, ends[-1], INTERVAL)
+    until = np.column_stack([np.interp(multiples, ends, column) for column in ran.T])
+    vectors = np.diff(until, axis=0)
+    return np.asarray(vectors / vectors.sum(axis=1, keepdims=True))
+
+
+def distances(one: Profile, other: Profile) -> Distances:
+    columns = columns_of((one, other))
+    found = []
+    for thread in sorted({*one.thread.tolist()} & {*other.thread.tolist()}):
+        first, second = (intervals(profile, thread, columns) for profile in (one, other))
+        common = min(len(first), len(second))
+        found.append(np.abs(first[:common] - second[:common]).sum(axis=1))
+    every = np.concatenate(found)
+    whole = np.abs(np.subtract(*(normalised_total(run, columns) for run in (one, other)))).sum()
+    return Distances(float(every.mean()), float(whole), len(every))
+
+
+def normalised_total(profile: Profile, columns: Columns) -> Matrix:
+    total = np.zeros(len(columns))
+    for block, ran in zip(profile.blocks, profile.vectors.tocsr().sum(axis=0), strict=True):
+        total[columns[block.function, block.checksum, block.index]] += ran
+    return np.asarray(total / total.sum())
+
+
+def told(programs: Suite, folder: Path) -> Iterator[str]:
+    cells = [["", "fast to exact", "whole runs", "exact to exact", "intervals", ""]]
+    for subject in suite.SUBJECTS:
+        if subject.name not in NAMES:
+            continue
+        for variant in (FAST, EXACT):
+            programs.build(subject, variant, settings(variant))
+        fast, exact, again = (
+            profiled(programs, subject, variant, folder / f"{number}.kprof")
+            for number, variant in enumerate((FAST, EXACT, EXACT))
+        )
+        found, floor = distances(fast, exact), distances(again, exact)
+        numbers = (found.mean, found.whole, floor.mean)
+        verdict = "met" if found.mean <= TARGET else MISSED
+        cells.append(
+            [subject.name, *(f"{one:.4f}" for one in numbers), str(found.intervals), verdict]
+        )
+    yield f"Mean distance of intervals of {INTERVAL:,} instructions, at most {TARGET}"
+    yield from aligned(cells)
+
+
+def main() -> int:
+    """Build, run, print; a missed target is no failure of the bench."""
+    output = resources.home() / "build" / "bench" / "profiler"
+    folder = output / "distance"
+    folder.mkdir(parents=True, exist_ok=True)
+    for line in told(Suite(output), folder):
+        print(line, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KadenceError as error:
+        sys.exit(f"bench-profiler-distance: {error}")
