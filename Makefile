@@ -71,7 +71,7 @@ test-full: build test-deps ## the tests that are too long for `make test`, too
 	$(PYTEST) -m 'not torture and not soak' $(PYTEST_ARGUMENTS)
 
 .PHONY: bench
-bench: bench-profiler bench-phases bench-view bench-inputs bench-quantum bench-lab bench-io bench-send bench-kernel bench-io-programs bench-memory bench-slurm ## every benchmark
+bench: bench-profiler bench-profiler-distance bench-phases bench-view bench-inputs bench-quantum bench-lab bench-io bench-send bench-kernel bench-io-programs bench-memory bench-slurm ## every benchmark
 
 .PHONY: lock
 lock: deps ## pin the newest versions of what requirements/python.in names
