@@ -102,9 +102,21 @@ def _require_instructions(profile: Profile) -> None:
 
 def _core_rows(profile: Profile, normalised: Normalised, mixed: Mask) -> Rows:
     filled = profile.instructions > 0
-    whole = profile.instructions >= SMALLEST_INTERVAL * np.median(profile.instructions[filled])
+    lengths = _lengths(profile)
+    whole = lengths >= SMALLEST_INTERVAL * np.median(lengths[filled])
     core = filled & whole & ~mixed
     return np.flatnonzero(core if core.any() else filled)
+
+
+def _lengths(profile: Profile) -> npt.NDArray[np.float64]:
+    """How long the rows are, in what intervals are measured in.
+
+    In intervals of time those have few instructions that called libraries and the kernel, which
+    were not counted; they lasted as long as any.
+    """
+    if profile.unit == "nanoseconds":
+        return np.ones(len(profile.instructions))
+    return profile.instructions.astype(np.float64)
 
 
 def _mixed_rows(profile: Profile, normalised: Normalised) -> tuple[Mask, Mask]:
@@ -135,11 +147,11 @@ def _mixed_rows(profile: Profile, normalised: Normalised) -> tuple[Mask, Mask]:
 def _lasting_groups(profile: Profile, core: Rows, groups: Groups) -> Groups:
     """Drop groups that are too little to be a phase; their rows get the label -1."""
     count = len(groups.medoids)
-    instructions = profile.instructions[core].astype(np.float64)
-    weight = np.bincount(groups.labels, weights=instructions, minlength=count)
+    lengths = _lengths(profile)
+    weight = np.bincount(groups.labels, weights=lengths[core], minlength=count)
     rows = np.bincount(groups.labels, minlength=count)
     again = _comes_again(profile, core, groups.labels, count)
-    share = weight / profile.instructions.sum()
+    share = weight / lengths.sum()
     recurs = again & (share >= SMALLEST_RECURRING_WEIGHT)
     keep = (rows >= 2) & ((share >= SMALLEST_WEIGHT) | recurs)
     if not keep.any():
