@@ -2,10 +2,10 @@
 """Which blocks of several profiles of one program are the same place.
 
 A block is known by its object, its address in that object and the function there, or, where a
-program counted itself, by the function, its CFG's checksum and the block's index in it. Where an
-object was loaded may differ from run to run, but only by whole pages and for all of its blocks
-alike: the shift on which most blocks agree is the difference of the load addresses. An object
-that was moved, as programs are between two builds' folders, is found by its file name.
+program counted itself, by the function, its file, its CFG's checksum and the block's index in it.
+Where an object was loaded may differ from run to run, but only by whole pages and for all of its
+blocks alike: the shift on which most blocks agree is the difference of the load addresses. An
+object that was moved, as programs are between two builds' folders, is found by its file name.
 """
 
 from collections import Counter, defaultdict
@@ -22,7 +22,7 @@ from kadence.profiler.profile import Block, Profile
 PAGE = 4096
 
 Columns = npt.NDArray[np.int64]
-Place = tuple[str, int, str, str, int | None]
+Place = tuple[str, int, str, str, int | None, str]
 
 
 def relocated(rows: sparse.csr_array, column: Columns, width: int) -> sparse.csr_array:
@@ -47,7 +47,9 @@ def common_columns(profiles: Sequence[Profile]) -> list[Columns]:
 
 
 def _place(block: Block) -> Place:
-    return block.object, block.address, block.function, block.checksum, block.index
+    # Static functions of two files may have the same name and the same flow.
+    file = "" if block.index is None else block.file
+    return block.object, block.address, block.function, block.checksum, block.index, file
 
 
 def _as_first_loaded(blocks: Sequence[Block], seen: Sequence[Block]) -> list[Block]:

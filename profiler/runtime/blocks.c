@@ -3,9 +3,13 @@
 
 #include <string.h>
 
-/* Functions by name and checksum: those of header files are compiled in many units. */
+/*
+ * Functions by name, file and checksum: those of header files are compiled in many units, and
+ * static ones of two files may have the same name.
+ */
 struct known {
 	const char *name;
+	const char *file;
 	uint32_t checksum;
 	uint32_t first;
 	uint32_t blocks;
@@ -35,11 +39,17 @@ static uint64_t hash_of(const char *name, uint32_t checksum)
 	return hash ^ hash >> 32;
 }
 
-static struct known *place_of(struct known *in, size_t size, const char *name, uint32_t checksum)
+static bool is_same(const struct known *one, const struct known *other)
 {
-	size_t at = hash_of(name, checksum) & (size - 1);
+	return one->checksum == other->checksum && strcmp(one->name, other->name) == 0 &&
+	       strcmp(one->file, other->file) == 0;
+}
 
-	while (in[at].name && (in[at].checksum != checksum || strcmp(in[at].name, name) != 0))
+static struct known *place_of(struct known *in, size_t size, const struct known *wanted)
+{
+	size_t at = hash_of(wanted->name, wanted->checksum) & (size - 1);
+
+	while (in[at].name && !is_same(&in[at], wanted))
 		at = (at + 1) & (size - 1);
 	return &in[at];
 }
@@ -56,7 +66,7 @@ static bool make_room_for_function(void)
 		return false;
 	for (size_t at = 0; at < table_size; at++)
 		if (table[at].name)
-			*place_of(larger, size, table[at].name, table[at].checksum) = table[at];
+			*place_of(larger, size, &table[at]) = table[at];
 	table = larger;
 	table_size = size;
 	return true;
@@ -91,21 +101,27 @@ static const char *copy_of(const char *text)
 static struct known *add_function(const struct unit *unit, const uint32_t *function,
 				  const uint32_t *rows, const char *object)
 {
-	const char *name = unit->texts + function[0];
-	struct known *known = place_of(table, table_size, name, function[2]);
-	const char *file;
+	const struct known wanted = {
+	    .name = unit->texts + function[0],
+	    .file = unit->texts + function[1],
+	    .checksum = function[2],
+	    .first = (uint32_t)used,
+	    .blocks = function[4],
+	};
+	struct known *known = place_of(table, table_size, &wanted);
 
 	if (known->name)
 		return known->blocks == function[4] ? known : NULL;
 	if (!make_room_for_blocks(function[4]))
 		return NULL;
-	*known = (struct known){copy_of(name), function[2], (uint32_t)used, function[4]};
-	file = copy_of(unit->texts + function[1]);
+	*known = wanted;
+	known->name = copy_of(wanted.name);
+	known->file = copy_of(wanted.file);
 	known_used++;
 	for (const uint32_t *row = rows; row < rows + 4 * function[4]; row += 4)
 		blocks[used++] = (struct block){
 		    .function = known->name,
-		    .file = file,
+		    .file = known->file,
 		    .object = object,
 		    .checksum = function[2],
 		    .index = row[1],
