@@ -34,6 +34,22 @@ std::string as_field(std::string text)
 	return text;
 }
 
+std::string joined(const std::vector<unsigned> &numbers)
+{
+	std::string text;
+
+	for (unsigned number : numbers)
+		text += (text.empty() ? "" : ",") + std::to_string(number);
+	return text;
+}
+
+void record(size_t index, const loop_shape &loop)
+{
+	records += "L\t" + std::to_string(index) + '\t' + std::to_string(loop.line) + '\t' +
+		   std::to_string(loop.depth) + '\t' + std::to_string(loop.before) + '\t' +
+		   std::to_string(loop.header->index) + '\t' + joined(loop.latches) + '\n';
+}
+
 void record(const std::string &name, const function_shape &shape)
 {
 	char checksum[9];
@@ -41,11 +57,9 @@ void record(const std::string &name, const function_shape &shape)
 	snprintf(checksum, sizeof(checksum), "%08x", shape.cfg_checksum);
 	records += "F\t" + as_field(name) + '\t' + as_field(shape.file) + '\t' +
 		   std::to_string(shape.line) + '\t' + checksum + '\t' +
-		   std::to_string(shape.loops.size()) + '\n';
+		   std::to_string(shape.entry) + '\t' + std::to_string(shape.loops.size()) + '\n';
 	for (size_t index = 0; index < shape.loops.size(); index++)
-		records += "L\t" + std::to_string(index) + '\t' +
-			   std::to_string(shape.loops[index].line) + '\t' +
-			   std::to_string(shape.loops[index].depth) + '\n';
+		record(index, shape.loops[index]);
 }
 
 void emit_section(const char *name, unsigned flags)

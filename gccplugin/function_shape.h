@@ -16,8 +16,12 @@ namespace kadence
 
 struct loop_shape {
 	basic_block header;
-	int line;  /* of the header's first statement; 0 where the compiler kept none */
-	int depth; /* 1 for an outermost loop */
+	int line;	 /* of the header's first statement; 0 where the compiler kept none */
+	int depth;	 /* 1 for an outermost loop */
+	unsigned before; /* index of the block that alone leads into it; 0: there is none */
+	/* Of the blocks that lead back and nowhere else; empty where others do, or `before`
+	 * decides. */
+	std::vector<unsigned> latches;
 };
 
 struct function_shape {
@@ -26,6 +30,7 @@ struct function_shape {
 	std::string file; /* as the compiler was given it, after -ffile-prefix-map */
 	int line;
 	uint32_t cfg_checksum;
+	unsigned entry; /* index of the block that only calls lead to; 0: there is none */
 	std::vector<loop_shape> loops; /* a marker's loop index is a position in here */
 };
 
@@ -40,6 +45,9 @@ bool resolves_indirect_function(function *fn);
 
 /* The shape of `fn`, which must be the current function. Does not change the code. */
 function_shape shape_of(function *fn);
+
+/* Whether what is inserted at a block's end runs when the block is left, and as often as it ran. */
+bool has_open_end(basic_block block);
 
 /* The sentence for a function whose checksum was another when it was profiled. */
 std::string why_changed(uint32_t checksum_then, const function_shape &now);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
  * Pass kadence_phases: inserts `kadapt_phase_enter(phase)` at the plan's markers, at a function's
- * entry or on the edges that enter a loop.
+ * entry or on the edges that enter a loop; where the profile counted blocks by their names, at the
+ * end of the one block that leads into the loop, so that it fires as often as that was counted.
  * To see its work: -fplugin-arg-kadence-verbose, or the dump that -fdump-tree-all writes.
  *
  * Left unmarked, with a warning that names the function: one that changed since the profile, one
@@ -99,6 +100,8 @@ class function_marker
 		}
 		if (item.kind == marker_kind::function_entry)
 			insert_at_entry(item.phase);
+		else if (item.block)
+			insert_at_end(BASIC_BLOCK_FOR_FN(fn, item.block), item.phase);
 		else
 			insert_before_loop(shape.loops[item.loop], item.phase);
 		if (current.verbose)
@@ -121,12 +124,32 @@ class function_marker
 			return why_changed(item.cfg_checksum, shape);
 		if (const char *objection = objection_to_function(fn))
 			return objection;
-		if (item.kind == marker_kind::function_entry)
-			return "";
+		return item.kind == marker_kind::function_entry ? objection_to_entry(item)
+								: objection_to_loop(item);
+	}
+
+	static std::string misses(const std::string &what)
+	{
+		return "the function changed since the profile (it has no " + what +
+		       "); profile it anew";
+	}
+
+	std::string objection_to_entry(const marker &item) const
+	{
+		return item.block && item.block != shape.entry
+			   ? misses("block " + std::to_string(item.block) + " that begins it")
+			   : "";
+	}
+
+	std::string objection_to_loop(const marker &item) const
+	{
 		if (item.loop >= shape.loops.size())
-			return "the function changed since the profile (it has no loop " +
-			       std::to_string(item.loop) + "); profile it anew";
-		const char *objection = objection_to_loop(shape.loops[item.loop]);
+			return misses("loop " + std::to_string(item.loop));
+		const loop_shape &loop = shape.loops[item.loop];
+		if (item.block && item.block != loop.before)
+			return misses("block " + std::to_string(item.block) + " before loop " +
+				      std::to_string(item.loop));
+		const char *objection = objection_to_loop(loop);
 		return objection ? objection : "";
 	}
 
@@ -152,12 +175,37 @@ class function_marker
 			insert_on(entry, phase);
 	}
 
-	void insert_on(edge where, uint32_t phase)
+	gimple *located_call(uint32_t phase) const
 	{
 		gimple *call = build_phase_call(phase);
 
 		gimple_set_location(call, DECL_SOURCE_LOCATION(fn->decl));
+		return call;
+	}
+
+	void insert_on(edge where, uint32_t phase)
+	{
+		gimple *call = located_call(phase);
+
 		gsi_insert_on_edge_immediate(where, call);
+		connect(call);
+	}
+
+	/* Debug statements at the end make no difference: they are no code. */
+	void insert_at_end(basic_block block, uint32_t phase)
+	{
+		gimple *call = located_call(phase), *last = last_stmt(block);
+		gimple_stmt_iterator gsi = last ? gsi_for_stmt(last) : gsi_after_labels(block);
+
+		if (last && !stmt_ends_bb_p(last))
+			gsi_insert_after(&gsi, call, GSI_SAME_STMT);
+		else
+			gsi_insert_before(&gsi, call, GSI_SAME_STMT);
+		connect(call);
+	}
+
+	void connect(gimple *call)
+	{
 		cgraph_node::get(fn->decl)->create_edge(
 		    cgraph_node::get_create(gimple_call_fndecl(call)), as_a<gcall *>(call),
 		    gimple_bb(call)->count);

@@ -88,6 +88,20 @@ bool read_kind(const json &object, marker &result)
 	return kind == "loop_preheader" && read_unsigned(object, "loop", result.loop);
 }
 
+/* What may be left out is 0 then. */
+template <typename unsigned_type>
+bool read_optional(const json &object, const char *key, unsigned_type &value)
+{
+	value = 0;
+	return !has_value(object, key) || read_unsigned(object, key, value);
+}
+
+/* Without a checksum nothing says which block has the number. */
+bool read_block(const json &object, marker &result)
+{
+	return read_optional(object, "block", result.block) && (result.verified || !result.block);
+}
+
 bool read_marker(const json &object, size_t policies, marker &result)
 {
 	result = {};
@@ -97,15 +111,7 @@ bool read_marker(const json &object, size_t policies, marker &result)
 		return false;
 	if (has_value(object, "file") && !read_text(object, "file", result.file))
 		return false;
-	return read_checksum(object, result);
-}
-
-/* What may be left out is 0 then. */
-template <typename unsigned_type>
-bool read_optional(const json &object, const char *key, unsigned_type &value)
-{
-	value = 0;
-	return !has_value(object, key) || read_unsigned(object, key, value);
+	return read_checksum(object, result) && read_block(object, result);
 }
 
 /* What may be left out is false then. */

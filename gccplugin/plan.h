@@ -23,6 +23,7 @@ struct marker {
 	unsigned loop;	      /* of a loop_preheader: index in the function's enumeration */
 	bool verified;	      /* there is a checksum to compare with */
 	uint32_t cfg_checksum;
+	unsigned block; /* in the function's graph, where it was counted; 0: not known */
 };
 
 struct policy {

@@ -123,7 +123,13 @@ def read_needs(plan: Path | None) -> Needs:
     """The needs of a plan; a generic kernel (no plan) has none of its own."""
     if plan is None:
         return Needs()
-    needs = artefact.read(plan, artefact.PLAN).get("needs")
+    document = artefact.read(plan, artefact.PLAN)
+    needs = document.get("needs")
+    if needs is None and "needs" in document:
+        raise ArtefactError(
+            f"{plan} was made for a program that counted itself, so nobody saw what it needs of a "
+            "kernel; plan from a profile of a plain build (made without KADENCE_MODE=profile)"
+        )
     try:
         return _needs(needs)
     except (TypeError, ValueError, KeyError) as error:

@@ -84,6 +84,7 @@ def describe(profile: Profile, segmentation: Segmentation) -> Body:
     faults = memory.of_phases(profile, segmentation)
     return {
         "program": list(profile.argv),
+        "backend": profile.backend,
         "files": sorted({function.file for function in profile.functions}),
         "interval": int(profile.interval),
         "intervals": len(profile.instructions),
@@ -230,6 +231,7 @@ def _marker(marker: Marker) -> Body:
         "line": place.line,
         "loop": place.loop,
         "cfg_checksum": place.cfg_checksum,
+        "block": place.block,
         "verified": place.cfg_checksum is not None,
         "exact": place.exact,
         "fires": marker.fires,

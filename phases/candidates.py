@@ -10,17 +10,19 @@ no candidate:
 - any other loop is counted by its latch and its top (loops.py);
 - an inlined function fires when its first outermost loop is entered or, if it has no loop, as
   often as its most executed block.
+
+A program that counted itself counted the source's own blocks: named.py.
 """
 
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from kadence.phases import loops
+from kadence.phases import loops, named
+from kadence.phases.candidate import Candidate
 from kadence.phases.marking import FUNCTION_ENTRY, LOOP_PREHEADER
 from kadence.phases.source import Firings, Source, is_entry, same_file
-from kadence.profiler.profile import Function, Loop, Profile
+from kadence.profiler.profile import COMPILED, Function, Loop, Profile
 
 LAST_LINE = 1 << 31
 
@@ -39,25 +41,15 @@ START_UP = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A place for a marker; `order` is when the run first came there, in blocks."""
-
-    kind: str
-    function: str
-    file: str
-    line: int
-    loop: int | None
-    cfg_checksum: str | None
-    exact: bool
-    order: int
-    fires: Firings  # per row
-
-
 def candidates(profile: Profile) -> Iterator[Candidate]:
     """All places of the program's own functions that fired at least once."""
     source = Source(profile)
-    found = _of_known_functions(profile, source) if profile.functions else _of_symbols(source)
+    if profile.backend == COMPILED:
+        found = named.candidates(profile, source)
+    elif profile.functions:
+        found = _of_known_functions(profile, source)
+    else:
+        found = _of_symbols(source)
     return (candidate for candidate in found if candidate.fires.any())
 
 

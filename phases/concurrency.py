@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kadence.profiler.profile import Profile
+from kadence.profiler.profile import COMPILED, Profile
 
 SYNCHRONISING_CALLS = frozenset(
     [
@@ -39,6 +39,12 @@ def of(profile: Profile) -> dict[str, Any]:
     processes = int(profile.facts.get("processes", 1))
     shared = threads > 1 or bool(profile.facts.get("shared_memory", False))
     waiting, moving = _calls_between_tasks(profile)
+    calls = (
+        "system calls were not seen"
+        if profile.backend == COMPILED
+        else f"{_counted(waiting, 'synchronising call')} and "
+        f"{_counted(moving, 'call')} on pipes and sockets were made"
+    )
     several = threads + processes > 2
     return {
         "threads": threads,
@@ -47,9 +53,7 @@ def of(profile: Profile) -> dict[str, Any]:
         "synchronises": several and waiting + moving > 0,
         "evidence": (
             f"{_counted(threads, 'thread')} and {_counted(processes, 'process', 'es')} ran; "
-            f"{'memory is shared' if shared else 'no memory is shared'}; "
-            f"{_counted(waiting, 'synchronising call')} and "
-            f"{_counted(moving, 'call')} on pipes and sockets were made"
+            f"{'memory is shared' if shared else 'no memory is shared'}; {calls}"
         ),
     }
 

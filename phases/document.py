@@ -9,6 +9,7 @@ from kadence.errors import ArtefactError
 from kadence.phases import kinds, memory_document
 from kadence.phases.marking import FUNCTION_ENTRY, LOOP_PREHEADER
 from kadence.phases.memory_document import MemoryUse
+from kadence.profiler.profile import COMPILED
 
 KINDS = (kinds.COMPUTE, kinds.FILE_IO, kinds.SOCKET_IO)
 
@@ -69,6 +70,7 @@ class Marker:
     line: int
     loop: int | None
     cfg_checksum: str | None
+    block: int | None  # at which it was counted, in the function's CFG
     verified: bool
     exact: bool
     fires: int
@@ -97,9 +99,17 @@ class Concurrency:
     evidence: str
 
 
+# Why a plan of a program that counted itself has nothing of some kind.
+UNSEEN = (
+    "the program counted itself, so nobody saw its system calls and its memory; profile a plain "
+    "build for those"
+)
+
+
 @dataclass(frozen=True)
 class Document:
     program: tuple[str, ...]
+    counted_itself: bool  # so that nobody saw its system calls and its memory
     files: tuple[str, ...]  # of its source, where a wrapper built it
     total_instructions: int
     phases: tuple[Phase, ...]
@@ -133,6 +143,7 @@ def _document(raw: dict[str, Any]) -> Document:
         raise ValueError("it holds no instructions")
     return Document(
         program=tuple(str(word) for word in raw["program"]),
+        counted_itself=raw.get("backend") == COMPILED,
         files=tuple(str(file) for file in raw["files"]),
         total_instructions=total,
         phases=phases,
@@ -206,6 +217,7 @@ def _marker(entry: dict[str, Any], phases: int) -> Marker:
         line=int(entry["line"]),
         loop=None if entry["loop"] is None else int(entry["loop"]),
         cfg_checksum=None if entry["cfg_checksum"] is None else str(entry["cfg_checksum"]),
+        block=None if entry.get("block") is None else int(entry["block"]),
         verified=bool(entry["verified"]),
         exact=bool(entry["exact"]),
         fires=int(entry["fires"]),

@@ -11,7 +11,7 @@ from typing import Any
 
 from kadence.errors import UsageError
 from kadence.phases import io_calls, io_records, kinds
-from kadence.phases.document import Callers, Document, Phase
+from kadence.phases.document import UNSEEN, Callers, Document, Phase
 from kadence.phases.io_records import BURST, READS, WRITES, Records
 
 DEFAULT, STRICT, OFF = MODES = ("default", "strict", "off")
@@ -67,6 +67,9 @@ def plan_io(document: Document, mode: str) -> Paths:
     paths = Paths(mode)
     if mode == OFF:
         paths.reason = "not wanted (--io=off)"
+        return paths
+    if document.counted_itself:
+        paths.mode, paths.reason = OFF, UNSEEN
         return paths
     for phase in document.phases:
         _plan_writes(document, phase, paths)

@@ -73,7 +73,7 @@ def _from_latch_and_top(
     # What runs less often than the top may stand before or behind the loop.
     inside = [block for block in region if totals[block] >= totals[top]]
     surplus = source.fires([latch]) - source.fires([top])
-    return _entries(surplus, source.fires(inside) > 0, source.thread)
+    return where_entered(surplus, source.fires(inside) > 0, source.thread)
 
 
 def once_per_call(calls: Firings, active: Active, thread: Threads) -> Firings:
@@ -99,7 +99,8 @@ def _by_symbol(source: Source, numbers: Sequence[int]) -> dict[str, list[int]]:
     return found
 
 
-def _entries(surplus: Firings, active: Active, thread: Threads) -> Firings:
+def where_entered(surplus: Firings, active: Active, thread: Threads) -> Firings:
+    """Entries per row of a loop that left a surplus where it was left, in rows that show it."""
     entries = np.zeros_like(surplus)
     for number in np.unique(thread):
         rows = np.flatnonzero(thread == number)

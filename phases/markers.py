@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kadence.phases.candidates import Candidate, candidates
+from kadence.phases.candidate import Candidate
+from kadence.phases.candidates import candidates
 from kadence.phases.marking import acceptable, affordable
 from kadence.phases.segmentation import Boundary, Mask, Segmentation, same_thread_as_before
 from kadence.phases.source import Firings

@@ -4,6 +4,8 @@
 A compute phase gets a long quantum if three things hold: the program's tasks cannot wait for
 one another on too few processors, the beginning of the phase is announced by a good marker,
 and so is every way out of it into a phase with I/O. Everything else keeps the kernel's default.
+Of a program that counted itself there is nothing else to decide: all its phases count as compute,
+and tasks that are more than the processors as waiting for one another.
 Which writes go through rings and batches, and which reads through windows, is decided in
 io_planning.py; which memory is made present before it is touched, in memory_planning.py.
 """
@@ -15,8 +17,17 @@ from typing import Any
 
 from kadence import artefact
 from kadence.errors import UsageError
-from kadence.phases import announcement, choice, inputs, io_planning, kinds, memory_planning
-from kadence.phases.document import Boundary, Concurrency, Document, Marker, Phase, parse
+from kadence.phases import (
+    announcement,
+    choice,
+    contention,
+    inputs,
+    io_planning,
+    kinds,
+    memory_planning,
+)
+from kadence.phases.contention import counted
+from kadence.phases.document import Boundary, Document, Marker, Phase, parse
 from kadence.phases.inputs import Inputs, OtherInput
 from kadence.phases.io_planning import Paths
 from kadence.phases.marking import FIRINGS_PER_SECOND
@@ -120,9 +131,9 @@ def plan(document: Document, options: Options, compared: Inputs | None = None) -
     decisions = Decisions(round(options.quantum * NANOSECONDS))
     chosen = choice.choose(document)
     _take_markers(document, chosen, others, decisions)
-    contention = _contention(document.concurrency, options.processors)
+    waiting = contention.between_tasks(document, options.processors)
     for phase in document.phases:
-        _decide_quantum(document, phase, contention, decisions)
+        _decide_quantum(document, phase, waiting, decisions)
     paths = io_planning.plan_io(document, options.io)
     memory = memory_planning.plan_memory(document, options.memory)
     for policy in decisions.policies:
@@ -183,31 +194,25 @@ def _why_not_taken(
     return None
 
 
-def _contention(concurrency: Concurrency, processors: int) -> str | None:
-    """Why tasks of this program could keep one another waiting, or None."""
-    tasks = concurrency.threads + concurrency.processes - 1
-    if tasks <= processors or not (concurrency.shared_memory or concurrency.synchronises):
-        return None
-    means = "share memory" if concurrency.shared_memory else "synchronise"
+def _figures(document: Document, phase: Phase) -> str:
+    share = f"{phase.weight:.1%} of the instructions"
+    if document.counted_itself:
+        return f"{share}, system calls were not seen"
     return (
-        f"{tasks} tasks on {_counted(processors, 'processor')} {means} "
-        f"({concurrency.evidence}): one that spins or waits for another would hold it up "
-        "for a whole quantum"
+        f"{share}, {phase.io_calls_per_million:g} I/O calls and "
+        f"{phase.io_bytes_per_million:g} bytes per million instructions"
     )
 
 
 def _decide_quantum(
-    document: Document, phase: Phase, contention: str | None, decisions: Decisions
+    document: Document, phase: Phase, waiting: str | None, decisions: Decisions
 ) -> None:
-    figures = (
-        f"{phase.weight:.1%} of the instructions, {phase.io_calls_per_million:g} I/O calls and "
-        f"{phase.io_bytes_per_million:g} bytes per million instructions"
-    )
+    figures = _figures(document, phase)
     if phase.kind != kinds.COMPUTE:
         evidence = f"{phase.kind}: {figures}; what does I/O keeps the kernel's default quantum"
         _add_policy(phase, 0, evidence, decisions)
         return
-    reason = contention or _why_not_long(document, phase, decisions)
+    reason = waiting or _why_not_long(document, phase, decisions)
     if reason is not None:
         decisions.refuse(phase.number, "long quantum", reason)
         _add_policy(phase, 0, f"compute: {figures}; no long quantum: {reason}", decisions)
@@ -277,7 +282,6 @@ def _followers(boundaries: Iterable[Boundary], phase: int) -> set[int]:
 
 
 def _planned_marker(number: int, document: Document, marker: Marker) -> Body:
-    counted = "counted at its entry" if marker.exact else "estimated from line information"
     return {
         "id": number,
         "phase": marker.phase,
@@ -287,12 +291,13 @@ def _planned_marker(number: int, document: Document, marker: Marker) -> Body:
         "line": marker.line,
         "loop": marker.loop,
         "cfg_checksum": marker.cfg_checksum,
+        "block": marker.block,
         "verified": marker.verified,
         "expected_fires": marker.fires,
         "boundaries": marker.boundaries,
         "evidence": (
-            f"fires {_counted(marker.fires, 'time')} ({counted}), announces "
-            f"{marker.announced:.0%} of {_counted(marker.boundaries, 'boundary', 'boundaries')} "
+            f"fires {counted(marker.fires, 'time')} ({_how_counted(marker)}), announces "
+            f"{marker.announced:.0%} of {counted(marker.boundaries, 'boundary', 'boundaries')} "
             f"into phase {marker.phase}, {marker.false:.1%} of the firings are elsewhere; "
             f"{choice.rate(document, marker):.3g} firings a second expected, "
             f"{FIRINGS_PER_SECOND:.0f} allowed"
@@ -300,7 +305,15 @@ def _planned_marker(number: int, document: Document, marker: Marker) -> Body:
     }
 
 
-def _needs(document: Document, paths: Paths, memory: Memory) -> Body:
+def _how_counted(marker: Marker) -> str:
+    if marker.block is not None:
+        return f"counted at block {marker.block} of its control flow"
+    return "counted at its entry" if marker.exact else "estimated from line information"
+
+
+def _needs(document: Document, paths: Paths, memory: Memory) -> Body | None:
+    if document.counted_itself:
+        return None
     concurrency = document.concurrency
     return {
         "system_calls": sorted(set(document.system_calls)),
@@ -312,7 +325,3 @@ def _needs(document: Document, paths: Paths, memory: Memory) -> Body:
         "io_paths": paths.mode != io_planning.OFF,
         "memory": memory.mode != memory_planning.OFF,
     }
-
-
-def _counted(number: int, noun: str, plural: str | None = None) -> str:
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"

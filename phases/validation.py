@@ -16,7 +16,8 @@ import numpy as np
 from scipy import sparse
 
 from kadence.phases import markers, marking, refinement, segmentation, vectors
-from kadence.phases.candidates import Candidate, candidates
+from kadence.phases.candidate import Candidate
+from kadence.phases.candidates import candidates
 from kadence.phases.markers import PhaseJudge
 from kadence.phases.segmentation import Segmentation
 from kadence.phases.vectors import NormalisedRows

@@ -44,15 +44,22 @@ def parse(data: bytes) -> tuple[Function, ...]:
     lines = iter(line.split("\t") for line in text.splitlines() if line)
     functions = []
     for record in lines:
-        if record[0] != "F" or len(record) != 6:
+        if record[0] != "F" or len(record) != 7:
             raise ValueError(f"section {SECTION} has an unknown record {record[0]!r}")
-        _kind, name, file, line, checksum, count = record
+        _kind, name, file, line, checksum, entry, count = record
         loops = tuple(_loop(next(lines, [])) for _ in range(int(count)))
-        functions.append(Function(name, file, int(line), checksum, loops))
+        functions.append(Function(name, file, int(line), checksum, loops, _block(entry)))
     return tuple(functions)
 
 
 def _loop(record: list[str]) -> Loop:
-    if len(record) != 4 or record[0] != "L":
+    if len(record) != 7 or record[0] != "L":
         raise ValueError(f"section {SECTION} lacks the loops it announces")
-    return Loop(index=int(record[1]), line=int(record[2]), depth=int(record[3]))
+    index, line, depth = (int(field) for field in record[1:4])
+    latches = tuple(int(block) for block in record[6].split(",") if block)
+    return Loop(index, line, depth, _block(record[4]), _block(record[5]), latches)
+
+
+def _block(number: str) -> int | None:
+    """A block's index; 0, which no block of a program has, is none."""
+    return int(number) or None

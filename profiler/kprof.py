@@ -229,9 +229,21 @@ def _read_blocks(chunk: Chunk, texts: Sequence[str]) -> tuple[Block, ...]:
 
 def _read_functions(data: bytes) -> tuple[Function, ...]:
     return tuple(
-        Function(name, file, line, checksum, tuple(Loop(*loop) for loop in loops))
-        for name, file, line, checksum, loops in json.loads(data)
+        Function(name, file, line, checksum, tuple(_loop(*loop) for loop in loops), *entry)
+        # Profiles of before know no blocks of functions and loops.
+        for name, file, line, checksum, loops, *entry in json.loads(data)
     )
+
+
+def _loop(
+    index: int,
+    line: int,
+    depth: int,
+    before: int | None = None,
+    header: int | None = None,
+    latches: Sequence[int] = (),
+) -> Loop:
+    return Loop(index, line, depth, before, header, tuple(latches))
 
 
 def _build(file: BinaryIO) -> Profile:

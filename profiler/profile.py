@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+COMPILED = "compiled"  # the backend of programs that count themselves
+
 
 @dataclass(frozen=True)
 class Loop:
@@ -16,6 +18,9 @@ class Loop:
     index: int  # position in the plugin's enumeration of the function's loops
     line: int  # source line of the loop's header
     depth: int  # 1 for an outermost loop
+    before: int | None = None  # index of the block that alone leads into it, where there is one
+    header: int | None = None  # index of the block that every round begins with
+    latches: tuple[int, ...] = ()  # blocks that lead back to it, and nowhere else
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,7 @@ class Function:
     line: int
     cfg_checksum: str  # eight hexadecimal digits
     loops: tuple[Loop, ...] = ()
+    entry: int | None = None  # index of the block that calls alone lead to, where there is one
 
 
 @dataclass(frozen=True)
@@ -222,7 +228,7 @@ class Profile:
     # the child ran before it became this program, and that are in no profile).
     facts: dict[str, Any] = field(default_factory=dict)
     memory: Memory = Memory()
-    backend: str = "kbbv"  # or "compiled"
+    backend: str = "kbbv"  # or COMPILED
     unit: str = "instructions"  # of `interval`; or "nanoseconds" of processor time
     call_sites: tuple[CallSite, ...] = ()
     peers: tuple[Peer, ...] = ()

@@ -26,6 +26,8 @@ class Recorded:
     line: int
     checksum: str
     loops: tuple[tuple[int, int], ...]  # line and depth, by index
+    entry: int = 0  # blocks, 0 where there is none: the first
+    before: tuple[int, ...] = ()  # those that lead into the loops
 
 
 def parse_records(text: str) -> dict[str, Recorded]:
@@ -33,15 +35,18 @@ def parse_records(text: str) -> dict[str, Recorded]:
     lines = [line.split("\t") for line in text.replace("\0", "").splitlines()]
     functions = {}
     while lines:
-        kind, name, file, line, checksum, count = lines.pop(0)
+        kind, name, file, line, checksum, entry, count = lines.pop(0)
         assert kind == "F"
         assert len(checksum) == 8
-        loops = []
+        loops, before = [], []
         for index in range(int(count)):
-            kind, number, header, depth = lines.pop(0)
+            kind, number, header, depth, block, _first, _latches = lines.pop(0)
             assert (kind, number) == ("L", str(index))
             loops.append((int(header), int(depth)))
-        functions[name] = Recorded(file, int(line), checksum, tuple(loops))
+            before.append(int(block))
+        functions[name] = Recorded(
+            file, int(line), checksum, tuple(loops), int(entry), tuple(before)
+        )
     return functions
 
 

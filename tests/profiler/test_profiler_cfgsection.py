@@ -12,11 +12,18 @@ from kadence.profiler import cfgsection
 from kadence.profiler.profile import Function, Loop
 
 RECORDS = (
-    "F\tmain\t/src/my file.c\t10\t0123abcd\t2\nL\t1\t12\t1\nL\t2\t13\t2\n"
-    "\0\0\0F\t_ZN1a1bEv\tb.cc\t3\tffffffff\t0\n\0"
+    "F\tmain\t/src/my file.c\t10\t0123abcd\t2\t2\nL\t1\t12\t1\t5\t6\t8,9\nL\t2\t13\t2\t0\t7\t\n"
+    "\0\0\0F\t_ZN1a1bEv\tb.cc\t3\tffffffff\t0\t0\n\0"
 )
 FUNCTIONS = (
-    Function("main", "/src/my file.c", 10, "0123abcd", (Loop(1, 12, 1), Loop(2, 13, 2))),
+    Function(
+        "main",
+        "/src/my file.c",
+        10,
+        "0123abcd",
+        (Loop(1, 12, 1, 5, 6, (8, 9)), Loop(2, 13, 2, None, 7)),
+        2,
+    ),
     Function("_ZN1a1bEv", "b.cc", 3, "ffffffff"),
 )
 
@@ -48,8 +55,8 @@ def test_a_program_built_without_a_wrapper_has_no_functions(tmp_path: Path) -> N
     [
         "X\tmain\n",
         "F\tmain\ta.c\t10\t0123abcd\n",
-        "F\tmain\ta.c\tten\t0123abcd\t0\n",
-        "F\tmain\ta.c\t10\t0123abcd\t2\nL\t1\t12\t1\n",
+        "F\tmain\ta.c\tten\t0123abcd\t2\t0\n",
+        "F\tmain\ta.c\t10\t0123abcd\t2\t2\nL\t1\t12\t1\t2\t3\t\n",
         "L\t1\t12\t1\n",
     ],
 )

@@ -55,7 +55,9 @@ def example() -> Profile:
             SystemCalls(3, "sendto", "socket", 1, 5, 1, 0, sizes=(0, 0, 0, 1)),
         ),
         functions=(
-            Function("main", "a.c", 10, "0123abcd", (Loop(1, 12, 1), Loop(2, 13, 2))),
+            Function(
+                "main", "a.c", 10, "0123abcd", (Loop(1, 12, 1, 4, 5, (6,)), Loop(2, 13, 2)), 2
+            ),
             Function("plain", "a.c", 40, "ffffffff"),
         ),
         build_id="00ff",

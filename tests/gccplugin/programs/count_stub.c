@@ -2,7 +2,9 @@
 /* A phase call that counts and, when the program ends, tells PHASE=COUNT on standard error. */
 #include <stdio.h>
 
+#ifndef PHASES
 #define PHASES 64
+#endif
 
 void kadapt_phase_enter(unsigned phase);
 

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether tasks of a program could keep one another waiting on the processors that it will have."""
+
+from kadence.phases.document import Document
+
+
+def between_tasks(document: Document, processors: int) -> str | None:
+    """Why tasks of this program could keep one another waiting, or None."""
+    concurrency = document.concurrency
+    tasks = concurrency.threads + concurrency.processes - 1
+    means = _means(document)
+    if tasks <= processors or means is None:
+        return None
+    return (
+        f"{tasks} tasks on {counted(processors, 'processor')} {means} "
+        f"({concurrency.evidence}): one that spins or waits for another would hold it up "
+        "for a whole quantum"
+    )
+
+
+def _means(document: Document) -> str | None:
+    """How they could."""
+    if document.concurrency.shared_memory:
+        return "share memory"
+    if document.concurrency.synchronises:
+        return "synchronise"
+    return "may synchronise" if document.counted_itself else None
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """A number of things."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
