@@ -112,9 +112,10 @@ def _lengths(profile: Profile) -> npt.NDArray[np.float64]:
     """How long the rows are, in what intervals are measured in.
 
     In intervals of time those have few instructions that called libraries and the kernel, which
-    were not counted; they lasted as long as any.
+    were not counted; they lasted as long as any. How much of an interval was each thread's, where
+    there are several, only their instructions tell.
     """
-    if profile.unit == "nanoseconds":
+    if profile.unit == "nanoseconds" and profile.facts.get("threads") == 1:
         return np.ones(len(profile.instructions))
     return profile.instructions.astype(np.float64)
 
