@@ -47,6 +47,7 @@ def build(source: Path, target: Path, *options: object, **environment: str) -> s
     command = [built(f"bin/{WRAPPERS[source.suffix]}"), source, *options, "-lm", "-o", target]
     completed = subprocess.run(
         [str(word) for word in command],
+        cwd=target.parent,
         env=os.environ | {"LC_ALL": "C"} | environment,
         capture_output=True,
         text=True,
