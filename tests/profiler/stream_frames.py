@@ -63,3 +63,10 @@ def doubled() -> bytes:
     """With an interval of twice the length from the second row on, so that rows come together."""
     doubling = frame("I", 2000)
     return START + head() + b"".join((*BLOCKS, CALL, SITE, PEER, ROWS[0], doubling, *ROWS[1:], END))
+
+
+def timed() -> bytes:
+    """Of a program that counted itself, in intervals of time; the second row begins later."""
+    later = (frame("L", 1000), frame("I", 2000))
+    rows = (frame("R", 1, 0, 1, 0, 3, 12, 0), *later, frame("R", 1, 12, 0, 0))
+    return START + head(unit=1, backend="compiled") + b"".join((*BLOCKS, *rows, END))
