@@ -70,6 +70,12 @@ bool is_mark(gimple *statement)
 	return place.file && !strcmp(place.file, marks_file);
 }
 
+bool is_hold(gimple *statement)
+{
+	return gimple_code(statement) == GIMPLE_PREDICT &&
+	       gimple_predict_predictor(statement) == PRED_NO_PREDICTION;
+}
+
 } // namespace
 
 const std::vector<named_function> &named_functions()
@@ -115,13 +121,31 @@ void adopt_marks(function *fn)
 			gimple_set_block(gsi_stmt(gsi), DECL_INITIAL(fn->decl));
 }
 
+void hold_marks(function *fn)
+{
+	basic_block block;
+
+	FOR_EACH_BB_FN(block, fn)
+	for (gimple_stmt_iterator gsi = gsi_start_bb(block); !gsi_end_p(gsi); gsi_next(&gsi))
+		if (is_mark(gsi_stmt(gsi))) {
+			gimple *hold = gimple_build_predict(PRED_NO_PREDICTION, NOT_TAKEN);
+
+			/* A mark goes, too, with an inlined scope that has nothing else in it. */
+			gimple_set_location(hold, gimple_location(gsi_stmt(gsi)));
+			gsi_insert_after(&gsi, hold, GSI_NEW_STMT);
+		}
+}
+
 static std::vector<unsigned> take_marks_of(basic_block block)
 {
 	std::vector<unsigned> found;
 
 	for (gimple_stmt_iterator gsi = gsi_start_bb(block); !gsi_end_p(gsi);) {
-		if (is_mark(gsi_stmt(gsi))) {
+		const bool marks = is_mark(gsi_stmt(gsi));
+
+		if (marks)
 			found.push_back(gimple_lineno(gsi_stmt(gsi)) - 1);
+		if (marks || is_hold(gsi_stmt(gsi))) {
 			gsi_remove(&gsi, true);
 		} else {
 			gsi_next(&gsi);

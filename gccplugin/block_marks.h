@@ -56,7 +56,19 @@ void mark_blocks(function *fn);
  */
 void adopt_marks(function *fn);
 
-/* Removes the marks; by a block's index, the positions in named_blocks() whose marks it had. */
+/*
+ * To delete a block with nothing in it but a mark, the compiler needs only to know where it leads;
+ * where several paths meet there, as at the head of a loop, the mark is deleted with it. Inlining
+ * leaves such blocks: a call was all that there was. Call before inlining: beside each mark is then
+ * what does nothing and is neither deleted nor left out of what is inlined, a hint for the
+ * prediction of branches without a prediction. Branches have been predicted before.
+ */
+void hold_marks(function *fn);
+
+/*
+ * Removes the marks and what holds them; by a block's index, the positions in named_blocks() whose
+ * marks it had.
+ */
 std::map<int, std::vector<unsigned>> take_marks(function *fn);
 
 } // namespace kadence

@@ -71,8 +71,12 @@ class exact_pass : public simple_ipa_opt_pass
 		cgraph_node *node;
 
 		FOR_EACH_DEFINED_FUNCTION(node)
-		if (gimple_has_body_p(node->decl) && !node->clone_of && !is_counted_later(node))
-			count_now(node);
+		if (gimple_has_body_p(node->decl) && !node->clone_of) {
+			if (is_counted_later(node))
+				hold_marks(node->get_fun());
+			else
+				count_now(node);
+		}
 		/* Only now: whether a call may not return follows from what it calls. */
 		FOR_EACH_DEFINED_FUNCTION(node)
 		if (gimple_has_body_p(node->decl) && !is_left_alone(node->get_fun()))

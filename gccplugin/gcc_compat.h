@@ -19,6 +19,8 @@
 #include "cfgloop.h"
 #include "dominance.h"
 #include "gimple.h"
+#include "predict.h"
+#include "gimple-predict.h"
 #include "internal-fn.h"
 #include "gimple-iterator.h"
 #include "gimple-ssa.h"
