@@ -221,14 +221,18 @@ def _decide_quantum(
     _add_policy(
         phase,
         decisions.quantum_ns,
-        f"compute: {figures}; {document.concurrency.evidence}; "
-        + (
-            f"the way out into I/O is announced ({', '.join(map(str, sorted(exits)))})"
-            if exits
-            else "no way out leads into I/O"
-        ),
+        f"compute: {figures}; {document.concurrency.evidence}; {_ways_out(document, exits)}",
         decisions,
     )
+
+
+def _ways_out(document: Document, exits: Iterable[int]) -> str:
+    announced = ", ".join(map(str, sorted(exits)))
+    if announced:
+        return f"the way out into I/O is announced ({announced})"
+    if document.counted_itself:
+        return "whether a way out leads into I/O was not seen"
+    return "no way out leads into I/O"
 
 
 def _add_policy(phase: Phase, quantum_ns: int, evidence: str, decisions: Decisions) -> None:
