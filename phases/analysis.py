@@ -87,6 +87,7 @@ def describe(profile: Profile, segmentation: Segmentation) -> Body:
         "backend": profile.backend,
         "files": sorted({function.file for function in profile.functions}),
         "interval": int(profile.interval),
+        "unit": profile.unit,
         "intervals": len(profile.instructions),
         "threads": list(dict.fromkeys(profile.thread.tolist())),
         "assignment": segmentation.assignment.tolist(),

@@ -16,6 +16,8 @@ from kadence.phases.view.content import Content
 from kadence.phases.view.subject import Body, Subject, kind_name
 
 ASSETS = Path(__file__).parent / "assets"
+# Of an interval's length, as the page calls them.
+UNITS = {"instructions": "instructions", "nanoseconds": "nanoseconds of processor time"}
 SCRIPTS = (
     "store",
     "distances",
@@ -46,6 +48,7 @@ def render(subject: Subject, made: Content, served: bool = False) -> str:
         program=shlex.join(subject.document.program),
         intervals=subject.intervals,
         interval=subject.profile.interval,
+        unit=UNITS[subject.profile.unit],
         instructions=subject.document.total_instructions,
         threads=header["threads"],
         exact=header["group"] == 1,
