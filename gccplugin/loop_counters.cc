@@ -18,12 +18,19 @@ tree operand_of_text(const char *constraint, tree operand)
 }
 
 /*
+ * Whoever decides what to inline takes each line for an instruction. As one, functions that mostly
+ * count would be inlined more than the plain ones, a recursive one into itself above all, and wait
+ * for the counter that they have just written.
+ */
+const char read_and_write[] = "\n\n";
+
+/*
  * Text, so that the compiler neither takes counters for anything that a pointer of the program's
  * may point to, nor spends registers on their addresses. The symbol is a hidden one that
  * count_tables.cc defines when all is known: in a program its place in a thread's memory is a
  * constant, in a library it is known when that is loaded.
  */
-gimple_seq add_to_memory(unsigned counter, tree amount)
+gimple_seq add_to_memory(unsigned counter, tree amount, const char *lines = "")
 {
 	const unsigned long offset = 8ul * counter;
 	vec<tree, va_gc> *inputs = NULL, *outputs = NULL;
@@ -32,11 +39,11 @@ gimple_seq add_to_memory(unsigned counter, tree amount)
 	char *text;
 
 	if (flag_shlib) {
-		text = xasprintf("movq\t%s@gottpoff(%%%%rip), %%0\n\taddq\t%%1, %%%%fs:%lu(%%0)",
-				 counters_name, offset);
+		text = xasprintf("movq\t%s@gottpoff(%%%%rip), %%0\n\taddq\t%%1, %%%%fs:%lu(%%0)%s",
+				 counters_name, offset, lines);
 		vec_safe_push(outputs, operand_of_text("=&r", address));
 	} else {
-		text = xasprintf("addq\t%%0, %%%%fs:%s@tpoff+%lu", counters_name, offset);
+		text = xasprintf("addq\t%%0, %%%%fs:%s@tpoff+%lu%s", counters_name, offset, lines);
 	}
 	vec_safe_push(inputs, operand_of_text("re", amount));
 	gasm *counting = gimple_build_asm_vec(text, inputs, outputs, NULL, NULL);
@@ -103,7 +110,7 @@ bool all_normal(const std::vector<edge> &ways)
 
 } // namespace
 
-loop_counters::loop_counters(function *fn, bool registers)
+loop_counters::loop_counters(function *fn, bool registers) : inlined_later(!registers)
 {
 	if (!registers || !loops_for_fn(fn))
 		return;
@@ -148,8 +155,10 @@ uint64_t loop_counters::weight(basic_block block, uint64_t weight) const
 
 gimple_seq loop_counters::increment(class loop *around, unsigned counter)
 {
-	return around ? increment_in_register(around, counter)
-		      : add_to_memory(counter, build_int_cst(uint64_type_node, 1));
+	if (around)
+		return increment_in_register(around, counter);
+	return add_to_memory(counter, build_one_cst(uint64_type_node),
+			     inlined_later ? read_and_write : "");
 }
 
 gimple_seq loop_counters::increment_in_register(class loop *around, unsigned counter)

@@ -38,6 +38,7 @@ class loop_counters
       private:
 	using loops = std::map<class loop *, std::vector<edge>>;
 
+	const bool inlined_later;
 	loops quiet; /* with their exits */
 	std::map<class loop *, strips> cut;
 	std::map<edge, edge> moved; /* what was behind an exit */
