@@ -3,7 +3,9 @@
 
 from dataclasses import dataclass
 
+from kadence.phases.marking import FUNCTION_ENTRY, LOOP_PREHEADER
 from kadence.phases.source import Firings
+from kadence.profiler.profile import Function, Loop
 
 
 @dataclass(frozen=True)
@@ -20,3 +22,26 @@ class Candidate:
     order: int
     fires: Firings  # per row
     block: int | None = None  # at which it was counted, in the function's CFG
+
+
+def of_function(
+    function: Function,
+    loop: Loop | None,
+    exact: bool,
+    order: int,
+    fires: Firings,
+    block: int | None = None,
+) -> Candidate:
+    """The place where a known function begins, or before one of its loops."""
+    return Candidate(
+        FUNCTION_ENTRY if loop is None else LOOP_PREHEADER,
+        function.name,
+        function.file,
+        function.line if loop is None else loop.line,
+        None if loop is None else loop.index,
+        function.cfg_checksum,
+        exact,
+        order,
+        fires,
+        block,
+    )

@@ -19,8 +19,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from kadence.phases import loops, named
-from kadence.phases.candidate import Candidate
-from kadence.phases.marking import FUNCTION_ENTRY, LOOP_PREHEADER
+from kadence.phases.candidate import Candidate, of_function
+from kadence.phases.marking import FUNCTION_ENTRY
 from kadence.phases.source import Firings, Source, is_entry, same_file
 from kadence.profiler.profile import COMPILED, Function, Loop, Profile
 
@@ -125,26 +125,12 @@ class _Place:
         calls = self._calls()
         if calls is not None:
             order = min(self.entries or self.inlined)
-            yield self._candidate(None, not self.inlined, order, calls)
+            yield of_function(self.function, None, not self.inlined, order, calls)
         for loop in self._distinct_loops():
             region = self._region(loop)
             entries = self._loop_entries(loop, region)
             if entries is not None:
-                yield self._candidate(loop, False, min(region), entries)
-
-    def _candidate(self, loop: Loop | None, exact: bool, order: int, fires: Firings) -> Candidate:
-        function = self.function
-        return Candidate(
-            FUNCTION_ENTRY if loop is None else LOOP_PREHEADER,
-            function.name,
-            function.file,
-            function.line if loop is None else loop.line,
-            None if loop is None else loop.index,
-            function.cfg_checksum,
-            exact,
-            order,
-            fires,
-        )
+                yield of_function(self.function, loop, False, min(region), entries)
 
     def _calls(self) -> Firings | None:
         """Calls per row: those of the function's own body and those of its inlined copies."""

@@ -24,8 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kadence.phases import loops
-from kadence.phases.candidate import Candidate
-from kadence.phases.marking import FUNCTION_ENTRY, LOOP_PREHEADER
+from kadence.phases.candidate import Candidate, of_function
 from kadence.phases.source import Firings, Source
 from kadence.profiler.profile import Function, Loop, Profile
 
@@ -62,28 +61,14 @@ class _Named:
             block = self.function.entry if loop is None else loop.before
             fires = None if block is None else self._fires(block, behind.get(block))
             if block is not None and fires is not None:
-                yield self._candidate(loop, block, fires)
+                order = min(min(numbers) for numbers in self.numbers.values())
+                yield of_function(self.function, loop, True, order, fires, block)
 
     def _wanted(self) -> set[int | None]:
         found = {self.function.entry}
         for loop in self.function.loops:
             found |= {loop.before, loop.header, *loop.latches}
         return found
-
-    def _candidate(self, loop: Loop | None, block: int, fires: Firings) -> Candidate:
-        function = self.function
-        return Candidate(
-            FUNCTION_ENTRY if loop is None else LOOP_PREHEADER,
-            function.name,
-            function.file,
-            function.line if loop is None else loop.line,
-            None if loop is None else loop.index,
-            function.cfg_checksum,
-            True,
-            min(number for numbers in self.numbers.values() for number in numbers),
-            fires,
-            block,
-        )
 
     def _fires(self, block: int, behind: Loop | None) -> Firings | None:
         """How often a block was entered, by its own count and by the loop behind it.

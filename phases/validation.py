@@ -8,7 +8,7 @@ as its intervals and its weights have it; the plan never hears of them.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -53,12 +53,10 @@ class Field:
         assignment = segmentation.continued(known, self.profile.thread)
         return View(
             self,
-            Segmentation(
-                self.own.normalised,
-                assignment,
-                self.own.transition,
-                self.own.representatives,
-                segmentation.boundaries(self.profile.thread, assignment),
+            replace(
+                self.own,
+                assignment=assignment,
+                boundaries=segmentation.boundaries(self.profile.thread, assignment),
             ),
         )
 
