@@ -12,7 +12,7 @@ const char counters_name[] = "kadence_counters";
 namespace
 {
 
-enum { tables_version = 1, flag_fast = 0x1 };
+enum { tables_version = 2, flag_fast = 0x1 };
 
 std::vector<function_counts> compiled;
 unsigned counters;
@@ -46,13 +46,6 @@ void emit_word(unsigned value)
 	fprintf(asm_out_file, "\t.long\t%u\n", value);
 }
 
-void emit_sum(const sum &terms)
-{
-	emit_word(terms.size());
-	for (const term &item : terms)
-		emit_word(item.value << 1 | item.negative);
-}
-
 void emit_function_names(text_table &texts)
 {
 	emit_word(named_functions().size());
@@ -76,18 +69,27 @@ void emit_block_names()
 	}
 }
 
+void add_sum(const sum &terms, std::vector<unsigned> &words)
+{
+	words.push_back(terms.size());
+	for (const term &item : terms)
+		words.push_back(item.value << 1 | item.negative);
+}
+
 void emit_counts(const function_counts &item, unsigned first)
 {
-	emit_word(first);
-	emit_word(item.counters);
-	emit_word(item.derived.size());
+	std::vector<unsigned> words = {first, item.counters, (unsigned)item.derived.size()};
+
 	for (const sum &terms : item.derived)
-		emit_sum(terms);
-	emit_word(item.contributions.size());
+		add_sum(terms, words);
+	words.push_back(item.contributions.size());
 	for (const contribution &part : item.contributions) {
-		emit_word(part.first);
-		emit_sum(part.second);
+		words.push_back(part.first);
+		add_sum(part.second, words);
 	}
+	emit_word(words.size());
+	for (unsigned word : words)
+		emit_word(word);
 }
 
 void emit_compiled()

@@ -100,6 +100,27 @@ static bool make_room(size_t wanted)
 	return values != NULL;
 }
 
+static const volatile uint64_t *counters_of(const struct thread *thread,
+					    const struct loaded *loaded)
+{
+	return (const volatile uint64_t *)(thread->pointer + loaded->place);
+}
+
+/* Whether any of them is not what was seen. In pairs: most units' never are, and there are many. */
+static bool is_changed(const volatile uint64_t *counters, const uint64_t *seen, uint32_t count)
+{
+	typedef uint64_t pair __attribute__((vector_size(16), aligned(8)));
+	pair different = {0};
+	uint32_t number = 0;
+
+	for (; number + 1 < count; number += 2)
+		different |=
+		    *(const volatile pair *)&counters[number] ^ *(const pair *)&seen[number];
+	if (number < count)
+		different[0] |= counters[number] ^ seen[number];
+	return (different[0] | different[1]) != 0;
+}
+
 /* What the counters of one body were increased by, as values; false if by nothing. */
 static bool take_counters(const volatile uint64_t *counters, uint64_t *seen, uint32_t count)
 {
@@ -115,27 +136,15 @@ static bool take_counters(const volatile uint64_t *counters, uint64_t *seen, uin
 	return any;
 }
 
-static const uint32_t *skip_sums(const uint32_t *words, bool with_block)
+static void look_at_body(struct thread *thread, const struct loaded *loaded, const uint32_t *words)
 {
-	for (uint32_t left = *words++; left; left--) {
-		words += with_block;
-		words += 1 + *words;
-	}
-	return words;
-}
-
-static const uint32_t *look_at_body(struct thread *thread, const struct loaded *loaded,
-				    const uint32_t *words)
-{
-	const volatile uint64_t *counters =
-	    (const volatile uint64_t *)(thread->pointer + loaded->place);
 	const uint32_t first = words[0], count = words[1], sums = words[2];
 	int64_t entered;
 
-	if (!make_room((size_t)count + sums))
-		return skip_sums(skip_sums(words + 2, false), true);
-	if (!take_counters(counters + first, thread->seen + loaded->first + first, count))
-		return skip_sums(skip_sums(words + 2, false), true);
+	if (!make_room((size_t)count + sums) ||
+	    !take_counters(counters_of(thread, loaded) + first,
+			   thread->seen + loaded->first + first, count))
+		return;
 	words += 3;
 	for (uint32_t number = 0; number < sums; number++)
 		add_sum(&words, &values[count + number]);
@@ -146,7 +155,19 @@ static const uint32_t *look_at_body(struct thread *thread, const struct loaded *
 		thread->entered[block] += entered;
 		thread->executed += (uint64_t)(entered * blocks_at(block)->instructions);
 	}
-	return words;
+}
+
+static void look_at_unit(struct thread *thread, const struct loaded *loaded)
+{
+	const uint32_t *words = loaded->bodies;
+
+	if (!is_changed(counters_of(thread, loaded), thread->seen + loaded->first,
+			loaded->unit->counter_count))
+		return;
+	for (uint32_t bodies = *words++; bodies; bodies--) {
+		look_at_body(thread, loaded, words + 1);
+		words += 1 + *words;
+	}
 }
 
 static bool grow(struct thread *thread)
@@ -172,14 +193,9 @@ static void look_at(struct thread *thread)
 
 	if (!thread->pointer || !counter_count || !grow(thread))
 		return;
-	for (const struct loaded *loaded = units; loaded < units + unit_count; loaded++) {
-		const uint32_t *words = loaded->bodies;
-
-		if (!loaded->unit)
-			continue;
-		for (uint32_t bodies = *words++; bodies; bodies--)
-			words = look_at_body(thread, loaded, words);
-	}
+	for (const struct loaded *loaded = units; loaded < units + unit_count; loaded++)
+		if (loaded->unit)
+			look_at_unit(thread, loaded);
 	executed += thread->executed - before;
 }
 

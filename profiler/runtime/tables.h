@@ -8,8 +8,8 @@
  *   function   offset of its name and of its file in the texts, checksum of its control-flow graph,
  *              first block, number of blocks
  *   block      function, index in the graph, line, instructions times 2 plus 1 for an entry
- *   body       what one function was compiled to: first counter, number of counters; number of
- *              sums, sums; number of parts, parts
+ *   body       what one function was compiled to: number of words that follow; first counter,
+ *              number of counters; number of sums, sums; number of parts, parts
  *   part       block, and the sum of how often the body entered it
  *   sum        number of terms, terms
  *   term       a value times 2, plus 1 if it is taken away; values are the body's counters, then
@@ -20,7 +20,7 @@
 
 #include <stdint.h>
 
-enum { TABLES_VERSION = 1, UNIT_FAST = 0x1 };
+enum { TABLES_VERSION = 2, UNIT_FAST = 0x1 };
 
 struct unit {
 	int64_t (*place)(void); /* of the counters, relative to a thread's thread pointer */
