@@ -18,7 +18,7 @@ from kadence.phases.markers import Marker
 from kadence.phases.segmentation import Mask, Segmentation, segment
 from kadence.phases.tree import Labels
 from kadence.phases.vectors import Distances
-from kadence.profiler.profile import Profile, SystemCalls
+from kadence.profiler.profile import COMPILED, Profile, SystemCalls
 
 HOTTEST = 10
 DIGITS = 6
@@ -116,8 +116,8 @@ def describe(profile: Profile, segmentation: Segmentation) -> Body:
 
 def _caption(phase: Body) -> str:
     return (
-        f"phase {phase['id']}: {phase['kind']}, {phase['weight']:.1%} of the instructions "
-        f"in {phase['intervals']} intervals"
+        f"phase {phase['id']}: {kinds.in_words(phase['kind'])}, {phase['weight']:.1%} of the "
+        f"instructions in {phase['intervals']} intervals"
     )
 
 
@@ -180,6 +180,8 @@ def _verdict(
     The first and last row of a visit may hold a part of the phase before or after, and with it
     calls that say nothing of this one; the run's first row holds the loader's.
     """
+    if profile.backend == COMPILED:
+        return Verdict(kinds.UNSEEN, 0.0, 0.0)
     first = np.zeros(len(member), dtype=np.bool_)
     first[[boundary.row for boundary in segmentation.boundaries]] = True
     inside = member & ~first & ~np.roll(first, -1)

@@ -20,6 +20,7 @@ from kadence.phases import (
     alignment,
     analysis,
     crossmatrix,
+    kinds,
     markers,
     matrix,
     stability,
@@ -209,12 +210,12 @@ def _captions(runs: Sequence[Run], families: Sequence[Families]) -> list[str]:
     """A line for every family: its kind, and its weight in each input."""
     captions = []
     for family in range(int(max(own.max() for own in families)) + 1):
-        weights, kinds = [], []
+        weights, found = [], []
         for number, (run, own) in enumerate(zip(runs, families, strict=True)):
             for member in np.flatnonzero(own == family).tolist():
                 phase = run.description["phases"][member]
                 weights.append(f"{phase['weight']:.1%} of input {number}")
-                kinds.append(phase["kind"])
-        named = " or ".join(dict.fromkeys(kinds))
+                found.append(kinds.in_words(phase["kind"]))
+        named = " or ".join(dict.fromkeys(found))
         captions.append(f"{named}: {', '.join(weights)}")
     return captions

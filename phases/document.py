@@ -11,7 +11,7 @@ from kadence.phases.marking import FUNCTION_ENTRY, LOOP_PREHEADER
 from kadence.phases.memory_document import MemoryUse
 from kadence.profiler.profile import COMPILED
 
-KINDS = (kinds.COMPUTE, kinds.FILE_IO, kinds.SOCKET_IO)
+KINDS = (kinds.COMPUTE, kinds.FILE_IO, kinds.SOCKET_IO, kinds.UNSEEN)
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Concurrency:
 
 
 # Why a plan of a program that counted itself has nothing of some kind.
-UNSEEN = (
+WHY_UNSEEN = (
     "the program counted itself, so nobody saw its system calls and its memory; profile a plain "
     "build for those"
 )

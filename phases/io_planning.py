@@ -11,7 +11,7 @@ from typing import Any
 
 from kadence.errors import UsageError
 from kadence.phases import io_calls, io_records, kinds
-from kadence.phases.document import UNSEEN, Callers, Document, Phase
+from kadence.phases.document import WHY_UNSEEN, Callers, Document, Phase
 from kadence.phases.io_records import BURST, READS, WRITES, Records
 
 DEFAULT, STRICT, OFF = MODES = ("default", "strict", "off")
@@ -69,7 +69,7 @@ def plan_io(document: Document, mode: str) -> Paths:
         paths.reason = "not wanted (--io=off)"
         return paths
     if document.counted_itself:
-        paths.mode, paths.reason = OFF, UNSEEN
+        paths.mode, paths.reason = OFF, WHY_UNSEEN
         return paths
     for phase in document.phases:
         _plan_writes(document, phase, paths)
@@ -90,7 +90,7 @@ def _plan_writes(document: Document, phase: Phase, paths: Paths) -> None:
         if objection is None:
             taken.append(records)
             _tell_of_strictness(phase, records, paths)
-        elif phase.kind != kinds.COMPUTE or records.count >= BURST:
+        elif kinds.does_io(phase.kind) or records.count >= BURST:
             paths.refuse(phase, PATH, objection)
     if taken:
         evidence = "; ".join(map(str, taken))
@@ -105,7 +105,7 @@ def _tell_of_strictness(phase: Phase, records: Records, paths: Paths) -> None:
 
 
 def _plan_reads(document: Document, phase: Phase, paths: Paths) -> None:
-    if phase.kind == kinds.COMPUTE and not phase.readers.calls:
+    if not kinds.does_io(phase.kind) and not phase.readers.calls:
         return  # the loader's, which nobody asked for
     for records in io_records.of_phase(document, phase, READS):
         objection = records.objection()

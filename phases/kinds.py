@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a phase asks of the kernel: compute, file I/O or socket I/O.
+"""What a phase asks of the kernel: compute, file I/O or socket I/O; or unseen, if nobody looked.
 
 The criterion is the kernel's estimated work for the phase's transfers, in instructions,
 against the program's own: a tenth makes it an I/O phase. The estimate is the cost of a small
@@ -16,6 +16,7 @@ from kadence.profiler.profile import SystemCalls
 COMPUTE = "compute"
 FILE_IO = "file-io"
 SOCKET_IO = "socket-io"
+UNSEEN = "unseen"  # a program that counts itself sees none of its system calls
 
 IO_SHARE = 0.1
 INSTRUCTIONS_PER_CALL = {FILE_IO: 1700.0, SOCKET_IO: 4600.0}
@@ -83,6 +84,21 @@ class Verdict:
     kind: str
     calls_per_million: float
     bytes_per_million: float
+
+
+def does_io(kind: str) -> bool:
+    """Whether a phase of this kind is known to do I/O; of an unseen one it is not."""
+    return kind in (FILE_IO, SOCKET_IO)
+
+
+def adapted_alike(one: str, other: str) -> bool:
+    """Whether the kinds of two phases give no reason to adapt them differently."""
+    return one == other or not (does_io(one) or does_io(other))
+
+
+def in_words(kind: str) -> str:
+    """The kind as captions have it, which say what it is that was not seen."""
+    return "system calls unseen" if kind == UNSEEN else kind
 
 
 def judge(calls: Iterable[SystemCalls], instructions: int) -> Verdict:

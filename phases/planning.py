@@ -4,8 +4,9 @@
 A compute phase gets a long quantum if three things hold: the program's tasks cannot wait for
 one another on too few processors, the beginning of the phase is announced by a good marker,
 and so is every way out of it into a phase with I/O. Everything else keeps the kernel's default.
-Of a program that counted itself there is nothing else to decide: all its phases count as compute,
-and tasks that are more than the processors as waiting for one another.
+Of a program that counted itself there is nothing else to decide: all its phases are unseen, which
+may have a long quantum as compute phases may, and tasks that are more than the processors count as
+waiting for one another.
 Which writes go through rings and batches, and which reads through windows, is decided in
 io_planning.py; which memory is made present before it is touched, in memory_planning.py.
 """
@@ -208,20 +209,20 @@ def _decide_quantum(
     document: Document, phase: Phase, waiting: str | None, decisions: Decisions
 ) -> None:
     figures = _figures(document, phase)
-    if phase.kind != kinds.COMPUTE:
+    if kinds.does_io(phase.kind):
         evidence = f"{phase.kind}: {figures}; what does I/O keeps the kernel's default quantum"
         _add_policy(phase, 0, evidence, decisions)
         return
     reason = waiting or _why_not_long(document, phase, decisions)
     if reason is not None:
         decisions.refuse(phase.number, "long quantum", reason)
-        _add_policy(phase, 0, f"compute: {figures}; no long quantum: {reason}", decisions)
+        _add_policy(phase, 0, f"{phase.kind}: {figures}; no long quantum: {reason}", decisions)
         return
     exits = _io_exits(document, phase.number, decisions)
     _add_policy(
         phase,
         decisions.quantum_ns,
-        f"compute: {figures}; {document.concurrency.evidence}; {_ways_out(document, exits)}",
+        f"{phase.kind}: {figures}; {document.concurrency.evidence}; {_ways_out(document, exits)}",
         decisions,
     )
 
@@ -273,7 +274,7 @@ def _io_exits(document: Document, start: int, decisions: Decisions) -> set[int]:
     seen, open_phases = {start}, [start]
     while open_phases:
         for after in _followers(document.boundaries, open_phases.pop()):
-            if kind[after] != kinds.COMPUTE:
+            if kinds.does_io(kind[after]):
                 found.add(after)
             elif after not in decisions.chosen and after not in seen:
                 seen.add(after)

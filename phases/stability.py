@@ -5,7 +5,8 @@ A plan says what the kernel should do in each phase and where each is announced.
 another input if that input's phases are those the plan knows; how long each lasts is no part of
 it. So the figure is the share of the instructions in *unknown* phases: those that resemble no
 phase of the other input, or only phases of another kind, for the adaptation follows from the
-kind. How far the weights of phases moved is told beside it, and decides nothing.
+kind; compute and unseen phases may have the same. How far the weights of phases moved is told
+beside it, and decides nothing.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
-from kadence.phases import vectors
+from kadence.phases import kinds, vectors
 from kadence.phases.alignment import PARTNER_DISTANCE, Families
 from kadence.phases.vectors import Distances
 
@@ -67,8 +68,8 @@ def compare(
 
 
 def _unknown(own: Input, other: Input, distances: Distances) -> float:
-    same_kind = np.array(own.kinds)[:, np.newaxis] == np.array(other.kinds)[np.newaxis, :]
-    known = ((distances < PARTNER_DISTANCE) & same_kind).any(axis=1)
+    alike = [[kinds.adapted_alike(kind, seen) for seen in other.kinds] for kind in own.kinds]
+    known = ((distances < PARTNER_DISTANCE) & np.array(alike)).any(axis=1)
     return round(float(own.weights[~known].sum()), vectors.DECIMALS)
 
 

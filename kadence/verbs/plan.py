@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=planning.DEFAULT_QUANTUM,
         metavar="SECONDS",
-        help="the long quantum of compute phases (default: %(default)g)",
+        help="the long quantum of compute phases and unseen ones (default: %(default)g)",
     )
     parser.add_argument(
         "--io",

@@ -27,7 +27,9 @@ KIND_NAMES = {
     kinds.COMPUTE: "compute",
     kinds.FILE_IO: "file I/O",
     kinds.SOCKET_IO: "socket I/O",
+    kinds.UNSEEN: kinds.in_words(kinds.UNSEEN),
 }
+KIND_LABELS = KIND_NAMES | {kinds.UNSEEN: "unseen"}  # where there is little room
 
 Body = dict[str, Any]
 
@@ -43,7 +45,7 @@ class Part:
 
     number: int
     weight: float
-    kind: str
+    kind: str  # as the artefact has it, or "transition"
     colour: int  # whose of the palette
 
     @property
@@ -53,12 +55,14 @@ class Part:
     @property
     def name(self) -> str:
         """As in `interval 7 (phase 1, file I/O)`."""
-        return self.kind if self.is_transition else f"phase {self.number}, {self.kind}"
+        return self.kind if self.is_transition else f"phase {self.number}, {kind_name(self.kind)}"
 
     @property
     def label(self) -> str:
         """As beside the diagonal."""
-        return self.kind if self.is_transition else f"{self.kind} ({self.number})"
+        if self.is_transition:
+            return self.kind
+        return f"{KIND_LABELS.get(self.kind, self.kind)} ({self.number})"
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,7 @@ class Subject:
     def parts(self) -> list[Part]:
         """The phases and, if there are any, transitions."""
         found = [
-            Part(phase["id"], phase["weight"], kind_name(phase["kind"]), phase["id"])
+            Part(phase["id"], phase["weight"], phase["kind"], phase["id"])
             for phase in self.raw["phases"]
         ]
         if self.transitions:

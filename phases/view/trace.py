@@ -19,7 +19,7 @@ import numpy as np
 
 from kadence import artefact
 from kadence.phases.view import activity
-from kadence.phases.view.subject import Subject
+from kadence.phases.view.subject import Subject, kind_name
 
 PROCESS = 1  # the format wants a number; a profile follows one process
 
@@ -69,7 +69,7 @@ def _phases(subject: Subject) -> Iterator[Event]:
             "dur": int(profile.start[last]) + int(profile.instructions[last]) - begin,
             "args": {
                 "phase": int(subject.assignment[first]),
-                "kind": part.kind,
+                "kind": kind_name(part.kind),
                 "first interval": first,
                 "last interval": last,
             },

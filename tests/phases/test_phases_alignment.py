@@ -83,6 +83,15 @@ def test_a_phase_that_does_io_on_one_input_only_is_unknown():
     assert [one.unknown for one in found] == [0.2, 0.2]
 
 
+def test_what_was_not_seen_to_do_io_differs_only_from_what_was():
+    rows = [sparse.vstack([A, B]).tocsr()] * 2
+    weights, unseen = [[0.8, 0.2]] * 2, ["unseen"] * 2
+    found = compared(weights, [unseen, ["compute"] * 2], rows)
+    assert [one.unknown for one in found] == [0.0, 0.0]
+    found = compared(weights, [unseen, ["compute", "file-io"]], rows)
+    assert [one.unknown for one in found] == [0.2, 0.2]
+
+
 def test_weights_alone_do_not_make_a_program_input_dependent():
     rows = [sparse.vstack([A, B]).tocsr()] * 2
     found = compared([[0.9, 0.1], [0.2, 0.8]], [["compute", "file-io"]] * 2, rows)

@@ -208,6 +208,8 @@ def test_only_the_function_that_changed_loses_its_marker(heated: Heated) -> None
 def test_a_plan_says_what_nobody_saw(
     heated: Heated, kadence: Kadence, refused: Callable[..., str]
 ) -> None:
+    assert {phase["kind"] for phase in heated.phases["phases"]} == {"unseen"}
+    assert {policy["name"] for policy in heated.plan["policies"]} == {"unseen"}
     assert heated.plan["needs"] is None
     for part in "io", "memory":
         assert heated.plan[part]["mode"] == "off"

@@ -2,6 +2,7 @@
 """Who gets a long quantum, who does not, and what the plan says of it."""
 
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from kadence.phases import planning
 from kadence.phases.analysis import describe
 from kadence.phases.document import parse
 from kadence.phases.segmentation import segment
+from kadence.profiler.profile import COMPILED
 
 QUANTUM_NS = 5_000_000_000
 
@@ -45,6 +47,29 @@ def test_compute_gets_the_long_quantum_and_io_the_default(body):
     assert quanta(plan) == [QUANTUM_NS, 0, 0]
     assert [policy["name"] for policy in plan["policies"]] == ["compute", "file-io", "socket-io"]
     assert plan["refused"] == []
+
+
+@pytest.fixture
+def unseen() -> dict[str, Any]:
+    """The same of a program that counted itself, as far as a plan sees it."""
+    profile = three_phases().profile()
+    found = describe(replace(profile, system_calls=(), backend=COMPILED), segment(profile))
+    return found | {"markers": describe(profile, segment(profile))["markers"]}
+
+
+def test_what_nobody_saw_is_not_called_compute_and_planned_as_such(unseen, body):
+    assert [phase["kind"] for phase in unseen["phases"]] == ["unseen"] * 3
+    plan = planned(unseen)
+    assert [policy["name"] for policy in plan["policies"]] == ["unseen"] * 3
+    assert quanta(plan) == [QUANTUM_NS] * 3
+    for policy in plan["policies"]:
+        assert policy["evidence"].startswith("unseen: ")
+        assert "system calls were not seen" in policy["evidence"]
+        assert "whether a way out leads into I/O was not seen" in policy["evidence"]
+    assert (plan["io"]["mode"], plan["memory"]["mode"], plan["needs"]) == ("off", "off", None)
+    # A way out into what is not known to do I/O needs no marker, as one into compute needs none.
+    assert quanta(planned(without_markers_of(unseen, 1))) == [QUANTUM_NS, 0, QUANTUM_NS]
+    assert quanta(planned(unseen | {"concurrency": body["concurrency"] | {"threads": 2}}))[0] == 0
 
 
 def test_each_phase_gets_its_marker_with_the_checksum(body):

@@ -21,6 +21,7 @@ from PIL import Image
 from planted import CHECKPOINT, COMPUTE, CYCLES, all_distances, one_kind, three_phases
 
 from kadence.profiler import kprof
+from kadence.profiler.profile import COMPILED
 
 WHITE = 65535
 
@@ -217,6 +218,40 @@ def test_threads_have_tracks_of_their_own(kadence, tmp_path):
     names = {event["tid"] for event in events if event["name"] == "thread_name"}
     assert names == {1, 2}
     assert "2 threads one after another" in (tmp_path / "p.html").read_text()
+
+
+# ---- a program that counted itself -----------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def unseen(profile, kadence, tmp_path_factory) -> Path:
+    """A folder with such a run and everything that is drawn of it."""
+    folder = tmp_path_factory.mktemp("unseen")
+    kprof.write(folder / "u.kprof", replace(profile, system_calls=(), backend=COMPILED))
+    pictures = ("--png", "u.png", "--svg", "u.svg", "--trace", "u.trace.json")
+    for words in (
+        ("phases", "u.kprof", "-o", "u.phases.json", "--annotated", "annotated.png"),
+        ("view", "u.phases.json", "--no-open", *pictures),
+    ):
+        done = kadence(*words, cwd=folder)
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_phases_of_which_no_system_call_was_seen_are_called_so(unseen):
+    page = (unseen / "u.html").read_text()
+    header = re.search(r'<script type="application/json" id="run">(.*?)</script>', page, re.S)
+    assert header is not None
+    phases = [part for part in json.loads(header[1])["phases"] if not part["transition"]]
+    assert [part["label"] for part in phases] == [f"unseen ({number})" for number in range(3)]
+    assert [part["name"] for part in phases] == [
+        f"phase {number}, system calls unseen" for number in range(3)
+    ]
+    assert page.count('<td class="phase">system calls unseen</td>') == 3
+    events = json.loads((unseen / "u.trace.json").read_text())["traceEvents"]
+    kinds = {event["args"]["kind"] for event in events if event["ph"] == "X"}
+    assert kinds == {"system calls unseen", "transition"}
+    assert "phase 2, system calls unseen: " in (unseen / "u.svg").read_text()
 
 
 # ---- what is beside, and what is not ---------------------------------------------------------
