@@ -97,6 +97,7 @@ def _run(subject: Subject) -> Header:
         "units": UNITS,
         "shareUnits": SHARE_UNITS,
         "threads": len(set(profile.thread.tolist())),
+        "kernelSeen": subject.kernel_seen,
         "phases": [
             {
                 "name": part.name,

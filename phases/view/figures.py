@@ -37,15 +37,15 @@ MODEL_ID = re.compile(r"p\d+")
 Json = Any
 
 
-def item(intervals: int, markers: int) -> Json:
+def item(intervals: int, markers: int, kernel_seen: bool) -> Json:
     """All figures as BokehJS embeds them; equal arguments give equal items."""
     x_range = _range(0, intervals)
     parts: list[figure] = [_matrix(intervals, x_range), _phases(x_range)]
     if markers:
         parts.append(_markers(x_range, markers))
     parts += [
-        _rate(x_range, "calls", "calls per\nM instr."),
-        _rate(x_range, "bytes", "bytes per\nM instr.", last=True),
+        _rate(x_range, "calls", kernel_seen),
+        _rate(x_range, "bytes", kernel_seen, last=True),
     ]
     layout = column(*parts, sizing_mode="stretch_width")
     return _renumbered(json_item(layout, ID("figures")))
@@ -200,11 +200,12 @@ def _markers(x_range: Range1d, markers: int) -> figure:
     return made
 
 
-def _rate(x_range: Range1d, name: str, label: str, last: bool = False) -> figure:
+def _rate(x_range: Range1d, name: str, seen: bool, last: bool = False) -> figure:
+    label = f"{name} per\nM instr." if seen else f"{name}\nnot seen"
     made = _strip(
         name, label, x_range, STRIP_HEIGHT + (44 if last else 0), y_range=Range1d(start=0, end=1)
     )
-    made.yaxis.ticker = BasicTicker(desired_num_ticks=2, num_minor_ticks=0)
+    made.yaxis.ticker = BasicTicker(desired_num_ticks=2, num_minor_ticks=0) if seen else []
     made.yaxis.formatter = NumeralTickFormatter(format="0.[0]a")
     made.xaxis.visible = last
     made.xaxis.axis_label = "interval"

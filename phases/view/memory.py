@@ -70,6 +70,8 @@ def size(amount: float) -> str:
 
 def faults_of(subject: Subject, phase: Body) -> str:
     """How many of the run's faults the phase caused."""
+    if not subject.kernel_seen:
+        return "not seen"
     pages, total = phase["memory"]["faults"], subject.raw["memory"]["faults"]
     return f"{pages:,} ({pages / total:.1%})" if pages else "0"
 

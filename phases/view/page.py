@@ -59,7 +59,7 @@ def render(subject: Subject, made: Content, served: bool = False) -> str:
         transitions=len(subject.transitions),
         transition_weight=f"{subject.raw['transition_weight']:.2%}",
         header=made.header_text,
-        item=_json(figures.item(subject.intervals, len(header["markers"]))),
+        item=_json(figures.item(subject.intervals, len(header["markers"]), subject.kernel_seen)),
         palettes=_json(palette.DISTANCES),
         numbers=made.arrays,
         style=(ASSETS / "view.css").read_text(encoding="utf-8"),

@@ -183,9 +183,14 @@ def _draw_strips(strips: list[Axes], subject: Subject, markers: Sequence[Marker]
     _draw_phases(strips[0], subject)
     if markers:
         _draw_markers(strips[1], markers)
-    calls, moved = activity.system_calls(subject.profile)
-    _draw_rate(strips[-2], "calls", calls, subject)
-    _draw_rate(strips[-1], "bytes", moved, subject)
+    for axes, name, values in zip(
+        strips[-2:], ("calls", "bytes"), activity.system_calls(subject.profile), strict=True
+    ):
+        if subject.kernel_seen:
+            _draw_rate(axes, name, values, subject)
+        else:
+            axes.set_ylabel(f"{name}\nnot seen")
+            axes.set_yticks([])
 
 
 def _draw_phases(axes: Axes, subject: Subject) -> None:

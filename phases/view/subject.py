@@ -82,6 +82,11 @@ class Subject:
         return len(self.assignment)
 
     @property
+    def kernel_seen(self) -> bool:
+        """Whether somebody looked at its system calls and its memory."""
+        return not self.document.counted_itself
+
+    @property
     def transitions(self) -> list[int]:
         """Intervals that are in no phase."""
         return [int(row) for row in self.raw["transitions"]]

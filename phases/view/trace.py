@@ -5,7 +5,7 @@ The run's clock is instructions: a time stamp says how many instructions all thr
 and what the viewer calls a microsecond is one instruction.
 
     X  a stay in a phase, on the track of its thread
-    C  system calls and bytes moved in an interval, at its beginning
+    C  system calls and bytes moved in an interval, at its beginning, where they were seen
     i  a marker that fired in the interval that begins there
     M  names
 """
@@ -77,6 +77,8 @@ def _phases(subject: Subject) -> Iterator[Event]:
 
 
 def _counters(subject: Subject) -> Iterator[Event]:
+    if not subject.kernel_seen:
+        return
     calls, moved = activity.system_calls(subject.profile)
     starts, threads = subject.profile.start.tolist(), subject.profile.thread.tolist()
     several = len(set(threads)) > 1

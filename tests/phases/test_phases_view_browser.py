@@ -4,6 +4,7 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from planted import CHECKPOINT, COMPUTE, all_distances, three_phases
 from selenium.webdriver.common.keys import Keys
 
 from kadence.profiler import kprof
+from kadence.profiler.profile import COMPILED
 
 PAIRS = [(0, 1), (3, 14), (5, 70), (40, 41), (12, 119), (60, 60)]
 
@@ -191,6 +193,30 @@ def test_compute_and_io_are_named_on_the_picture(page, artefact):
         assert text == f"{kind} ({phase})"
         assert int(at) not in artefact["transitions"]
     assert {re.sub(r" \(\d+\)", "", text) for text in labels["text"]} == set(names.values())
+
+
+def test_what_nobody_saw_is_not_shown_as_nothing(window, profile, kadence, tmp_path):
+    kprof.write(tmp_path / "u.kprof", replace(profile, system_calls=(), backend=COMPILED))
+    assert kadence("phases", "u.kprof", "-o", "u.phases.json", cwd=tmp_path).returncode == 0
+    assert kadence("view", "u.phases.json", "--no-open", cwd=tmp_path).returncode == 0
+    window.complaints()
+    window.open((tmp_path / "u.html").as_uri())
+    window.hover("calls", 5.5, 0.5)
+    first, second = window.hint()
+    assert first == "interval 5 (phase 0, system calls unseen)"
+    assert second == f"{profile.instructions[5]:,} instructions, system calls not seen"
+    window.click("matrix", 70.5, 5.5)
+    captions = re.findall(r".* instructions, .*", window.text("cell"))
+    assert len(captions) == 2
+    assert all(caption.endswith(" instructions, system calls not seen") for caption in captions)
+    assert {re.sub(r" \(\d+\)", "", text) for text in window.source("labels source")["text"]} == {
+        "unseen"
+    }
+    rows = window.rows("#table")
+    assert {(kind, faults) for _, _, kind, _, faults, *_ in rows} == {
+        ("system calls unseen", "not seen")
+    }
+    assert window.complaints() == []
 
 
 def _hottest_function(profile: Any, artefact: Any, phase: int) -> str:

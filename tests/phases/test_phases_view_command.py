@@ -251,6 +251,7 @@ def test_phases_of_which_no_system_call_was_seen_are_called_so(unseen):
     events = json.loads((unseen / "u.trace.json").read_text())["traceEvents"]
     kinds = {event["args"]["kind"] for event in events if event["ph"] == "X"}
     assert kinds == {"system calls unseen", "transition"}
+    assert not [event for event in events if event["ph"] == "C"]
     assert "phase 2, system calls unseen: " in (unseen / "u.svg").read_text()
 
 

@@ -54,8 +54,7 @@ function blockTable(run, interval) {
     blockRow(run, interval * perInterval + number));
   const { instructions, calls, bytes } = run.arrays;
   const caption = element("caption", {}, intervalWords(run, interval), element("br"),
-    `${grouped(instructions[interval])} instructions, ${grouped(calls[interval])} system calls, ` +
-      `${grouped(bytes[interval])} bytes`);
+    workWords(run, instructions[interval], calls[interval], bytes[interval]));
   const head = element("tr", {}, ...["share", "function", "source line"].map((title) =>
     element("th", { scope: "col" }, title)));
   return element("table", { className: "blocks" }, caption,

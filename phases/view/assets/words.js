@@ -11,6 +11,13 @@ function intervalWords(run, interval) {
   return `interval ${grouped(interval)} (${run.phases[phase].name}${thread})`;
 }
 
+function workWords(run, instructions, calls, bytes) {
+  const asked = run.kernelSeen
+    ? `${grouped(calls)} system calls, ${grouped(bytes)} bytes moved`
+    : "system calls not seen";
+  return `${grouped(instructions)} instructions, ${asked}`;
+}
+
 /** The distance of a pair, and how far it is to be trusted. */
 function distanceWords(distances, left, right) {
   const [low, high] = distances.pair(left, right);
@@ -46,8 +53,7 @@ function binWords(run, timeline, first, end) {
     : `intervals ${grouped(first)}–${grouped(end - 1)}, mostly ${run.phases[phase].name}`;
   return [
     which,
-    `${grouped(sum("instructions"))} instructions, ${grouped(sum("calls"))} system calls, ` +
-      `${grouped(sum("bytes"))} bytes moved`,
+    workWords(run, sum("instructions"), sum("calls"), sum("bytes")),
   ];
 }
 
