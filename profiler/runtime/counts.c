@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { PIECE = 64 }; /* counters; where one differs, the others needn't be compared */
+
 struct loaded {
 	const struct unit *unit; /* null: its library was closed */
 	const uint32_t *map;
@@ -12,73 +14,20 @@ struct loaded {
 	size_t first; /* of its counters among all units' */
 };
 
-static struct thread *threads, *ended;
-static uint32_t thread_numbers;
 static struct loaded *units;
 static size_t unit_count, unit_capacity, counter_count;
 static int64_t *values;
 static uint64_t executed;
 static size_t value_capacity;
 
-struct thread *threads_first(void)
-{
-	return threads;
-}
-
 uint64_t counts_executed(void)
 {
 	return executed;
 }
 
-uint32_t threads_total(void)
+void counts_forget(void)
 {
-	return thread_numbers;
-}
-
-static char *own_pointer(void)
-{
-	return __builtin_thread_pointer();
-}
-
-static struct thread *own_thread(void)
-{
-	for (struct thread *thread = threads; thread; thread = thread->next)
-		if (thread->pointer == own_pointer())
-			return thread;
-	return NULL;
-}
-
-/* A place that another thread left is as good as new: all it counted is in a row. */
-static struct thread *take_thread(void)
-{
-	struct thread *thread = ended;
-
-	if (!thread)
-		return memory_take(sizeof(*thread));
-	ended = thread->next;
-	if (thread->seen)
-		memset(thread->seen, 0, thread->seen_capacity * sizeof(*thread->seen));
-	if (thread->entered)
-		memset(thread->entered, 0, thread->entered_capacity * sizeof(*thread->entered));
-	return thread;
-}
-
-void thread_begin(void)
-{
-	struct thread *thread = own_thread() ? NULL : take_thread();
-	struct thread **last = &threads;
-
-	if (!thread)
-		return;
-	thread->pointer = own_pointer();
-	thread->number = ++thread_numbers;
-	thread->executed = thread->executed_before = 0;
-	thread->row_start = executed;
-	thread->row_end = interval_length();
-	thread->next = NULL;
-	while (*last)
-		last = &(*last)->next;
-	*last = thread;
+	executed = 0;
 }
 
 static void add_sum(const uint32_t **words, int64_t *result)
@@ -106,45 +55,59 @@ static const volatile uint64_t *counters_of(const struct thread *thread,
 	return (const volatile uint64_t *)(thread->pointer + loaded->place);
 }
 
-/* Whether any of them is not what was seen. In pairs: most units' never are, and there are many. */
+/* Whether any of them is not what was seen. In pairs: most never are, and there are many. */
 static bool is_changed(const volatile uint64_t *counters, const uint64_t *seen, uint32_t count)
 {
 	typedef uint64_t pair __attribute__((vector_size(16), aligned(8)));
-	pair different = {0};
 	uint32_t number = 0;
 
-	for (; number + 1 < count; number += 2)
-		different |=
-		    *(const volatile pair *)&counters[number] ^ *(const pair *)&seen[number];
-	if (number < count)
-		different[0] |= counters[number] ^ seen[number];
-	return (different[0] | different[1]) != 0;
+	while (number < count) {
+		const uint32_t end = count - number < PIECE ? count : number + PIECE;
+		pair different = {0};
+
+		for (; number + 1 < end; number += 2)
+			different |= *(const volatile pair *)&counters[number] ^
+				     *(const pair *)&seen[number];
+		if (number < end) {
+			different[0] |= counters[number] ^ seen[number];
+			number++;
+		}
+		if (different[0] | different[1])
+			return true;
+	}
+	return false;
 }
 
-/* What the counters of one body were increased by, as values; false if by nothing. */
-static bool take_counters(const volatile uint64_t *counters, uint64_t *seen, uint32_t count)
+/* What the counters of one body were increased by, as values. */
+static void take_counters(const volatile uint64_t *counters, uint64_t *seen, uint32_t count)
 {
-	bool any = false;
-
 	for (uint32_t number = 0; number < count; number++) {
 		uint64_t now = counters[number];
 
 		values[number] = (int64_t)(now - seen[number]);
 		seen[number] = now;
-		any |= values[number] != 0;
 	}
-	return any;
+}
+
+static void enter(struct thread *thread, uint32_t block, int64_t times)
+{
+	if (!times)
+		return;
+	thread->entered[block] += times;
+	thread->executed += (uint64_t)(times * blocks_at(block)->instructions);
+	bit_set(thread->touched, block);
 }
 
 static void look_at_body(struct thread *thread, const struct loaded *loaded, const uint32_t *words)
 {
-	const uint32_t first = words[0], count = words[1], sums = words[2];
+	const volatile uint64_t *counters = counters_of(thread, loaded) + words[0];
+	uint64_t *seen = thread->seen + loaded->first + words[0];
+	const uint32_t count = words[1], sums = words[2];
 	int64_t entered;
 
-	if (!make_room((size_t)count + sums) ||
-	    !take_counters(counters_of(thread, loaded) + first,
-			   thread->seen + loaded->first + first, count))
+	if (!is_changed(counters, seen, count) || !make_room((size_t)count + sums))
 		return;
+	take_counters(counters, seen, count);
 	words += 3;
 	for (uint32_t number = 0; number < sums; number++)
 		add_sum(&words, &values[count + number]);
@@ -152,8 +115,7 @@ static void look_at_body(struct thread *thread, const struct loaded *loaded, con
 		const uint32_t block = loaded->map[*words++];
 
 		add_sum(&words, &entered);
-		thread->entered[block] += entered;
-		thread->executed += (uint64_t)(entered * blocks_at(block)->instructions);
+		enter(thread, block, entered);
 	}
 }
 
@@ -170,7 +132,7 @@ static void look_at_unit(struct thread *thread, const struct loaded *loaded)
 	}
 }
 
-static bool grow(struct thread *thread)
+static bool grow_seen(struct thread *thread)
 {
 	if (thread->seen_capacity < counter_count) {
 		thread->seen =
@@ -178,20 +140,28 @@ static bool grow(struct thread *thread)
 				counter_count * sizeof(*thread->seen));
 		thread->seen_capacity = thread->seen ? counter_count : 0;
 	}
-	if (thread->entered_capacity < blocks_count()) {
-		thread->entered = memory_grow(thread->entered,
-					      thread->entered_capacity * sizeof(*thread->entered),
-					      blocks_count() * sizeof(*thread->entered));
-		thread->entered_capacity = thread->entered ? blocks_count() : 0;
-	}
-	return thread->seen && thread->entered;
+	return thread->seen;
 }
 
-static void look_at(struct thread *thread)
+static bool grow_entered(struct thread *thread)
+{
+	const size_t before = thread->entered_capacity, wanted = blocks_count();
+
+	if (before < wanted) {
+		thread->entered = memory_grow(thread->entered, before * sizeof(*thread->entered),
+					      wanted * sizeof(*thread->entered));
+		thread->touched =
+		    memory_grow(thread->touched, bits_size(before), bits_size(wanted));
+		thread->entered_capacity = thread->entered && thread->touched ? wanted : 0;
+	}
+	return thread->entered_capacity;
+}
+
+void counts_look_at(struct thread *thread)
 {
 	const uint64_t before = thread->executed;
 
-	if (!thread->pointer || !counter_count || !grow(thread))
+	if (!thread->pointer || !counter_count || !grow_seen(thread) || !grow_entered(thread))
 		return;
 	for (const struct loaded *loaded = units; loaded < units + unit_count; loaded++)
 		if (loaded->unit)
@@ -199,62 +169,10 @@ static void look_at(struct thread *thread)
 	executed += thread->executed - before;
 }
 
-/* Those that ended before the last row have nothing left to say. */
-static void drop_ended(void)
-{
-	struct thread **link = &threads;
-
-	while (*link) {
-		struct thread *thread = *link;
-
-		if (thread->pointer) {
-			link = &thread->next;
-			continue;
-		}
-		*link = thread->next;
-		thread->next = ended;
-		ended = thread;
-	}
-}
-
 void counts_look(void)
 {
-	for (struct thread *thread = threads; thread; thread = thread->next)
-		look_at(thread);
-}
-
-void thread_end(void)
-{
-	struct thread *thread = own_thread();
-
-	if (!thread)
-		return;
-	look_at(thread);
-	thread->pointer = NULL;
-}
-
-void threads_forget_ended(void)
-{
-	drop_ended();
-}
-
-void threads_forget_others(void)
-{
-	counts_look();
-	for (struct thread *thread = threads; thread; thread = thread->next) {
-		if (thread->pointer != own_pointer())
-			thread->pointer = NULL;
-		else
-			thread->number = 1;
-		thread->executed = thread->executed_before = thread->row_start = 0;
-		thread->row_end = interval_length();
-		if (thread->entered)
-			memset(thread->entered, 0,
-			       thread->entered_capacity * sizeof(*thread->entered));
-	}
-	drop_ended();
-	executed = 0;
-	thread_numbers = 1;
+	for (struct thread *thread = threads_first(); thread; thread = thread->next)
+		counts_look_at(thread);
 }
 
 static bool make_room_for_unit(void)

@@ -50,6 +50,22 @@ HIDDEN void *memory_take(size_t bytes);
 /* A copy in a larger place; `memory` is not used again. */
 HIDDEN void *memory_grow(void *memory, size_t bytes, size_t wanted);
 
+/* Bits side by side, in words of 64. */
+static inline size_t bits_size(size_t bits)
+{
+	return (bits + 63) / 64 * sizeof(uint64_t);
+}
+
+static inline void bit_set(uint64_t *bits, size_t bit)
+{
+	bits[bit / 64] |= (uint64_t)1 << bit % 64;
+}
+
+static inline void bit_clear(uint64_t *bits, size_t bit)
+{
+	bits[bit / 64] &= ~((uint64_t)1 << bit % 64);
+}
+
 /* A system call without errno: a negative result is an error. */
 HIDDEN long call_kernel(long number, long a, long b, long c, long d, long e);
 
@@ -77,14 +93,15 @@ HIDDEN const uint32_t *blocks_add(const struct unit *unit, const char *object);
 HIDDEN struct block *blocks_at(uint32_t position);
 HIDDEN uint32_t blocks_count(void);
 
-/* ---- counts.c: the counters of all threads ---- */
+/* ---- threads.c ---- */
 
 struct thread {
 	struct thread *next;
 	char *pointer; /* thread pointer; null: it ended */
 	uint32_t number;
-	uint64_t *seen;	  /* by counter: what it was at the last look */
-	int64_t *entered; /* by block: how often since the last row */
+	uint64_t *seen;	   /* by counter: what it was at the last look */
+	int64_t *entered;  /* by block: how often since the last row */
+	uint64_t *touched; /* by block, a bit: set wherever `entered` is not 0 */
 	size_t seen_capacity, entered_capacity;
 	uint64_t executed;  /* instructions, at the last look */
 	uint64_t row_start; /* what all threads had executed when its row began */
@@ -98,10 +115,15 @@ HIDDEN void thread_begin(void);
 HIDDEN void thread_end(void);
 HIDDEN void threads_forget_ended(void);	 /* after a row: those that ended are in it */
 HIDDEN void threads_forget_others(void); /* in a forked child */
+
+/* ---- counts.c: the counters of all threads ---- */
+
 HIDDEN void units_add(const struct unit *unit, const char *object);
 HIDDEN void units_remove(const struct unit *begin, const struct unit *end);
-HIDDEN void counts_look(void);	       /* adds to `entered` what was counted since the last look */
+HIDDEN void counts_look_at(struct thread *thread); /* adds what was counted since the last look */
+HIDDEN void counts_look(void);			   /* likewise, of all threads */
 HIDDEN uint64_t counts_executed(void); /* instructions of all threads, at the last look */
+HIDDEN void counts_forget(void);       /* in a forked child */
 
 /* ---- stream.c: frames ---- */
 

@@ -7,20 +7,24 @@
 /* The blocks that the profile mentions, in its order. */
 static uint32_t *mentioned;
 static size_t mentioned_count, mentioned_capacity;
-static uint64_t begun; /* time that had elapsed at the last row of all threads */
+static uint64_t *in_row; /* of them, a bit for each that the row has which is being written */
+static uint64_t begun;	 /* time that had elapsed at the last row of all threads */
 
 static bool make_room(void)
 {
 	size_t wanted = mentioned_capacity ? 2 * mentioned_capacity : 1024;
 	uint32_t *larger;
+	uint64_t *larger_bits;
 
 	if (mentioned_count < mentioned_capacity)
 		return true;
 	larger = memory_grow(mentioned, mentioned_count * sizeof(*mentioned),
 			     wanted * sizeof(*mentioned));
-	if (!larger)
+	larger_bits = memory_grow(in_row, bits_size(mentioned_capacity), bits_size(wanted));
+	if (!larger || !larger_bits)
 		return false;
 	mentioned = larger;
+	in_row = larger_bits;
 	mentioned_capacity = wanted;
 	return true;
 }
@@ -40,12 +44,14 @@ static void put_checksum(uint32_t checksum)
 	stream_text(text, sizeof(text));
 }
 
-static void mention(uint32_t position)
+static bool mention(uint32_t position)
 {
 	struct block *block = blocks_at(position);
 
-	if (block->number || !make_room())
-		return;
+	if (block->number)
+		return true;
+	if (!make_room())
+		return false;
 	mentioned[mentioned_count++] = position;
 	block->number = (uint32_t)mentioned_count;
 	stream_begin('B');
@@ -61,49 +67,63 @@ static void mention(uint32_t position)
 	put_checksum(block->checksum);
 	stream_number(block->index + 1);
 	stream_finish();
+	return true;
 }
 
 /* Looks at several threads' counters are not one look: what seems negative is made up for later. */
-static size_t mention_all(const struct thread *thread)
+static size_t choose_entries(struct thread *thread)
 {
+	const size_t words = bits_size(thread->entered_capacity) / sizeof(*thread->touched);
 	size_t entries = 0;
 
-	for (uint32_t position = 0; position < thread->entered_capacity; position++)
-		if (thread->entered[position] > 0) {
-			mention(position);
+	for (size_t word = 0; word < words; word++)
+		for (uint64_t left = thread->touched[word]; left; left &= left - 1) {
+			const uint32_t position = (uint32_t)(64 * word) + __builtin_ctzl(left);
+
+			if (thread->entered[position] == 0)
+				bit_clear(thread->touched, position);
+			if (thread->entered[position] <= 0 || !mention(position))
+				continue;
+			bit_set(in_row, blocks_at(position)->number - 1);
 			entries++;
 		}
 	return entries;
 }
 
+static void put_entry(struct thread *thread, uint32_t position)
+{
+	const uint64_t times = (uint64_t)thread->entered[position];
+
+	stream_number(times);
+	stream_number(times * blocks_at(position)->instructions);
+	thread->entered[position] = 0;
+	bit_clear(thread->touched, position);
+}
+
 static void put_entries(struct thread *thread, size_t entries)
 {
-	uint64_t before = 0;
+	const size_t words = bits_size(mentioned_count) / sizeof(*in_row);
+	size_t before = 0;
 
 	stream_begin('R');
 	stream_number(thread->number);
 	stream_number(thread->row_start);
 	stream_number(entries);
-	for (size_t number = 0; number < mentioned_count; number++) {
-		const uint32_t position = mentioned[number];
-		uint64_t ran;
+	for (size_t word = 0; word < words; in_row[word++] = 0)
+		for (uint64_t left = in_row[word]; left; left &= left - 1) {
+			const size_t number = 64 * word + __builtin_ctzl(left);
 
-		if (position >= thread->entered_capacity || thread->entered[position] <= 0)
-			continue;
-		ran = (uint64_t)thread->entered[position] * blocks_at(position)->instructions;
-		stream_number(number - before);
-		stream_number((uint64_t)thread->entered[position]);
-		stream_number(ran);
-		thread->entered[position] = 0;
-		before = number;
-	}
+			stream_number(number - before);
+			put_entry(thread, mentioned[number]);
+			before = number;
+		}
 	stream_number(0);
 	stream_finish();
 }
 
 static void write_row(struct thread *thread)
 {
-	const size_t entries = mention_all(thread);
+	const size_t entries = choose_entries(thread);
 
 	if (entries)
 		put_entries(thread, entries);

@@ -11,6 +11,7 @@
 
 static const char head[] = "\x93KPROF\r\n\3\0\0\0STRM";
 
+enum { LONGEST_NUMBER = 10 };
 enum { FRAME_HEADER = 9, BEFORE_CHECKSUM = 5, HEAD_BYTES = sizeof(head) - 1, FIRST_ROOM = 1 << 16 };
 
 static unsigned char *buffer;
@@ -46,13 +47,11 @@ static void put(const void *bytes, size_t length)
 
 void stream_number(uint64_t value)
 {
-	unsigned char octets[10];
-	size_t length = 0;
-
+	if (!reserve(LONGEST_NUMBER))
+		return;
 	for (; value >= 0x80; value >>= 7)
-		octets[length++] = (unsigned char)(value | 0x80);
-	octets[length++] = (unsigned char)value;
-	put(octets, length);
+		buffer[used++] = (unsigned char)(value | 0x80);
+	buffer[used++] = (unsigned char)value;
 }
 
 void stream_text(const char *text, size_t length)
