@@ -7,6 +7,9 @@ namespace kadence
 namespace
 {
 
+/* Instructions: compare with the last case, branch, load, jump. */
+enum { jump_by_table = 4 };
+
 const char marks_file[] = "<kadence>";
 
 std::vector<named_function> functions;
@@ -27,13 +30,21 @@ location_t location_of_mark(unsigned position)
 	return linemap_position_for_column(line_table, 1);
 }
 
+/* The weights of size count all of a switch's comparisons; what is executed is a jump by table. */
+int instructions_of(gimple *statement)
+{
+	const int size = estimate_num_insns(statement, &eni_size_weights);
+
+	return gimple_code(statement) == GIMPLE_SWITCH ? std::min(size, (int)jump_by_table) : size;
+}
+
 unsigned instructions_of(basic_block block)
 {
 	int sum = 0;
 
 	for (gimple_stmt_iterator gsi = gsi_start_bb(block); !gsi_end_p(gsi); gsi_next(&gsi))
 		if (!is_gimple_debug(gsi_stmt(gsi)))
-			sum += estimate_num_insns(gsi_stmt(gsi), &eni_size_weights);
+			sum += instructions_of(gsi_stmt(gsi));
 	return sum > 0 ? sum : 1;
 }
 
