@@ -127,8 +127,9 @@ def read_needs(plan: Path | None) -> Needs:
     needs = document.get("needs")
     if needs is None and "needs" in document:
         raise ArtefactError(
-            f"{plan} was made for a program that counted itself, so nobody saw what it needs of a "
-            "kernel; plan from a profile of a plain build (made without KADENCE_MODE=profile)"
+            f"{plan} was made from a profile without system calls (the program counted itself, or "
+            "the profile was imported), so nobody saw what the program needs of a kernel; plan "
+            "from a profile of a plain build (made without KADENCE_MODE=profile)"
         )
     try:
         return _needs(needs)

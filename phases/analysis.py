@@ -18,7 +18,7 @@ from kadence.phases.markers import Marker
 from kadence.phases.segmentation import Mask, Segmentation, segment
 from kadence.phases.tree import Labels
 from kadence.phases.vectors import Distances
-from kadence.profiler.profile import COMPILED, Profile, SystemCalls
+from kadence.profiler.profile import Profile, SystemCalls
 
 HOTTEST = 10
 DIGITS = 6
@@ -180,7 +180,7 @@ def _verdict(
     The first and last row of a visit may hold a part of the phase before or after, and with it
     calls that say nothing of this one; the run's first row holds the loader's.
     """
-    if profile.backend == COMPILED:
+    if not profile.kernel_seen:
         return Verdict(kinds.UNSEEN, 0.0, 0.0)
     first = np.zeros(len(member), dtype=np.bool_)
     first[[boundary.row for boundary in segmentation.boundaries]] = True

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kadence.profiler.profile import COMPILED, Profile
+from kadence.profiler.profile import Profile
 
 SYNCHRONISING_CALLS = frozenset(
     [
@@ -39,11 +39,17 @@ def of(profile: Profile) -> dict[str, Any]:
     processes = int(profile.facts.get("processes", 1))
     shared = threads > 1 or bool(profile.facts.get("shared_memory", False))
     waiting, moving = _calls_between_tasks(profile)
+    tasks = (
+        f"{_counted(threads, 'thread')} and {_counted(processes, 'process', 'es')} ran; "
+        f"{'memory is shared' if shared else 'no memory is shared'}"
+        if profile.tasks_seen
+        else "threads and processes were not seen"
+    )
     calls = (
-        "system calls were not seen"
-        if profile.backend == COMPILED
-        else f"{_counted(waiting, 'synchronising call')} and "
+        f"{_counted(waiting, 'synchronising call')} and "
         f"{_counted(moving, 'call')} on pipes and sockets were made"
+        if profile.kernel_seen
+        else "system calls were not seen"
     )
     several = threads + processes > 2
     return {
@@ -51,10 +57,7 @@ def of(profile: Profile) -> dict[str, Any]:
         "processes": processes,
         "shared_memory": shared,
         "synchronises": several and waiting + moving > 0,
-        "evidence": (
-            f"{_counted(threads, 'thread')} and {_counted(processes, 'process', 'es')} ran; "
-            f"{'memory is shared' if shared else 'no memory is shared'}; {calls}"
-        ),
+        "evidence": f"{tasks}; {calls}",
     }
 
 

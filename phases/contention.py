@@ -3,9 +3,13 @@
 
 from kadence.phases.document import Document
 
+HELD_UP = "one that spins or waits for another would hold it up for a whole quantum"
+
 
 def between_tasks(document: Document, processors: int) -> str | None:
     """Why tasks of this program could keep one another waiting, or None."""
+    if not document.backend.tasks_seen:
+        return f"how many tasks there are was not seen: {HELD_UP}"
     concurrency = document.concurrency
     tasks = concurrency.threads + concurrency.processes - 1
     means = _means(document)
@@ -13,8 +17,7 @@ def between_tasks(document: Document, processors: int) -> str | None:
         return None
     return (
         f"{tasks} tasks on {counted(processors, 'processor')} {means} "
-        f"({concurrency.evidence}): one that spins or waits for another would hold it up "
-        "for a whole quantum"
+        f"({concurrency.evidence}): {HELD_UP}"
     )
 
 
@@ -24,7 +27,7 @@ def _means(document: Document) -> str | None:
         return "share memory"
     if document.concurrency.synchronises:
         return "synchronise"
-    return "may synchronise" if document.counted_itself else None
+    return None if document.backend.kernel_seen else "may synchronise"
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:

@@ -9,7 +9,7 @@ from kadence.errors import ArtefactError
 from kadence.phases import kinds, memory_document
 from kadence.phases.marking import FUNCTION_ENTRY, LOOP_PREHEADER
 from kadence.phases.memory_document import MemoryUse
-from kadence.profiler.profile import COMPILED
+from kadence.profiler.profile import KBBV, Backend, backend_of
 
 KINDS = (kinds.COMPUTE, kinds.FILE_IO, kinds.SOCKET_IO, kinds.UNSEEN)
 
@@ -99,17 +99,10 @@ class Concurrency:
     evidence: str
 
 
-# Why a plan of a program that counted itself has nothing of some kind.
-WHY_UNSEEN = (
-    "the program counted itself, so nobody saw its system calls and its memory; profile a plain "
-    "build for those"
-)
-
-
 @dataclass(frozen=True)
 class Document:
     program: tuple[str, ...]
-    counted_itself: bool  # so that nobody saw its system calls and its memory
+    backend: Backend  # of the profile
     files: tuple[str, ...]  # of its source, where a wrapper built it
     total_instructions: int
     phases: tuple[Phase, ...]
@@ -143,7 +136,7 @@ def _document(raw: dict[str, Any]) -> Document:
         raise ValueError("it holds no instructions")
     return Document(
         program=tuple(str(word) for word in raw["program"]),
-        counted_itself=raw.get("backend") == COMPILED,
+        backend=backend_of(raw.get("backend", KBBV)),
         files=tuple(str(file) for file in raw["files"]),
         total_instructions=total,
         phases=phases,

@@ -11,7 +11,7 @@ from typing import Any
 
 from kadence.errors import UsageError
 from kadence.phases import io_calls, io_records, kinds
-from kadence.phases.document import WHY_UNSEEN, Callers, Document, Phase
+from kadence.phases.document import Callers, Document, Phase
 from kadence.phases.io_records import BURST, READS, WRITES, Records
 
 DEFAULT, STRICT, OFF = MODES = ("default", "strict", "off")
@@ -68,8 +68,8 @@ def plan_io(document: Document, mode: str) -> Paths:
     if mode == OFF:
         paths.reason = "not wanted (--io=off)"
         return paths
-    if document.counted_itself:
-        paths.mode, paths.reason = OFF, WHY_UNSEEN
+    if not document.backend.kernel_seen:
+        paths.mode, paths.reason = OFF, document.backend.why_unseen
         return paths
     for phase in document.phases:
         _plan_writes(document, phase, paths)

@@ -16,7 +16,7 @@ from kadence.profiler.profile import SystemCalls
 COMPUTE = "compute"
 FILE_IO = "file-io"
 SOCKET_IO = "socket-io"
-UNSEEN = "unseen"  # a program that counts itself sees none of its system calls
+UNSEEN = "unseen"  # where the profile's backend sees no system calls
 
 IO_SHARE = 0.1
 INSTRUCTIONS_PER_CALL = {FILE_IO: 1700.0, SOCKET_IO: 4600.0}

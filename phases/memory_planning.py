@@ -14,7 +14,7 @@ from typing import Any
 from kadence.errors import UsageError
 from kadence.phases import memory_calls
 from kadence.phases.callers import Place
-from kadence.phases.document import WHY_UNSEEN, Document, Phase
+from kadence.phases.document import Document, Phase
 from kadence.phases.memory import SCATTERED
 from kadence.phases.memory_document import MemoryUse, SiteUse, Use
 from kadence.phases.memory_judgement import (
@@ -82,8 +82,8 @@ def plan_memory(document: Document, mode: str) -> Memory:
         raise UsageError(f"--memory takes {', '.join(MODES)}, not {mode!r}")
     if mode == OFF:
         return Memory(OFF, "not wanted (--memory=off)")
-    if document.counted_itself:
-        return Memory(OFF, WHY_UNSEEN)
+    if not document.backend.kernel_seen:
+        return Memory(OFF, document.backend.why_unseen)
     near = _near_limit(document)
     if near is not None:
         return Memory(OFF, near)

@@ -4,9 +4,9 @@
 A compute phase gets a long quantum if three things hold: the program's tasks cannot wait for
 one another on too few processors, the beginning of the phase is announced by a good marker,
 and so is every way out of it into a phase with I/O. Everything else keeps the kernel's default.
-Of a program that counted itself there is nothing else to decide: all its phases are unseen, which
-may have a long quantum as compute phases may, and tasks that are more than the processors count as
-waiting for one another.
+Where the profile's backend saw no system calls and no memory, there is nothing else to decide: all
+phases are unseen, which may have a long quantum as compute phases may, and tasks that are more than
+the processors, or that nobody saw either, count as waiting for one another.
 Which writes go through rings and batches, and which reads through windows, is decided in
 io_planning.py; which memory is made present before it is touched, in memory_planning.py.
 """
@@ -197,7 +197,7 @@ def _why_not_taken(
 
 def _figures(document: Document, phase: Phase) -> str:
     share = f"{phase.weight:.1%} of the instructions"
-    if document.counted_itself:
+    if not document.backend.kernel_seen:
         return f"{share}, system calls were not seen"
     return (
         f"{share}, {phase.io_calls_per_million:g} I/O calls and "
@@ -231,7 +231,7 @@ def _ways_out(document: Document, exits: Iterable[int]) -> str:
     announced = ", ".join(map(str, sorted(exits)))
     if announced:
         return f"the way out into I/O is announced ({announced})"
-    if document.counted_itself:
+    if not document.backend.kernel_seen:
         return "whether a way out leads into I/O was not seen"
     return "no way out leads into I/O"
 
@@ -317,7 +317,7 @@ def _how_counted(marker: Marker) -> str:
 
 
 def _needs(document: Document, paths: Paths, memory: Memory) -> Body | None:
-    if document.counted_itself:
+    if not document.backend.kernel_seen:
         return None
     concurrency = document.concurrency
     return {

@@ -3,8 +3,8 @@
 
 One line an interval: `T`, then `:block:instructions` for each block that ran, blocks numbered
 from 1. Valgrind's exp-bbv, gem5, Pin's PinPoints and QEMU's bbv plugin write it. It says nothing
-of names, lines, threads and system calls, so neither does the profile. What PinPoints says beside
-the vectors, of where slices begin and of its blocks, is passed over.
+of names, lines, threads and system calls, so neither does the profile, and its backend tells so.
+What PinPoints says beside the vectors, of where slices begin and of its blocks, is passed over.
 
 SimPoint 3.2 (Hamerly and others 2005) takes a line without a block for the end of the file, and
 reads no line of more than a mebibyte.
@@ -28,7 +28,7 @@ from kadence.artefact import atomic_output
 from kadence.errors import ArtefactError, UsageError
 from kadence.profiler import kprof, matrixchunks
 from kadence.profiler.chunks import is_integral
-from kadence.profiler.profile import Block, Profile
+from kadence.profiler.profile import SIMPOINT, Block, Profile
 
 STRIP = 2000  # lines that are read at a time
 INTERVAL = re.compile(rb"T(?:[ \t]*:[0-9]{1,10}:[0-9]{1,10})*\s*")
@@ -74,6 +74,7 @@ def read(source: Path) -> Profile:
         blocks=tuple(map(_block, numbers)),
         system_calls=(),
         command=("kadence", "profile", "import", str(source)),
+        backend=SIMPOINT,
     )
 
 

@@ -8,7 +8,46 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-COMPILED = "compiled"  # the backend of programs that count themselves
+KBBV = "kbbv"  # under Valgrind
+COMPILED = "compiled"  # programs that count themselves
+SIMPOINT = "simpoint"  # other tools, imported from SimPoint's text
+
+
+@dataclass(frozen=True)
+class Backend:
+    """What recorded a profile, and what of the run it could see."""
+
+    recorded: str  # how, for people
+    why_unseen: str = ""  # why nobody saw system calls and memory; empty where they were seen
+    tasks_seen: bool = True  # threads, processes, and how the run ended
+
+    @property
+    def kernel_seen(self) -> bool:
+        """Whether it looked at system calls and memory; else that there are none says nothing."""
+        return not self.why_unseen
+
+
+BACKENDS = {
+    KBBV: Backend("by kbbv"),
+    COMPILED: Backend(
+        "by compiled",
+        "the program counted itself, so nobody saw its system calls and its memory; profile a "
+        "plain build for those",
+    ),
+    SIMPOINT: Backend(
+        "by another tool, imported from SimPoint's text",
+        "the profile was imported from SimPoint's text, which holds no system calls and no memory; "
+        "profile the program with `kadence profile` for those",
+        tasks_seen=False,
+    ),
+}
+
+
+def backend_of(name: object) -> Backend:
+    """The backend of that name; ValueError where there is none."""
+    if not isinstance(name, str) or name not in BACKENDS:
+        raise ValueError(f"its backend {name!r} is unknown")
+    return BACKENDS[name]
 
 
 @dataclass(frozen=True)
@@ -228,7 +267,17 @@ class Profile:
     # the child ran before it became this program, and that are in no profile).
     facts: dict[str, Any] = field(default_factory=dict)
     memory: Memory = Memory()
-    backend: str = "kbbv"  # or COMPILED
+    backend: str = KBBV  # a name in BACKENDS
     unit: str = "instructions"  # of `interval`; or "nanoseconds" of processor time
     call_sites: tuple[CallSite, ...] = ()
     peers: tuple[Peer, ...] = ()
+
+    @property
+    def kernel_seen(self) -> bool:
+        """Whether its backend looked at system calls and memory."""
+        return backend_of(self.backend).kernel_seen
+
+    @property
+    def tasks_seen(self) -> bool:
+        """Whether its backend tells threads and processes apart, and how the run ended."""
+        return backend_of(self.backend).tasks_seen

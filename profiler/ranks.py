@@ -35,13 +35,14 @@ class Identity:
 
     name: str
     build_id: str | None
+    backend: str
     interval: int
     unit: str
 
     @classmethod
     def of(cls, name: str, profile: Profile) -> "Identity":
         """That of a profile."""
-        return cls(name, profile.build_id, profile.interval, profile.unit)
+        return cls(name, profile.build_id, profile.backend, profile.interval, profile.unit)
 
 
 def require_alike(ranks: Sequence[Identity]) -> None:
@@ -54,6 +55,11 @@ def require_alike(ranks: Sequence[Identity]) -> None:
                 f"{first.name} and {rank.name} are of different programs (build-ids "
                 f"{first.build_id} and {rank.build_id}); ranks are profiles of one and the same "
                 "build"
+            )
+        if rank.backend != first.backend:
+            raise ArtefactError(
+                f"{first.name} and {rank.name} are of different backends ({first.backend} and "
+                f"{rank.backend}), which don't see the same; profile all ranks alike"
             )
         if not _may_be_as_long(rank, longest):
             raise ArtefactError(

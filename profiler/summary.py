@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kadence.profiler.profile import Block, Memory, Profile
+from kadence.profiler.profile import COMPILED, Block, Memory, Profile, backend_of
 
 HOTTEST = 10  # functions, blocks, calls and sites that are shown
 PAGE = 4096
@@ -30,8 +30,8 @@ def document(profile: Profile) -> Entry:
         "command": list(profile.command),
         "build_id": profile.build_id,
         "backend": profile.backend,
-        "exit_status": profile.exit_status,
-        "complete": bool(profile.facts.get("complete", True)),
+        "exit_status": profile.exit_status if profile.tasks_seen else None,
+        "complete": bool(profile.facts.get("complete", True)) if profile.tasks_seen else None,
         "interval": profile.interval,
         "unit": profile.unit,
         "intervals": len(profile.instructions),
@@ -213,18 +213,26 @@ def _run(found: Mapping[str, Any]) -> Iterator[str]:
     yield f"program       {' '.join(command) or UNKNOWN}"
     if found["build_id"]:
         yield f"build-id      {found['build_id']}"
-    ended = f"ended with status {found['exit_status']}"
-    yield f"recorded      by {found['backend']}; {ended if found['complete'] else _CUT}"
-    estimated = " (estimated)" if found["backend"] == "compiled" else ""
+    backend = backend_of(found["backend"])
+    yield f"recorded      {backend.recorded}{_ended(found)}"
+    if not backend.kernel_seen:
+        yield f"not seen      system calls, memory{'' if backend.tasks_seen else ', threads'}"
+    estimated = " (estimated)" if found["backend"] == COMPILED else ""
     yield f"instructions  {found['instructions']:,}{estimated}"
     yield f"intervals     {found['intervals']:,} of {found['interval']:,} {found['unit']}"
-    threads = found["threads"]
-    each = "".join(f"; {one['thread']}: {one['instructions']:,}" for one in threads[:HOTTEST])
-    yield f"threads       {len(threads)}{each if len(threads) > 1 else ''}"
+    if backend.tasks_seen:
+        threads = found["threads"]
+        each = "".join(f"; {one['thread']}: {one['instructions']:,}" for one in threads[:HOTTEST])
+        yield f"threads       {len(threads)}{each if len(threads) > 1 else ''}"
     yield f"blocks        {found['blocks']:,}"
 
 
-_CUT = "incomplete: it ends before the program did"
+def _ended(found: Mapping[str, Any]) -> str:
+    if found["complete"] is None:
+        return ""
+    if not found["complete"]:
+        return "; incomplete: it ends before the program did"
+    return f"; ended with status {found['exit_status']}"
 
 
 def _percent(one: Mapping[str, Any]) -> str:

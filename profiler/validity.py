@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from kadence.profiler.profile import Block, Memory, Profile
+from kadence.profiler.profile import Block, Memory, Profile, backend_of
 
-BACKENDS = ("kbbv", "compiled")
 UNITS = ("instructions", "nanoseconds")
 # name of a fact -> what it is where it is known
 FACTS: dict[str, type] = {
@@ -53,7 +52,7 @@ def _is_count(value: Any) -> bool:
 
 def _check_run(profile: Profile) -> None:
     _wanted(_is_count(profile.interval), "its interval is no number")
-    _wanted(profile.backend in BACKENDS, f"its backend {profile.backend!r} is unknown")
+    backend_of(profile.backend)
     _wanted(profile.unit in UNITS, f"its unit {profile.unit!r} is unknown")
     _wanted(_is_count(profile.exit_status), "its exit status is no number")
 

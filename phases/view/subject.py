@@ -84,7 +84,7 @@ class Subject:
     @property
     def kernel_seen(self) -> bool:
         """Whether somebody looked at its system calls and its memory."""
-        return not self.document.counted_itself
+        return self.document.backend.kernel_seen
 
     @property
     def transitions(self) -> list[int]:

@@ -14,7 +14,7 @@ from kadence.phases import planning
 from kadence.phases.analysis import describe
 from kadence.phases.document import parse
 from kadence.phases.segmentation import segment
-from kadence.profiler.profile import COMPILED
+from kadence.profiler.profile import COMPILED, SIMPOINT
 
 QUANTUM_NS = 5_000_000_000
 
@@ -70,6 +70,11 @@ def test_what_nobody_saw_is_not_called_compute_and_planned_as_such(unseen, body)
     # A way out into what is not known to do I/O needs no marker, as one into compute needs none.
     assert quanta(planned(without_markers_of(unseen, 1))) == [QUANTUM_NS, 0, QUANTUM_NS]
     assert quanta(planned(unseen | {"concurrency": body["concurrency"] | {"threads": 2}}))[0] == 0
+
+
+def test_who_did_not_see_the_tasks_gets_no_long_quantum(unseen):
+    """Not even with a marker, which such profiles have none of."""
+    assert quanta(planned(unseen | {"backend": SIMPOINT})) == [0, 0, 0]
 
 
 def test_each_phase_gets_its_marker_with_the_checksum(body):
@@ -255,3 +260,15 @@ def test_values_nobody_knows_are_refused(body, key, entry, value):
     body[key][0][entry] = value
     with pytest.raises(ArtefactError, match="is damaged"):
         planned(body)
+
+
+@pytest.mark.parametrize("backend", ["perf", None, ["kbbv"]])
+def test_who_is_not_known_to_have_seen_the_system_calls_is_refused(body, backend):
+    with pytest.raises(ArtefactError, match="is damaged: its backend .* is unknown"):
+        planned(body | {"backend": backend})
+
+
+def test_an_artefact_from_before_backends_were_told_apart_is_read(body):
+    known = planned(body)
+    del body["backend"]
+    assert planned(body) == known

@@ -83,7 +83,8 @@ def test_a_real_profile_comes_back(
 def test_a_text_comes_back(tmp_path: Path) -> None:
     text = "T:1:3 :3:7\nT:2:5 :3:1\n"
     (tmp_path / "a.bb").write_text(text)
-    frequencies.export_text(frequencies.read(tmp_path / "a.bb"), tmp_path / "b.bb")
+    frequencies.import_text(tmp_path / "a.bb", tmp_path / "p")
+    frequencies.export_text(kprof.read(tmp_path / "p"), tmp_path / "b.bb")
     assert (tmp_path / "b.bb").read_text() == text
 
 

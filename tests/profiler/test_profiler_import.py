@@ -56,6 +56,19 @@ def test_imported_vectors_have_phases(kadence, tmp_path: Path) -> None:
     assert found["phases"][1]["hottest"][0]["function"] == "block_3"
 
 
+def test_what_the_text_does_not_hold_is_said_to_be_unseen(kadence, tmp_path: Path) -> None:
+    (tmp_path / "a.bb").write_text(GEM5)
+    assert kadence("profile", "import", "a.bb", "-o", "p", cwd=tmp_path).returncode == 0
+    profile = kprof.read(tmp_path / "p")
+    assert (profile.backend, profile.kernel_seen, profile.tasks_seen) == ("simpoint", False, False)
+    shown = kadence("profile", "show", "p", cwd=tmp_path).stdout.splitlines()
+    assert "recorded      by another tool, imported from SimPoint's text" in shown
+    assert "not seen      system calls, memory, threads" in shown
+    assert not [line for line in shown if line.startswith("threads")]
+    found = json.loads(kadence("profile", "show", "--json", "p", cwd=tmp_path).stdout)
+    assert (found["backend"], found["exit_status"], found["complete"]) == ("simpoint", None, None)
+
+
 def test_comments_blank_lines_and_gzip_are_read(tmp_path: Path) -> None:
     text = b"# made by hand\n\nT:2:5   :1:7 \nT:1:1 :1:2\n"
     (tmp_path / "a.bb.gz").write_bytes(gzip.compress(text))

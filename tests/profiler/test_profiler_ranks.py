@@ -87,6 +87,7 @@ def test_one_rank_at_a_time_is_in_memory(
     ("change", "complaint"),
     [
         ({"build_id": "cd" * 20}, "different programs"),
+        ({"backend": "compiled"}, "different backends (kbbv and compiled)"),
         ({"interval": 700}, "same --interval"),
         ({"unit": "nanoseconds"}, "same --interval"),
     ],

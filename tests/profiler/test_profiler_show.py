@@ -104,6 +104,7 @@ def test_people_read_the_same(kadence, tmp_path: Path) -> None:
         "1.0 MiB  fill  a.c:40, by malloc",
     ):
         assert words in shown.stdout
+    assert "not seen" not in shown.stdout
     as_json = kadence("profile", "show", "--json", "p", cwd=tmp_path)
     assert json.loads(as_json.stdout) == json.loads(json.dumps(summary.document(example())))
 
@@ -112,6 +113,7 @@ def test_what_is_cut_off_or_estimated_is_said_to_be() -> None:
     profile = replace(example(), facts={"complete": False}, backend="compiled", unit="nanoseconds")
     shown = summary.text(summary.document(profile))
     assert "by compiled; incomplete" in shown
+    assert "not seen      system calls, memory\n" in shown
     assert "203 (estimated)" in shown
     assert "3 of 80 nanoseconds" in shown
 
