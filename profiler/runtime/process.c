@@ -73,20 +73,23 @@ static void begin(void)
 	begun = true;
 	output_initialise();
 	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-	sampler_start();
 }
 
 void kprofile_add_units(const struct unit *first, const struct unit *last, const char *object)
 {
 	const int error = errno;
+	bool is_first;
 
 	if (!lock())
 		return;
-	if (!begun)
+	is_first = !begun;
+	if (is_first)
 		begin();
 	thread_begin();
 	for (const struct unit *unit = first; unit < last; unit++)
 		units_add(unit, object);
+	if (is_first)
+		sampler_start(); /* not earlier: it would wait for the lock */
 	unlock();
 	errno = error;
 }
