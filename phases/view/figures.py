@@ -157,6 +157,7 @@ def _bare(made: figure) -> None:
     """Leave out what a strip without figures on its axes does not need."""
     made.xaxis.visible = False
     made.yaxis.ticker = []
+    made.yaxis.axis_label_orientation = "horizontal"  # upright it is longer than the strip is high
 
 
 def _phases(x_range: Range1d) -> figure:
