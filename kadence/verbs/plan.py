@@ -114,7 +114,7 @@ def _tell_announcement(found: dict[str, Any]) -> None:
 
 
 def _announced(figures: dict[str, Any]) -> str:
-    what = f"`{' '.join(figures['program'])}`"
+    what = f"`{' '.join(figures['program'])}`" if figures["program"] else "an unnamed program"
     unmarked = f"{figures['unmarked']} of {figures['boundaries']} boundaries are unmarked"
     if figures["announced"] is None:
         return f"{what}: {unmarked}"
