@@ -50,16 +50,16 @@ def require_alike(ranks: Sequence[Identity]) -> None:
     first = ranks[0]
     longest = max(ranks, key=lambda rank: rank.interval)
     for rank in ranks:
+        if rank.backend != first.backend:
+            raise ArtefactError(
+                f"{first.name} and {rank.name} are of different backends ({first.backend} and "
+                f"{rank.backend}), which don't see the same; profile all ranks alike"
+            )
         if rank.build_id != first.build_id:
             raise ArtefactError(
                 f"{first.name} and {rank.name} are of different programs (build-ids "
                 f"{first.build_id} and {rank.build_id}); ranks are profiles of one and the same "
                 "build"
-            )
-        if rank.backend != first.backend:
-            raise ArtefactError(
-                f"{first.name} and {rank.name} are of different backends ({first.backend} and "
-                f"{rank.backend}), which don't see the same; profile all ranks alike"
             )
         if not _may_be_as_long(rank, longest):
             raise ArtefactError(

@@ -21,5 +21,6 @@ def execute(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({"ranks": len(options.ranks), "intervals": intervals}))
     else:
-        print(f"{intervals} intervals of {len(options.ranks)} ranks")
+        number = len(options.ranks)
+        print(f"{intervals} intervals of {number} rank{'s' if number > 1 else ''}")
     return 0
