@@ -30,7 +30,7 @@ class Backend:
 BACKENDS = {
     KBBV: Backend("by kbbv"),
     COMPILED: Backend(
-        "by compiled",
+        "by the program itself (compiled)",
         "the program counted itself, so nobody saw its system calls and its memory; profile a "
         "plain build for those",
     ),

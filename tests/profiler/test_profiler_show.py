@@ -112,7 +112,7 @@ def test_people_read_the_same(kadence, tmp_path: Path) -> None:
 def test_what_is_cut_off_or_estimated_is_said_to_be() -> None:
     profile = replace(example(), facts={"complete": False}, backend="compiled", unit="nanoseconds")
     shown = summary.text(summary.document(profile))
-    assert "by compiled; incomplete" in shown
+    assert "(compiled); incomplete" in shown
     assert "not seen      system calls, memory\n" in shown
     assert "203 (estimated)" in shown
     assert "3 of 80 nanoseconds" in shown
