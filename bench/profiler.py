@@ -23,6 +23,7 @@ from kadence import execution, neighbours, resources
 from kadence.errors import KadenceError
 from kadence.execution import Sample
 from kadence.neighbours import Neighbours
+from kadence.profiler import kprof
 
 
 class WrongRunError(KadenceError):
@@ -38,6 +39,8 @@ class Bench:
     ways: Sequence[Way]
     scratch: Path
     outputs: dict[str, bytes] = field(default_factory=dict)  # of the programs
+    # By program and way: what the profile of its first run says was executed.
+    instructions: dict[tuple[str, str], int] = field(default_factory=dict)
 
     @property
     def folder(self) -> Path:
@@ -82,6 +85,9 @@ class Bench:
             raise WrongRunError(f"the output of {what} is not that of the native program")
         if way.leaves and not any(file.stat().st_size for file in self.folder.glob(way.leaves)):
             raise WrongRunError(f"{what} left no {way.leaves}")
+        if way.profiles and (subject.name, way.name) not in self.instructions:
+            profile = kprof.read(self.folder / way.leaves)
+            self.instructions[subject.name, way.name] = int(profile.instructions.sum())
         return ending.sample
 
 
@@ -92,7 +98,7 @@ def told(bench: Bench, count: int) -> Iterator[str]:
     found = {}
     for subject in bench.subjects:
         found[subject.name] = bench.measured(subject, count)
-        yield from profiler_tables.program(subject, found[subject.name])
+        yield from profiler_tables.program(subject, found[subject.name], bench.instructions)
     yield from profiler_tables.summary(found, {one.name: one.kind for one in bench.subjects})
     said = neighbours.note(around.share())
     if said:

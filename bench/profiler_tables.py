@@ -51,7 +51,8 @@ TARGETS = (
 def head() -> Iterator[str]:
     """What the tables are of."""
     yield "Seconds of wall time, median (lowest to highest), and of processor time"
-    yield f"Intervals of {INTERVAL:,} instructions"
+    yield f"Intervals of {INTERVAL:,} instructions; compiled-*: as fit the run"
+    yield "Instructions, in millions: executed (kbbv), estimated (compiled-*)"
     yield ""
 
 
@@ -64,11 +65,11 @@ def summary(found: Mapping[str, Ways], kinds: Mapping[str, str]) -> Iterator[str
     yield from _verdicts(found, kinds)
 
 
-def program(subject: Subject, ways: Ways) -> list[str]:
-    """The table of one program."""
+def program(subject: Subject, ways: Ways, instructions: Mapping[tuple[str, str], int]) -> list[str]:
+    """The table of one program; `instructions` by program and way, where it tells."""
     title = f"{subject.name} ({subject.kind})"
-    heads = ("seconds", "", "processor", "of native", "of nulgrind", "peak MiB", "rounds")
-    cells = [[title, *heads]]
+    heads = ("seconds", "", "processor", "of native", "of nulgrind", "peak MiB", "instructions")
+    cells = [[title, *heads, "rounds"]]
     for name, samples in ways.items():
         seconds = [sample.program_seconds for sample in samples]
         cells.append(
@@ -80,6 +81,9 @@ def program(subject: Subject, ways: Ways) -> list[str]:
                 _ratio_told(ways, name, NATIVE),
                 _ratio_told(ways, name, NULGRIND),
                 f"{_peak(samples) / MEBIBYTE:.1f}",
+                f"{executed / 1e6:,.0f}"
+                if (executed := instructions.get((subject.name, name)))
+                else "",
                 str(len(samples)),
             ]
         )

@@ -39,6 +39,7 @@ class Way:
     leaves: str = ""  # what a run leaves behind, as proof that it did what it is to be judged for
     environment: Mapping[str, str] = field(default_factory=dict)
     rounds: int = ALL  # in which it takes part
+    profiles: bool = False  # whether what it leaves is a profile of ours
 
 
 def under(tool: str, *options: str) -> Callable[[Command], Command]:
@@ -60,7 +61,13 @@ def ways(folder: Path, scratch: Path) -> tuple[Way, ...]:
     return (
         Way(NATIVE),
         Way(NULGRIND, under("none")),
-        Way(KBBV, under_kbbv(folder), leaves="raw", environment={"VALGRIND_LIB": str(tool.parent)}),
+        Way(
+            KBBV,
+            under_kbbv(folder),
+            leaves="raw",
+            environment={"VALGRIND_LIB": str(tool.parent)},
+            profiles=True,
+        ),
         Way(
             BBV,
             under("exp-bbv", f"--interval-size={INTERVAL}"),
@@ -97,7 +104,7 @@ def _profiling(variant: str) -> dict[str, str]:
 
 def _compiled(name: str) -> Way:
     written = {"KADENCE_PROFILE_OUTPUT": "P.kprof"}
-    return Way(name, variant=name, leaves="P.kprof", environment=written)
+    return Way(name, variant=name, leaves="P.kprof", environment=written, profiles=True)
 
 
 def wrappers_can_profile(scratch: Path) -> bool:
