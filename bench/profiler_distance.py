@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How far the intervals of fast mode are from those of exact mode.
 
-In every round each program of loops runs in either mode, and in exact mode once more, with rows
-that are shorter than the intervals that are compared. These lie between the same multiples of what
-a thread has executed; what ran until a multiple is interpolated between the rows' ends around it.
-The distance of two exact runs is what the method itself makes: no other can be seen below it. That
-of whole runs is of blocks that fast mode has lost; what is more than that is of where rounds were
+In every round each program of loops runs twice in either mode, in turn, with rows that are shorter
+than the intervals that are compared. These lie between the same multiples of what a thread has
+executed; what ran until a multiple is interpolated between the rows' ends around it. The distance
+of two runs in one mode is what the method itself makes: no other can be seen below it. That of
+whole runs is of blocks that fast mode has lost; what is more than that is of where rounds were
 counted. Rows end late by as much whatever the intervals' length, so longer ones are compared, too:
 what the lateness makes is a tenth there. On a busy machine nobody looks in time, and the floor is
 too high to see anything.
@@ -111,7 +111,8 @@ class Compared:
     """What the rounds of one program found with intervals of one length."""
 
     found: list[Distances]  # of a fast run from an exact one
-    floor: list[Distances]  # of one exact run from another
+    fast: list[Distances]  # of one fast run from another
+    exact: list[Distances]
 
     def cells(self) -> list[str]:
         means = [one.mean for one in self.found]
@@ -119,7 +120,8 @@ class Compared:
         return [
             _spread(means),
             f"{np.median([one.whole for one in self.found]):.4f}",
-            _spread([one.mean for one in self.floor]),
+            _spread([one.mean for one in self.fast]),
+            _spread([one.mean for one in self.exact]),
             str(self.found[0].intervals),
             verdict,
         ]
@@ -135,15 +137,16 @@ def compared(
     """By the intervals' length."""
     for variant in (FAST, EXACT):
         programs.build(subject, variant, settings(variant))
-    every = {length: Compared([], []) for length in INTERVALS}
+    every = {length: Compared([], [], []) for length in INTERVALS}
     for _ in range(rounds):
-        fast, exact, again = (
+        runs = [
             profiled(programs, subject, variant, folder / f"{number}.kprof")
-            for number, variant in enumerate((FAST, EXACT, EXACT))
-        )
+            for number, variant in enumerate((FAST, EXACT, FAST, EXACT))
+        ]
         for length, one in every.items():
-            one.found.append(distances(fast, exact, length))
-            one.floor.append(distances(again, exact, length))
+            one.found.append(distances(runs[0], runs[1], length))
+            one.fast.append(distances(runs[0], runs[2], length))
+            one.exact.append(distances(runs[1], runs[3], length))
     return every
 
 
@@ -155,7 +158,9 @@ def told(programs: Suite, folder: Path, rounds: int) -> Iterator[str]:
             f"Mean distance of intervals of {length:,} instructions, at most {TARGET}: median "
             "(lowest to highest)"
         )
-        cells = [["", "fast to exact", "whole runs", "exact to exact", "intervals", ""]]
+        cells = [
+            ["", "fast to exact", "whole runs", "fast to fast", "exact to exact", "intervals", ""]
+        ]
         cells += [[name, *each[length].cells()] for name, each in found.items()]
         yield from aligned(cells)
         yield ""
