@@ -81,9 +81,7 @@ def program(subject: Subject, ways: Ways, instructions: Mapping[tuple[str, str],
                 _ratio_told(ways, name, NATIVE),
                 _ratio_told(ways, name, NULGRIND),
                 f"{_peak(samples) / MEBIBYTE:.1f}",
-                f"{executed / 1e6:,.0f}"
-                if (executed := instructions.get((subject.name, name)))
-                else "",
+                _millions(instructions.get((subject.name, name))),
                 str(len(samples)),
             ]
         )
@@ -98,6 +96,10 @@ def ratios(ways: Ways, way: str, base: str) -> list[float]:
 
 def _ratio_told(ways: Ways, way: str, base: str) -> str:
     return f"{np.median(ratios(ways, way, base)):.2f}"
+
+
+def _millions(executed: int | None) -> str:
+    return "" if executed is None else f"{executed / 1e6:,.0f}"
 
 
 def _processor(samples: Sequence[Sample]) -> float:
