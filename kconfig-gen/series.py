@@ -11,6 +11,7 @@ from kadence.errors import UsageError
 FOLDER = Path(__file__).resolve().parent
 PATCHES = FOLDER / "patches"
 DEFAULT = "6.12"
+ALWAYS = "always"
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Patch:
 
     file: str  # below patches/
     targets: list[str]
-    when: str  # one of the words of BuildRequest.wants()
+    when: str  # ALWAYS, or one of the words of BuildRequest.wants()
     reason: str
 
     @property
@@ -67,4 +68,5 @@ def patches_for(name: str, target: str, wants: frozenset[str]) -> tuple[Patch, .
     series = known().get(name)
     if series is None:
         return ()
-    return tuple(p for p in series.patches if target in p.targets and p.when in wants)
+    words = wants | {ALWAYS}
+    return tuple(p for p in series.patches if target in p.targets and p.when in words)
