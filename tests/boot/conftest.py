@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,35 +54,42 @@ def image(machine: Machine) -> Path:
     return machine.image
 
 
+def run_in_guest(machine: Machine, *argv: str, stdin: bytes = b"", **fields: Any) -> Ran:
+    """Run a command through the Python face; its kernel log must be clean."""
+    with (
+        tempfile.TemporaryFile() as source,
+        tempfile.TemporaryFile() as output,
+        tempfile.TemporaryFile() as errors,
+    ):
+        source.write(stdin)
+        source.seek(0)
+        fields = {"memory_bytes": machine.memory_bytes} | fields
+        request = boot.Request(
+            machine.image,
+            argv,
+            target=machine.target,
+            stdin=source.fileno(),
+            stdout=output.fileno(),
+            stderr=errors.fileno(),
+            **fields,
+        )
+        result = boot.run(request)
+        assert boot.complaints(result.log) == []
+        output.seek(0)
+        errors.seek(0)
+        return Ran(result, output.read(), errors.read())
+
+
 @pytest.fixture
 def guest(machine: Machine) -> Callable[..., Ran]:
-    """Run a command through the Python face; its kernel log must be clean."""
+    """Run a command in a guest of the machine."""
+    return partial(run_in_guest, machine)
 
-    def run(*argv: str, stdin: bytes = b"", **fields: Any) -> Ran:
-        with (
-            tempfile.TemporaryFile() as source,
-            tempfile.TemporaryFile() as output,
-            tempfile.TemporaryFile() as errors,
-        ):
-            source.write(stdin)
-            source.seek(0)
-            fields = {"memory_bytes": machine.memory_bytes} | fields
-            request = boot.Request(
-                machine.image,
-                argv,
-                target=machine.target,
-                stdin=source.fileno(),
-                stdout=output.fileno(),
-                stderr=errors.fileno(),
-                **fields,
-            )
-            result = boot.run(request)
-            assert boot.complaints(result.log) == []
-            output.seek(0)
-            errors.seek(0)
-            return Ran(result, output.read(), errors.read())
 
-    return run
+@pytest.fixture(scope="session")
+def guest_of() -> Callable[[Path], Callable[..., Ran]]:
+    """The same in a guest of User-Mode Linux whose kernel is started by that image."""
+    return lambda image: partial(run_in_guest, Machine(image, "um", MEMORY_BYTES["um"]))
 
 
 @pytest.fixture
