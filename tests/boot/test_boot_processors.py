@@ -22,6 +22,8 @@ SIGNALS = "60"
 STATE_BYTES = [832, 2696, 11008, 16384]
 # The flag in /proc/cpuinfo that a processor with these registers has.
 KINDS = {"sse": "sse2", "avx": "avx", "avx512": "avx512bw"}
+# Programs leave alone what the processor by construction lacks.
+NO_AVX512 = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW"}
 
 
 def processor_flags() -> set[str]:
@@ -49,17 +51,15 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 @pytest.fixture(scope="session")
 def with_state(
     compiled: Callable[..., Path], generic_kernel: Any, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[int], Path]:
-    """The kernel on a processor whose register state has that many bytes."""
+) -> Callable[..., Path]:
+    """The kernel on a processor whose register state has that many bytes; see processor.c."""
     preloaded = compiled("processor", "-shared", "-fPIC")
     folder = tmp_path_factory.mktemp("images")
 
-    def make(state_bytes: int) -> Path:
-        image = folder / f"linux-{state_bytes}"
-        image.write_text(
-            f"#!/bin/sh\nexec env LD_PRELOAD={preloaded} STATE_BYTES={state_bytes} "
-            f'{generic_kernel.image} "$@"\n'
-        )
+    def make(state_bytes: int, *settings: str) -> Path:
+        image = folder / f"linux-{state_bytes}{''.join(settings)}"
+        words = [f"LD_PRELOAD={preloaded}", f"STATE_BYTES={state_bytes}", *settings]
+        image.write_text(f'#!/bin/sh\nexec env {" ".join(words)} {generic_kernel.image} "$@"\n')
         image.chmod(0o755)
         return image
 
@@ -71,7 +71,7 @@ def with_state(
 def test_processors_by_construction(
     compiled: Callable[..., Path],
     guest_of: Callable[[Path], Callable[..., Any]],
-    with_state: Callable[[int], Path],
+    with_state: Callable[..., Path],
     state_bytes: int,
     kind: str,
 ) -> None:
@@ -85,8 +85,7 @@ def test_processors_by_construction(
         pytest.skip(f"this processor has no {kind}")
     program = compiled("registers", "-static", "-mno-avx")
     guest = guest_of(with_state(state_bytes))
-    environment = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW"}
-    ran = guest(str(program), kind, SIGNALS, environment=environment)
+    ran = guest(str(program), kind, SIGNALS, environment=NO_AVX512)
     assert ran.result.status == 0, ran.stderr
     assert ran.stdout.endswith(b"kept\n")
 
@@ -123,6 +122,23 @@ def test_small_signal_stack_is_refused_not_overrun(
     program = str(compiled("small_stack", "-static"))
     expected = subprocess.run([program], check=True, capture_output=True).stdout
     assert guest_of(generic_kernel.image)(program).stdout == expected
+
+
+@pytest.mark.parametrize(("settings", "expected"), [(["ON_REQUEST=18"], b"0 0\n"), ([], b"11 0\n")])
+def test_frames_leave_out_what_nobody_asked_for(
+    compiled: Callable[..., Path],
+    guest_of: Callable[[Path], Callable[..., Any]],
+    with_state: Callable[..., Path],
+    settings: list[str],
+    expected: bytes,
+) -> None:
+    """With AMX a usual signal stack has room, as tiles are in the frames of few processes."""
+    guest = guest_of(with_state(11008, *settings))
+    stack = guest(str(compiled("small_stack", "-static")), environment=NO_AVX512)
+    assert stack.stdout == expected
+    program = compiled("registers", "-static", "-mno-avx")
+    ran = guest(str(program), "sse", SIGNALS, environment=NO_AVX512)
+    assert ran.stdout.endswith(b"kept\n"), ran.stderr
 
 
 def test_tiles(

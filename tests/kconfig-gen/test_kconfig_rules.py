@@ -230,12 +230,12 @@ def test_patches_are_for_their_series_target_and_word() -> None:
         for name in ("6.12", "6.1", "7.0")
         for target in ("um", "x86_64")
     }
-    missing_call = "6.12/missing-call.patch"
-    assert files["6.12", "um"] == {missing_call, "6.12/um-memory.patch"}
+    missing_call, always = "6.12/missing-call.patch", "6.12/um-register-state.patch"
+    assert files["6.12", "um"] == {missing_call, always, "6.12/um-memory.patch"}
     assert files["6.12", "x86_64"] == {missing_call, "6.12/x86-entry-alignment.patch"}
     assert all(files[key] == set() for key in files if key[0] != "6.12")
     generic = series.patches_for("6.12", "um", frozenset({"generic"}))
-    assert {patch.file for patch in generic} == {"6.12/um-memory.patch"}
+    assert {patch.file for patch in generic} == {always, "6.12/um-memory.patch"}
     assert series.patches_for("6.12", "x86_64", frozenset({"generic"})) == ()
 
 
