@@ -61,10 +61,13 @@ build: deps ## build the profiler, the compiler plugin, libkadapt and the guest'
 build-all: $(BUILD_TARGETS)
 
 PYTEST := $(PYTHON) -m pytest
+# Two at most: each may have a guest of 1 GB and a build of a kernel on all processors.
+WORKERS ?= $(shell n=$$(nproc); echo $$((n < 2 ? n : 2)))
+SHARED := -n $(WORKERS) --no-loadscope-reorder
 
 .PHONY: test
 test: build test-deps ## set up all that is needed, then run every test
-	$(PYTEST) -m 'not full and not torture and not soak' $(PYTEST_ARGUMENTS)
+	$(PYTEST) $(SHARED) -m 'not full and not torture and not soak' $(PYTEST_ARGUMENTS)
 
 .PHONY: test-full
 test-full: build test-deps ## the tests that are too long for `make test`, too

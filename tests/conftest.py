@@ -13,6 +13,9 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests/running"))
+
+from costs import Costs  # noqa: E402
 
 # What starts the tests may ignore some of these (nohup, a shell's background job), its children
 # inherit that, and a shell cannot trap what it was started ignoring.
@@ -109,6 +112,25 @@ def sockets_kernel_x86_64(sockets_plan: Path) -> Any:
     from kadence.kconfig.build import BuildRequest, build
 
     return build(BuildRequest(kind="tailored", plan=sockets_plan, target="x86_64"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Called by pytest."""
+    parser.addoption("--costs", action="store_true", help="show which tests cost what")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Called by pytest."""
+    if config.getoption("costs"):
+        config.pluginmanager.register(Costs(), "costs of tests")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Called by pytest-xdist, where there are workers."""
+    from sharing import Sharing
+
+    return Sharing(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the driver's and the library's tests need: the test programs and a reader of TAP."""
 
+import os
 import re
 import subprocess
 import sys
@@ -52,14 +53,20 @@ def tap() -> Callable[[str], Report]:
     return read_tap
 
 
+def compile_aside(command: list[str], target: Path) -> Path:
+    """Compile under another name first: another worker may be running what is there."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    aside = target.with_name(f"{target.name}.{os.getpid()}")
+    subprocess.run([*command, "-o", str(aside)], check=True)
+    return aside.replace(target)
+
+
 def compile_program(root: Path, target: Path, sources: list[Path], *libraries: Path) -> Path:
     """A static program, so that it runs in any guest."""
-    target.parent.mkdir(parents=True, exist_ok=True)
     includes = [root / "kadapt/uapi", root / "kadapt/lib", HERE / "selftest", HERE / "faults"]
-    command = ["gcc-12", *FLAGS, *(f"-I{folder}" for folder in includes), "-o", str(target)]
+    command = ["gcc-12", *FLAGS, *(f"-I{folder}" for folder in includes)]
     inputs = [str(path) for path in (*sources, *libraries)]
-    subprocess.run([*command, *inputs, "-lpthread"], check=True)
-    return target
+    return compile_aside([*command, *inputs, "-lpthread"], target)
 
 
 @pytest.fixture(scope="session")
@@ -153,14 +160,12 @@ def library_selftest(root: Path) -> Path:
 
 def compile_dynamic(root: Path, target: Path, sources: list[Path], *options: str) -> Path:
     """A dynamic program with I/O paths, which interpose; guests share the host's files."""
-    target.parent.mkdir(parents=True, exist_ok=True)
     flags = [flag for flag in FLAGS if flag != "-static"]
     includes = [root / "kadapt/uapi", root / "kadapt/lib", HERE / "selftest"]
     command = ["gcc-12", *flags, *(f"-I{folder}" for folder in includes), *options]
     archives = [str(root / "build/kadapt" / f"libkadapt{part}.a") for part in ("", "-io")]
     inputs = [*map(str, sources), archives[0], "-lc", archives[1]]
-    subprocess.run([*command, "-o", str(target), *inputs, "-lpthread"], check=True)
-    return target
+    return compile_aside([*command, *inputs, "-lpthread"], target)
 
 
 @pytest.fixture(scope="session")
@@ -191,13 +196,14 @@ def stream_programs(root: Path) -> Callable[[str], tuple[Path, Path]]:
     def build(source: str) -> tuple[Path, Path]:
         path = HERE / "streams" / source
         compiler = {".cc": "g++-12", ".f90": "gfortran-12"}[path.suffix]
-        plan = folder / "streams-plan.o"
         include = f"-I{root / 'kadapt/lib'}"
-        subprocess.run(["gcc-12", "-c", include, "-o", plan, HERE / "streams/plan.c"], check=True)
-        archives = [root / "build/kadapt/libkadapt.a", "-lc", root / "build/kadapt/libkadapt-io.a"]
+        planned = ["gcc-12", "-c", include, str(HERE / "streams/plan.c")]
+        plan = compile_aside(planned, folder / "streams-plan.o")
+        libraries = [f"{root}/build/kadapt/libkadapt{part}" for part in (".a", "-io.a")]
+        linked = [str(path), str(plan), libraries[0], "-lc", libraries[1]]
         plain, adapted = (folder / f"{path.suffix[1:]}-{kind}" for kind in ("plain", "adapted"))
-        subprocess.run([compiler, "-O2", "-o", plain, path], check=True)
-        subprocess.run([compiler, "-O2", "-o", adapted, path, plan, *archives], check=True)
+        compile_aside([compiler, "-O2", str(path)], plain)
+        compile_aside([compiler, "-O2", *linked], adapted)
         return plain, adapted
 
     return build

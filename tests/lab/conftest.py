@@ -25,10 +25,9 @@ def lab_program(root: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def loop(root: Path) -> Path:
+def loop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A program of a known number of instructions."""
-    target = root / "build/tests/lab/loop"
-    target.parent.mkdir(parents=True, exist_ok=True)
+    target = tmp_path_factory.mktemp("lab") / "loop"
     flags = ("-O2", "-Wall", "-Wextra", "-Werror", "-static")
     subprocess.run(["gcc-12", *flags, "-o", target, HERE / "programs/loop.c"], check=True)
     return target
