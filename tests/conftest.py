@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/running"))
 
 from costs import Costs  # noqa: E402
+from patience import PATIENCE_SECONDS  # noqa: E402
 
 # What starts the tests may ignore some of these (nohup, a shell's background job), its children
 # inherit that, and a shell cannot trap what it was started ignoring.
@@ -38,7 +39,7 @@ def kadence() -> Callable[..., Completed]:
     command = Path(sys.executable).parent / "kadence"
 
     def run(*arguments: object, **options: Any) -> Completed:
-        options = {"capture_output": True, "text": True, "timeout": 600} | options
+        options = {"capture_output": True, "text": True, "timeout": PATIENCE_SECONDS} | options
         return subprocess.run([command, *map(str, arguments)], **options)
 
     return run

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import PATIENCE_SECONDS
 
 from kadence import boot
 
 MEMORY_BYTES = {"um": 256 << 20, "x86_64": 512 << 20}
-PATIENCE_SECONDS = 60
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import PATIENCE_SECONDS
 
 from .conftest import wait_until
 
@@ -95,7 +96,8 @@ def test_closed_streams_are_closed_inside(command: list[str], stream: int, tmp_p
     told = tmp_path / "told"
     script = f"test -e /proc/self/fd/{stream}; echo $? > {told}"
     ran = subprocess.run(
-        ["sh", "-c", f'exec "$@" {stream}<&-', "sh", *command, "sh", "-c", script], timeout=60
+        ["sh", "-c", f'exec "$@" {stream}<&-', "sh", *command, "sh", "-c", script],
+        timeout=PATIENCE_SECONDS,
     )
     assert ran.returncode == 0
     assert told.read_text() == "1\n"

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from patience import PATIENCE_SECONDS
+
 from kadence.resources import built
 
 PROGRAMS = Path(__file__).with_name("programs")
@@ -86,7 +88,7 @@ class Workshop:
             env=os.environ | {"LC_ALL": "C"} | environment,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=PATIENCE_SECONDS,
         )
         assert not check or completed.returncode == 0, completed
         return completed

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from patience import PATIENCE_SECONDS
+
 from kadence.resources import built
 
 PROGRAMS = Path(__file__).with_name("memory")
 WRAPPERS = {".c": "kadence-cc", ".cc": "kadence-c++", ".f90": "kadence-fc"}
 TREATMENTS = ("populate", "keep", "huge", "map-ahead")
-SECONDS = 100
 
 Completed = subprocess.CompletedProcess[str]
 
@@ -115,7 +116,7 @@ class Programs:
             env=os.environ | environment | {"KADAPT_COUNTERS": str(counters)},
             capture_output=True,
             text=True,
-            timeout=SECONDS,
+            timeout=PATIENCE_SECONDS,
         )
         lines = counters.read_text().splitlines() if counters.exists() else []
         memory = json.loads(lines[-1]).get("memory", {}) if lines else {}

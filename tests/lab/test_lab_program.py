@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE_SECONDS
 
 from kadence.lab import figures
 
@@ -12,7 +13,7 @@ from kadence.lab import figures
 def run(program: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     """Run it natively, where its figures mean little."""
     return subprocess.run(
-        [program, *words], capture_output=True, text=True, timeout=120, check=False
+        [program, *words], capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
     )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from patience import PATIENCE_SECONDS
 
 from kadence.lab import Figure, figures
 
@@ -89,13 +90,17 @@ def test_percent_less_and_linearity_are_as_computed(bench: Callable[[str], Modul
 @pytest.mark.parametrize("make", SENDERS)
 def test_senders_deliver(root: Path, make: str) -> None:
     command = [root / f"build/bench/send/send-{make}", "4096", str(MEBIBYTE)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=True
+    )
     assert done.stdout.split()[:3] == [make, "4096", str(MEBIBYTE)]
 
 
 @pytest.mark.parametrize("words", [[], ["64"], ["63", str(MEBIBYTE)], ["64", "1"], ["64", "-1"]])
 def test_senders_refuse_nonsense(root: Path, words: list[str]) -> None:
     command = [root / "build/bench/send/send-plain", *words]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+    )
     assert (done.returncode, done.stdout) == (2, "")
     assert "usage" in done.stderr

@@ -361,7 +361,7 @@ def test_an_output_that_cannot_be_written_is_refused(planted, kadence, refused, 
 @pytest.mark.parametrize("port", ["-1", "70000", "x"])
 def test_a_port_that_is_none_is_refused(planted, kadence, refused, tmp_path, port):
     words = ("-o", tmp_path / "p.html", "--no-open", "--serve", "--port", port)
-    refused(kadence("view", planted / "p.phases.json", *words, timeout=120))
+    refused(kadence("view", planted / "p.phases.json", *words))
 
 
 def test_the_ranks_of_a_program_are_shown_together(planted, kadence, refused, tmp_path):

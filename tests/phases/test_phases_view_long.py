@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from browser import Browser
 from long_run import LongRun, long_run
+from patience import PATIENCE_SECONDS
 from scipy.spatial.distance import cdist, cityblock
 
 INTERVALS = 100_000
@@ -174,7 +175,7 @@ def server(artefact, tmp_path_factory) -> Iterator[str]:
         yield found.group()
     finally:
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=PATIENCE_SECONDS) == 0
 
 
 def _answer(url: str, **headers: str) -> tuple[int, str]:

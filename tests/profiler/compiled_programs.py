@@ -6,6 +6,8 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
+from patience import PATIENCE_SECONDS
+
 from kadence.profiler import kprof
 from kadence.profiler.profile import Profile
 from kadence.resources import built
@@ -50,7 +52,7 @@ def run(
         env=os.environ | {"KADENCE_PROFILE_OUTPUT": f"{program}.kprof"} | environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert completed.returncode == status, completed.stderr

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from compiled_programs import PROGRAMS, build, build_plain, counts, entries, profile_of, run
+from patience import PATIENCE_SECONDS
 
 from kadence.profiler import kprof
 from kadence.profiler.profile import Profile
@@ -34,7 +35,12 @@ def ranks(tmp_path: Path) -> list[Path]:
     words = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(RANKS), program]
     name = {"KADENCE_PROFILE_OUTPUT": str(tmp_path / "%r.kprof")}
     ran = subprocess.run(
-        words, env=os.environ | name, cwd=tmp_path, capture_output=True, text=True, timeout=60
+        words,
+        env=os.environ | name,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
     )
     assert ran.returncode == 0, ran.stderr
     expected = sum(

@@ -17,6 +17,7 @@ from compiled_programs import (
     profile_of,
     run,
 )
+from patience import PATIENCE_SECONDS
 
 from kadence.errors import ToolError, UsageError
 from kadence.profiler import compiled, kprof
@@ -237,7 +238,7 @@ def test_under_valgrind_the_run_is_one_interval(tmp_path: Path, linked: list[str
         ["valgrind", "-q", "--tool=none", program, "threads"],
         env=os.environ | output,
         check=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     )
 
     profile = profile_of(program)

@@ -13,8 +13,8 @@ from cluster import ROOT, Cluster, ClusterError, until
 from keeper import descendants
 
 PLUGIN = ROOT / "build/slurm/kadence.so"
-# In seconds, for kernels and prologs that are made to hang.
-BOOT_SECONDS = 5
+# For kernels that are made to hang; a good one may need some seconds on a busy machine.
+BOOT_SECONDS = 30
 
 
 class AdaptingCluster(Cluster):

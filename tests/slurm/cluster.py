@@ -28,7 +28,7 @@ from typing import Any, Self
 import configuration
 import daemons
 from configuration import Options, Places
-from waiting import ClusterError, until
+from waiting import PATIENCE_SECONDS, ClusterError, until
 
 ROOT = Path(__file__).resolve().parents[2]
 FINAL = {
@@ -194,7 +194,7 @@ class Cluster:
         user: str = "root",
         *,
         check: bool = True,
-        timeout: float = 120,
+        timeout: float = PATIENCE_SECONDS,
         environment: Mapping[str, str] | None = None,
         **options: Any,
     ) -> Completed:
@@ -247,7 +247,7 @@ class Cluster:
         completed = self.run(["scontrol", "--oneliner", "show", "job", job])
         return [_job(line) for line in completed.stdout.splitlines() if line]
 
-    def wait_all(self, job: str, seconds: float = 120) -> list[Job]:
+    def wait_all(self, job: str, seconds: float = PATIENCE_SECONDS) -> list[Job]:
         """Wait for a job, or all tasks of an array, to have ended."""
 
         def ended() -> list[Job]:
@@ -257,12 +257,12 @@ class Cluster:
         found: list[Job] = until(ended, f"job {job} ended", seconds)
         return found
 
-    def wait(self, job: str, seconds: float = 120) -> Job:
+    def wait(self, job: str, seconds: float = PATIENCE_SECONDS) -> Job:
         """Wait for a job to have ended."""
         (found,) = self.wait_all(job, seconds)
         return found
 
-    def wait_for_state(self, job: str, state: str, seconds: float = 30) -> None:
+    def wait_for_state(self, job: str, state: str, seconds: float = PATIENCE_SECONDS) -> None:
         """Wait for a job to be in a state. RUNNING: it has its nodes, which may not know yet."""
         until(lambda: self.jobs(job)[0].state == state, f"job {job} {state}", seconds)
 
@@ -289,7 +289,7 @@ class Cluster:
         completed = self.run(["sinfo", "--noheader", "--Node", "--format", "%N %T"])
         return dict(line.split() for line in completed.stdout.splitlines())
 
-    def require_idle(self, seconds: float = 30) -> None:
+    def require_idle(self, seconds: float = PATIENCE_SECONDS) -> None:
         """Wait for every node to be idle, as all are where nothing was left behind."""
 
         def busy() -> dict[str, str]:

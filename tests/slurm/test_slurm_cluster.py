@@ -112,4 +112,4 @@ def test_nothing_is_left(slurm: type[Cluster], number: int) -> None:
 
 
 def _until_gone(remains: Callable[[], bool]) -> None:
-    until(lambda: not remains(), "folder and processes gone", 10)
+    until(lambda: not remains(), "folder and processes gone")

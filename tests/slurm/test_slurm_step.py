@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 from packing import Workshop
+from patience import PATIENCE_SECONDS
 
 from kadence.kconfig.store import Kernel
 from kadence.slurm import bundle
 
 pytestmark = pytest.mark.kernel
 
-PATIENCE_SECONDS = 60
 SLURM = {
     "SLURM_JOB_ID": "7",
     "SLURM_STEP_ID": "0",

@@ -5,12 +5,15 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+# Only what hangs takes so long; a machine that is busy with other work may take a minute.
+PATIENCE_SECONDS = 1200.0
+
 
 class ClusterError(Exception):
     """The cluster is not as it should be; the message says how, with the end of a log."""
 
 
-def until(condition: Callable[[], Any], what: str, seconds: float = 30) -> Any:
+def until(condition: Callable[[], Any], what: str, seconds: float = PATIENCE_SECONDS) -> Any:
     """Wait for something to be so, and return it."""
     end = time.monotonic() + seconds
     while not (value := condition()):
