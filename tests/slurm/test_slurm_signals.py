@@ -2,6 +2,7 @@
 """Signals of Slurm's, which hit every process of a guest, and what a job's records say of it."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ USER = "games"
 UM = "--kadence-target=um"
 # What scripts say of their own accord; shells also tell of a `sleep` that the signal ended.
 SAID = {"ready", "got", "warned", "saved", "end"}
+# A signal that came twice would have come again by then, on a machine that is not too busy.
+AGAIN_SECONDS = 0.5
 
 
 def _ready_step(cluster: Cluster, good: Path, text: str, *options: str) -> str:
@@ -28,22 +31,33 @@ def _ready_step(cluster: Cluster, good: Path, text: str, *options: str) -> str:
     return job
 
 
+def _proceed(cluster: Cluster) -> Path:
+    """A file that is not there yet; guests see the machine's files."""
+    path = cluster.home(USER) / "proceed"
+    path.unlink(missing_ok=True)
+    return path
+
+
 def _said(cluster: Cluster, job: str) -> list[str]:
     return [line for line in cluster.output(job, USER).splitlines() if line in SAID]
 
 
 @pytest.mark.parametrize("name", ["USR1", "USR2", "HUP", "INT", "TERM"])
 def test_every_signal_reaches_the_command_once(adapting: Cluster, good: Path, name: str) -> None:
-    wait = "for i in $(seq 40); do sleep 0.05; done"
+    proceed = _proceed(adapting)
+    wait = f"until test -e {proceed}; do sleep 0.05; done"
     job = _ready_step(adapting, good, f"trap 'echo got' {name}; echo ready; {wait}; echo end")
     adapting.run(["scancel", f"--signal={name}", f"{job}.0"])
+    until(lambda: "got" in _said(adapting, job), "the signal arrived")
+    time.sleep(AGAIN_SECONDS)
+    proceed.touch()
     assert adapting.wait(job).state == "COMPLETED"
     assert _said(adapting, job) == ["ready", "got", "end"]
 
 
 @pytest.mark.parametrize(
     ("options", "signal", "word"),
-    [(["--time=1", "--signal=USR1@60"], "USR1", "warned"), ([], "TERM", "saved")],
+    [(["--time=10", "--signal=USR1@60"], "USR1", "warned"), ([], "TERM", "saved")],
     ids=["time limit", "cancelled"],
 )
 def test_a_command_may_end_in_its_own_way(
@@ -51,8 +65,9 @@ def test_a_command_may_end_in_its_own_way(
 ) -> None:
     text = f"trap 'echo {word}; exit 0' {signal}; echo ready; while :; do sleep 0.05; done"
     job = _ready_step(adapting, good, text, *options)
-    if not options:
-        adapting.run(["scancel", job])
+    # The time is up only now, when the command can have the signal.
+    limit = ["scontrol", "update", f"JobId={job}", "TimeLimit=1"]
+    adapting.run(limit if options else ["scancel", job])
     assert adapting.wait(job).state == ("COMPLETED" if options else "CANCELLED")
     until(lambda: _said(adapting, job) == ["ready", word], "all that it said")
     adapting.require_clean()
@@ -95,13 +110,15 @@ def _state(process: int) -> str | None:
 
 
 def test_a_suspended_job_goes_on_where_it_was(adapting: Cluster, good: Path) -> None:
+    proceed = _proceed(adapting)
     text = (
-        "(while :; do :; done) & echo ready; for i in $(seq 100); do sleep 0.02; done; "
+        f"(while :; do :; done) & echo ready; until test -e {proceed}; do sleep 0.02; done; "
         "kill -9 $! && echo end"
     )
     job = _ready_step(adapting, good, text)
     adapting.run(["scontrol", "suspend", job])
     until(lambda: _is_stopped(adapting), "the guest's kernel is stopped")
+    proceed.touch()
     adapting.run(["scontrol", "resume", job])
     assert adapting.wait(job).state == "COMPLETED"
     assert _said(adapting, job) == ["ready", "end"]
