@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binom
 
 CONFIDENCE = 0.95
 
@@ -30,6 +29,9 @@ class Estimate:
 
 def median(samples: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
     """The median with the narrowest symmetric interval of order statistics that suffices."""
+    # Here, because it takes half a second to load and most commands have no samples.
+    from scipy.stats import binom
+
     ordered = np.sort(np.asarray(samples, dtype=float))
     count = len(ordered)
     if count == 0:

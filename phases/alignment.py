@@ -12,7 +12,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.optimize import linear_sum_assignment
 
 from kadence.phases import refinement, vectors
 from kadence.phases.vectors import Distances
@@ -25,6 +24,9 @@ Families = npt.NDArray[np.int64]
 
 def partners(distances: Distances) -> dict[int, int]:
     """Of every row of the distances the column that is its partner, if it has one."""
+    # Here, because it takes a third of a second to load.
+    from scipy.optimize import linear_sum_assignment
+
     rows, columns = linear_sum_assignment(np.minimum(distances, PARTNER_DISTANCE))
     return {
         int(row): int(column)

@@ -10,7 +10,6 @@ one that fires most is taken out, and the phases choose again.
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from kadence.phases.document import Document, Marker
 from kadence.phases.marking import FIRINGS_PER_SECOND, acceptable, affordable, firings_per_second
@@ -52,6 +51,9 @@ def _assigned(document: Document, offered: Sequence[Marker]) -> dict[int, Marker
             by_cell[cell] = marker
             gains[cell] = _gain(document, marker, rank[marker.phase])
             rank[marker.phase] += 1
+    # Here, because it takes a third of a second to load.
+    from scipy.optimize import linear_sum_assignment
+
     rows, columns = linear_sum_assignment(gains, maximize=True)
     cells = zip(rows.tolist(), columns.tolist(), strict=True)
     return {cell[0]: by_cell[cell] for cell in cells if cell in by_cell}

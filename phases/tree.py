@@ -11,7 +11,6 @@ from typing import NoReturn
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.cluster import AgglomerativeClustering
 
 from kadence.errors import UsageError
 from kadence.phases import vectors
@@ -73,6 +72,9 @@ class _Tree:
     """The dendrogram: leaves 0…n-1, then one node for each joining, in rising order."""
 
     def __init__(self, distances: Distances) -> None:
+        # Here, because it takes a second to load and most commands find no groups.
+        from sklearn.cluster import AgglomerativeClustering
+
         self.leaf_count = len(distances)
         model = AgglomerativeClustering(
             n_clusters=None, distance_threshold=0, metric="precomputed", linkage="average"

@@ -13,7 +13,6 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.metrics.pairwise import manhattan_distances
 
 from kadence.profiler.profile import Vectors
 
@@ -81,6 +80,9 @@ def nearest(
 
 def pairwise(left: sparse.csr_matrix, right: sparse.csr_matrix) -> Distances:
     """Manhattan distances between all rows of `left` and all of `right`."""
+    # Here, because it takes a second to load and most commands compare no vectors.
+    from sklearn.metrics.pairwise import manhattan_distances
+
     return _rounded(manhattan_distances(left, right))
 
 
