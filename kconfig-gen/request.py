@@ -19,8 +19,10 @@ TRACED = "traced"
 MEMORY_CHECKED = "memory-checked"
 RACE_CHECKED = "race-checked"
 CHECKED = frozenset({MEMORY_CHECKED, RACE_CHECKED})
+# Does nothing but start: what this machine is asked with.
+MINIMAL = "minimal"
 # Kinds that a name is enough for.
-NAMED = (GENERIC, TRACED, MEMORY_CHECKED, RACE_CHECKED)
+NAMED = (GENERIC, TRACED, MEMORY_CHECKED, RACE_CHECKED, MINIMAL)
 
 LOWEST_HZ, HIGHEST_HZ = 24, 10_000
 

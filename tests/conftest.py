@@ -69,6 +69,14 @@ def generic_kernel() -> Any:
 
 
 @pytest.fixture(scope="session")
+def minimal_kernel() -> Any:
+    """The UML kernel of the store that does nothing but start."""
+    from kadence.kconfig.build import BuildRequest, build
+
+    return build(BuildRequest(kind="minimal"))
+
+
+@pytest.fixture(scope="session")
 def make_plan() -> Callable[..., Path]:
     """Write a plan as `kadence plan` does, as far as kernels go; keywords say what is needed."""
 

@@ -7,7 +7,14 @@ from pathlib import Path
 
 from kadence.kconfig import series
 from kadence.kconfig.build import BuildRequest, build
-from kadence.kconfig.request import GENERIC, MEMORY_CHECKED, RACE_CHECKED, TAILORED, TRACED
+from kadence.kconfig.request import (
+    GENERIC,
+    MEMORY_CHECKED,
+    MINIMAL,
+    RACE_CHECKED,
+    TAILORED,
+    TRACED,
+)
 from kadence.verbs.kernel import wishes
 
 KINDS = {
@@ -15,6 +22,7 @@ KINDS = {
     TRACED: "all that a program could need, with debug information, for `kadence kernel trace`",
     MEMORY_CHECKED: "small, for two processors, with KASAN, UBSAN, lockdep and kmemleak",
     RACE_CHECKED: "the same with KCSAN, which can't be had together with KASAN",
+    MINIMAL: "does nothing but start; `kadence doctor` asks the machine with it",
 }
 
 
