@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The guest's init, the relay, and what starts a file server beside QEMU. The first two are static:
-# init because the guest may run before anything else works, the relay because its environment is
-# the command's (LD_PRELOAD, ...).
+# The guest's init, the relay, the probe, and what starts a file server beside QEMU. The first three
+# are static: init because the guest may run before anything else works, the relay because its
+# environment is the command's (LD_PRELOAD, ...), the probe because it runs in guests, too.
 
 BOOT_CFLAGS := $(CFLAGS_STRICT) -D_GNU_SOURCE -static
 BOOT_HEADERS := $(wildcard boot/*.h boot/*/*.h)
 
-BUILD_TARGETS += $(BUILD)/boot/init $(BUILD)/boot/relay $(BUILD)/boot/file-server
+BUILD_TARGETS += $(BUILD)/boot/init $(BUILD)/boot/relay $(BUILD)/boot/probe \
+	$(BUILD)/boot/file-server
 
 $(BUILD)/boot/init: $(wildcard boot/init/*.c) $(BOOT_HEADERS)
 	@mkdir -p $(@D)
@@ -15,6 +16,10 @@ $(BUILD)/boot/init: $(wildcard boot/init/*.c) $(BOOT_HEADERS)
 $(BUILD)/boot/relay: $(wildcard boot/relay/*.c) $(BOOT_HEADERS)
 	@mkdir -p $(@D)
 	$(CC12) $(BOOT_CFLAGS) -pthread -o $@ $(filter %.c,$^)
+
+$(BUILD)/boot/probe: $(wildcard boot/probe/*.[ch])
+	@mkdir -p $(@D)
+	$(CC12) $(BOOT_CFLAGS) -o $@ $(filter %.c,$^)
 
 $(BUILD)/boot/file-server: boot/file_server/main.c
 	@mkdir -p $(@D)

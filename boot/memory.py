@@ -70,9 +70,9 @@ def choose(requested_bytes: int | None, granted_bytes: int | None = None) -> Mem
         wanted = max(room.size_bytes, MINIMUM_BYTES)
     if room.size_bytes < wanted:
         raise UsageError(
-            f"the file behind {_mib(wanted)} of guest memory does not fit {room.source}, which "
-            f"has {_mib(room.size_bytes)} free; ask for less with --mem or set TMPDIR to a "
-            "larger file system"
+            f"the file behind {_mib(wanted)} of guest memory does not fit "
+            f"{', or '.join(map(_described, _directories()))}; ask for less with --mem, or set "
+            "TMPDIR to a larger file system from which programs may be executed"
         )
     return Memory(wanted // MIB * MIB, Path(room.source))
 
@@ -158,10 +158,39 @@ def _directories() -> list[Path]:
 
 def _free_bytes(directory: Path) -> int:
     """Room for a file that UML can make and execute from; 0 where it cannot."""
-    try:
-        found = os.statvfs(directory)
-    except OSError:
+    if unfit(directory) is not None:
         return 0
-    if found.f_flag & os.ST_NOEXEC or not os.access(directory, os.W_OK | os.X_OK):
-        return 0
+    found = os.statvfs(directory)
     return found.f_bavail * found.f_frsize
+
+
+def unfit(directory: Path) -> str | None:
+    """Why no file that UML can execute from can be made there, or None."""
+    try:
+        os.statvfs(directory)
+    except OSError as error:
+        return f"can't be used ({error.strerror})"
+    if is_noexec(directory):
+        return "is mounted noexec"
+    return None if os.access(directory, os.W_OK | os.X_OK) else "takes no file of this user"
+
+
+def is_noexec(directory: Path) -> bool:
+    """Whether nothing can be executed from the file system of a directory."""
+    try:
+        return bool(os.statvfs(directory).f_flag & os.ST_NOEXEC)
+    except OSError:
+        return False
+
+
+def _described(directory: Path) -> str:
+    reason = unfit(directory)
+    return f"{directory}, which {reason or f'has {_mib(_free_bytes(directory))} free'}"
+
+
+def place() -> tuple[Path, str | None]:
+    """Where guests' memory goes at its least, and why not to a place that is better."""
+    directories = _directories()
+    chosen = Path(_roomiest(MINIMUM_BYTES).source)
+    first = directories[0]
+    return chosen, None if chosen == first else _described(first)

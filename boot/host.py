@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether this machine lets a guest start, asked before anything is built: milliseconds.
+
+boot/probe/ tries what starting takes; host.toml says what each check is about, and what is known
+to forbid it. Nothing is remembered: a setting may change, and asking again costs less than being
+wrong.
+"""
+
+import errno
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from kadence import resources
+from kadence.boot import memory
+from kadence.boot.session import TARGETS
+from kadence.errors import GuestError, ToolError, UsageError
+
+TABLE = Path(__file__).resolve().parent / "host.toml"
+# What every guest can be given (see memory.py).
+MEMORY = memory.MINIMUM_BYTES
+ROOT = Path("/")
+QEMU, QEMU_PACKAGE = "qemu-system-x86_64", "qemu-system-x86"
+SOME_CONTAINER = {"name": "whoever started this session", "remedy": "run without that filter"}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one check brought."""
+
+    check: str
+    error: int  # of the step that failed, or 0
+    count: int
+    step: str
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """Why no guest of a target starts here."""
+
+    check: str
+    sentence: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.sentence} (to mend it: {self.remedy})" if self.remedy else self.sentence
+
+
+def choose(wanted: str | None, *, always_told: bool = False) -> str:
+    """The target that was asked for, else the first that works here; refused where none does.
+
+    What was not asked for is told in one line, the usual target only where that is wanted.
+    """
+    if wanted is not None:
+        found = obstacle(wanted)
+        if found is not None:
+            raise _refusal([found])
+        return wanted
+    obstacles: list[Obstacle] = []
+    for target in TARGETS:
+        found = obstacle(target)
+        if found is None:
+            if obstacles or always_told:
+                reason = f"because {obstacles[0]}" if obstacles else "the first that works here"
+                print(f"kadence: target {target}, {reason}", file=sys.stderr, flush=True)
+            return target
+        obstacles.append(found)
+    raise _refusal(obstacles)
+
+
+def _refusal(obstacles: Sequence[Obstacle]) -> GuestError:
+    """Each cause once: targets share some."""
+    causes = "; ".join(dict.fromkeys(map(str, obstacles)))
+    return GuestError(f"no guest starts on this machine: {causes}", command_started=False)
+
+
+def obstacle(target: str) -> Obstacle | None:
+    """What keeps guests of a target from starting here, or None.
+
+    That there is no room for any guest's memory is an error of `memory.choose`.
+    """
+    if target not in TARGETS:
+        raise UsageError(f"target {target!r} is not known; choose from {', '.join(TARGETS)}")
+    if target == "x86_64" and shutil.which(QEMU) is None:
+        return Obstacle("program", f"{QEMU} is missing", f"apt-get install {QEMU_PACKAGE}")
+    directory = memory.choose(MEMORY).directory
+    names = [row["name"] for row in _table()["check"] if target in row["targets"]]
+    failed = next((answer for answer in ask(names, directory) if answer.error), None)
+    return explain(failed, directory) if failed else None
+
+
+def register_bytes() -> int | None:
+    """The size of a process's registers beside the general ones; None where it can't be had."""
+    (answer,) = ask(["registers"], Path("/"))
+    return None if answer.error else answer.count
+
+
+def ask(checks: Sequence[str], directory: Path) -> list[Answer]:
+    """Have the probe try each of these."""
+    command = probe(checks, directory)
+    completed = subprocess.run(command, capture_output=True, text=True, check=False)
+    answers = parse(completed.stdout)
+    if completed.returncode or [answer.check for answer in answers] != list(checks):
+        raise ToolError(
+            f"{command[0]} ended with status {completed.returncode} before it had tried "
+            f"everything; run `make build` in {resources.home()}"
+        )
+    return answers
+
+
+def probe(checks: Sequence[str], directory: Path) -> list[str]:
+    """The command that tries them, here or in a guest."""
+    return [str(resources.built("boot/probe")), str(directory), str(MEMORY), *checks]
+
+
+def parse(output: str) -> list[Answer]:
+    """What the probe wrote."""
+    answers = []
+    for line in output.splitlines():
+        check, error, count, step = line.split(" ", 3)
+        answers.append(Answer(check, int(error), int(count), step))
+    return answers
+
+
+def explain(answer: Answer, directory: Path, root: Path = ROOT) -> Obstacle:
+    """What an answer means on the machine whose files are below `root`."""
+    does = next(row["does"] for row in _table()["check"] if row["name"] == answer.check)
+    values = _container(root) | {"directory": str(directory), "count": str(answer.count)}
+    for cause in _table()["cause"]:
+        value = _holds(cause, answer, directory, root)
+        if value is not None:
+            words = values | {"value": value}
+            says, remedy = (cause[key].format(**words) for key in ("says", "remedy"))
+            return Obstacle(answer.check, f"{does}: {says}", remedy)
+    complaint = f"{answer.step}: {os.strerror(answer.error)}"
+    return Obstacle(answer.check, f"{does}: {complaint}", "")
+
+
+@cache
+def _table() -> dict[str, Any]:
+    return tomllib.loads(TABLE.read_text(encoding="utf-8"))
+
+
+def _container(root: Path) -> dict[str, str]:
+    rows = _table()["container"]
+    found = next((row for row in rows if _below(root, row["file"]).exists()), SOME_CONTAINER)
+    return {"container": found["name"], "container_remedy": found["remedy"]}
+
+
+def _holds(cause: Mapping[str, Any], answer: Answer, directory: Path, root: Path) -> str | None:
+    """What the cause's group caught ("" without one), or None where it is not the cause."""
+    if answer.check not in cause.get("checks", [answer.check]):
+        return None
+    name = errno.errorcode.get(answer.error, "")
+    if name not in cause.get("errors", [name]):
+        return None
+    if cause.get("directory") == "noexec" and not memory.is_noexec(directory):
+        return None
+    if "file" not in cause:
+        return ""
+    return _in_file(cause, _below(root, cause["file"]))
+
+
+def _in_file(cause: Mapping[str, Any], path: Path) -> str | None:
+    if cause.get("absent"):
+        return None if path.exists() else ""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    match = re.search(cause["matches"], text, re.MULTILINE)
+    if match is None:
+        return None
+    value = match[1].strip("\0")
+    if "at_least" in cause and int(value) < cause["at_least"]:
+        return None
+    if "below" in cause and int(value) >= cause["below"]:
+        return None
+    return value
+
+
+def _below(root: Path, path: str) -> Path:
+    return root / path.lstrip("/")
