@@ -26,16 +26,12 @@ TARGETS = ("um", "x86_64")
 STANDARD_STREAMS = 3
 # At most, without the strings: relay/channel.c has rings of 2.5 MiB and a page of rest.
 CHANNEL_BYTES = 3 << 20
-LOG_TAIL_LINES = 12
 # Sent by a terminal to a whole foreground group, so the relay has it already (<signal.h>).
 SI_KERNEL = 0x80
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1,
              signal.SIGUSR2, signal.SIGALRM)  # fmt: skip
 # These stop and continue the guest's programs, and a stand-in itself.
 SUSPENDING = (signal.SIGTSTP, signal.SIGCONT)
-
-# How the guest's init begins when it names a device that it cannot do without.
-_LACKING = "kadence: /dev/"
 
 _COMPLAINT = re.compile(
     r"Kernel panic|\bBUG:|\bWARNING:|\bOops\b|general protection|Call Trace|Out of memory"
@@ -252,18 +248,19 @@ def _terminals_kept(request: Request) -> Iterator[None]:
 def _result(request: Request, report: bytes, relay_status: int) -> Result:
     head, found, log_bytes = report.partition(b"\nlog\n")
     if not found:
+        from kadence.boot import endings
+
         raise GuestError(
             f"the relay between {request.image} and its command ended early "
-            f"({_describe_end(relay_status)}); the guest went with it"
+            f"({endings.describe(relay_status)}); the guest went with it"
         )
     fields = dict(line.partition(" ")[::2] for line in head.decode(errors="replace").splitlines())
     log = log_bytes.decode(errors="replace")
     if fields["outcome"] != "finished":
-        raise GuestError(
-            _explain(request, fields, log),
-            command_started=fields["boot_ns"] != "0" and fields["outcome"] != "failed",
-            interrupted_by=int(fields["interrupted_by"]) or None,
-        )
+        # Imported here, because most guests end well.
+        from kadence.boot import endings
+
+        raise endings.error(request, fields, log)
     return _finished(request, fields, log)
 
 
@@ -294,45 +291,3 @@ def _accelerator(request: Request) -> str:
     from kadence.boot import x86_64
 
     return x86_64.accelerator(request)
-
-
-def _explain(request: Request, fields: dict[str, str], log: str) -> str:
-    image = request.image
-    booted = fields["boot_ns"] != "0"
-    panic = next((line for line in log.splitlines() if "Kernel panic" in line), None)
-    end = _describe_end(os.waitstatus_to_exitcode(int(fields["kernel_status"])))
-    sentences = {
-        "not-executed": f"{image} cannot be executed ({os.strerror(int(fields['error']))}); "
-        "name a User-Mode Linux kernel",
-        "interrupted": f"{image} was interrupted before it started the command",
-        "failed": f"the guest could not start the command: {fields['failure']}",
-        "boot-timeout": f"{image} did not start the command within "
-        f"{request.boot_timeout_seconds:g} s",
-        "timeout": f"the command did not end within {request.timeout_seconds or 0:g} s "
-        "and was killed with its guest",
-        "hang": f"the guest of {image} gave no sign of life for {request.hang_timeout_seconds:g} s",
-        "died": f"the guest of {image} ended ({end}) "
-        + ("while the command ran" if booted else "before it started the command"),
-    }
-    sentence = sentences[fields["outcome"]]
-    if not booted and _LACKING in log:
-        sentence = f"{image} lacks a driver that boot/needs-{request.target}.toml lists"
-    if panic:
-        sentence = (
-            f"the guest of {image} panicked: {panic.partition('Kernel panic')[2].strip(' -')}"
-        )
-    return sentence + _tail(log, panic)
-
-
-def _tail(log: str, panic: str | None) -> str:
-    """The end of the log; of one with a panic, what led to it."""
-    lines = [line for line in log.splitlines() if line.strip()]
-    if panic in lines:
-        lines = lines[: lines.index(panic) + 3]
-    if not lines:
-        return " (it wrote no log)"
-    return "; the end of its log:\n  " + "\n  ".join(lines[-LOG_TAIL_LINES:])
-
-
-def _describe_end(code: int) -> str:
-    return f"status {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"

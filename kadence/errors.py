@@ -10,6 +10,11 @@ class KadenceError(Exception):
 
     exit_status = 1
 
+    @property
+    def reason(self) -> str:
+        """What went wrong, for a record that outlives this run."""
+        return str(self)
+
 
 class UsageError(KadenceError):
     """The command line makes no sense."""
@@ -41,8 +46,21 @@ class GuestError(KadenceError):
     exit_status = 125
 
     def __init__(
-        self, message: str, *, command_started: bool = True, interrupted_by: int | None = None
+        self,
+        message: str,
+        *,
+        command_started: bool = True,
+        interrupted_by: int | None = None,
+        log: str = "",
+        log_place: str = "",
     ) -> None:
-        super().__init__(message)
+        super().__init__(f"{message}; {log_place}" if log_place else message)
+        self._reason = message
+        self.log = log  # the guest's
         self.command_started = command_started
         self.interrupted_by = interrupted_by  # signal that came before the command was started
+
+    @property
+    def reason(self) -> str:
+        """Without the place of the guest's log, which is kept for a while only."""
+        return self._reason

@@ -20,11 +20,6 @@ class ExecutionError(KadenceError):
     """A program does not run as its kadence.toml says."""
 
 
-def first_line(error: KadenceError) -> str:
-    """An error without the end of a guest's log that may follow it."""
-    return str(error).partition("\n")[0]
-
-
 @dataclass(frozen=True)
 class Sample:
     """What one run took."""

@@ -13,7 +13,6 @@ from kadence import boot
 from kadence.boot.request import Request, Result
 from kadence.boot.session import run
 from kadence.errors import GuestError, UsageError
-from kadence.execution import first_line
 from kadence.kconfig import missing
 
 # Whoever sent these wanted an end, not a second run.
@@ -63,7 +62,7 @@ def run_or_fall_back(request: Request, generic: Path) -> Result:
         result = run(request, stand_in=True)
         fault = lacking(result)
     except GuestError as error:
-        fault = first_line(error)
+        fault = str(error)
     if fault is None:
         return result
     print(f"kadence: {fault}; running again on the generic kernel", file=sys.stderr, flush=True)

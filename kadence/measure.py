@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kadence import execution, stages
+from kadence import boot, execution, stages
 from kadence.errors import GuestError
-from kadence.execution import Ending, ExecutionError, Sample, first_line
+from kadence.execution import Ending, ExecutionError, Sample
 from kadence.program import Program
 
 MACHINE, GENERIC, TAILORED = "machine", "generic", "tailored"
@@ -60,6 +60,7 @@ class Bench:
     folders: Mapping[str, Path]  # PLAIN, ADAPTED -> built copy of the program's folder
     images: Mapping[str, Path]  # GENERIC, TAILORED -> image
     scratch: Path
+    target: str = boot.Request.target  # of the kernels
 
     def kept(self, cell: Cell) -> Path:
         """Where outputs of this combination are kept for a look."""
@@ -106,7 +107,7 @@ def _run_cell(bench: Bench, cell: Cell, number: int, found: Measurements) -> Non
         if cell.kernel != TAILORED:
             raise
         for program in (PLAIN, ADAPTED):
-            found.dropped[Cell(TAILORED, program)] = first_line(error)
+            found.dropped[Cell(TAILORED, program)] = error.reason
         return
     if number > 0:
         found.samples[cell].append(ending.sample)
@@ -122,6 +123,7 @@ def _run_program(bench: Bench, cell: Cell, folder: Path, extra: dict[str, str]) 
         program.run,
         folder,
         image=bench.images.get(cell.kernel),
+        target=bench.target,
         scratch=bench.scratch,
         environment=execution.environment() | extra,
         standard_input=program.standard_input,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kadence import execution, stages
 from kadence.errors import GuestError
-from kadence.execution import Ending, ExecutionError, first_line
+from kadence.execution import Ending, ExecutionError
 from kadence.kconfig import missing
 from kadence.kconfig.store import Kernel
 from kadence.measure import KERNEL_NAMES, PLAIN, STANDARD_OUTPUT
@@ -93,7 +93,7 @@ def prove(subject: Subject, kernel: Kernel, generic: Kernel, expected: Outputs) 
     except NotServedError as error:
         return Finding(str(error), error.named)
     except GuestError as error:
-        return Finding(first_line(error), tuple(missing.symbols(missing.in_log(str(error)))))
+        return Finding(error.reason, tuple(missing.symbols(missing.in_log(error.log))))
     return Finding(outputs=tuple(sorted(expected.items())))
 
 

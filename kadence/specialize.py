@@ -27,7 +27,7 @@ from kadence import (
 )
 from kadence.errors import UsageError
 from kadence.kconfig.store import Kernel
-from kadence.measure import ADAPTED, PLAIN, TAILORED, Bench
+from kadence.measure import ADAPTED, GENERIC, PLAIN, TAILORED, Bench
 from kadence.neighbours import Neighbours
 from kadence.pipeline import Places, Prepared, Wish
 from kadence.proof import FAILED, REPAIRED, Proof
@@ -87,6 +87,7 @@ def _measure(prepared: Prepared, rounds: int, command: list[str]) -> None:
         folders={mode: prepared.places.build(mode) for mode in (PLAIN, ADAPTED)},
         images={kind: kernel.image for kind, kernel in prepared.kernels.items()},
         scratch=scratch,
+        target=prepared.kernels[GENERIC].target,
     )
     around = Neighbours()
     found = measure.measure(bench, rounds)
@@ -94,7 +95,7 @@ def _measure(prepared: Prepared, rounds: int, command: list[str]) -> None:
     phases = artefact.read(prepared.places.artefact("phases.json"), artefact.PHASES)
     plan = artefact.read(prepared.places.artefact("plan.json"), artefact.PLAN)
     body = _known(prepared, phases, plan) | report.body(
-        found, rounds, notes(prepared.proof), others
+        found, rounds, notes(prepared.proof, bench.target), others
     )
     body["tailoring"] = asdict(prepared.proof)
     body["left_out"] = left_out(prepared.kernels.get(TAILORED))
@@ -103,8 +104,13 @@ def _measure(prepared: Prepared, rounds: int, command: list[str]) -> None:
     artefact.write(target, artefact.REPORT, phases["build_id"], command, body)
 
 
-def notes(proved: Proof) -> list[str]:
-    """What a reader has to know of the tailored kernel."""
+def notes(proved: Proof, target: str = boot.Request.target) -> list[str]:
+    """What a reader has to know of the kernels."""
+    where = {"x86_64": ["The kernels ran in QEMU, which emulates where it can't use KVM."]}
+    return where.get(target, []) + _tailoring_notes(proved)
+
+
+def _tailoring_notes(proved: Proof) -> list[str]:
     if proved.outcome == FAILED:
         return [f"The tailored kernel is not used, the generic one serves instead: {proved.reason}"]
     if proved.outcome == REPAIRED:

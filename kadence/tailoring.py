@@ -11,7 +11,6 @@ from functools import cached_property
 
 from kadence import proof, proving, repair, resources
 from kadence.errors import BuildError
-from kadence.execution import first_line
 from kadence.kconfig import configure, missing, source, store, targets
 from kadence.kconfig.build import BuildRequest
 from kadence.kconfig.candidates import Dropped
@@ -54,7 +53,7 @@ class Tailoring:
                 self.request, {}, lambda: self._dropped_from({})
             )  # the first build is no repair, so no budget limits it
         except BuildError as error:
-            return Tailored(self._proof(FAILED, None, first_line(error)), None)
+            return Tailored(self._proof(FAILED, None, error.reason), None)
         known = proof.recall(base.kernel, self.subject.key, self.budget)
         if known is None:
             known = self._proven(base)

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from kadence.errors import BuildError
-from kadence.execution import first_line
 from kadence.kconfig import identity, store
 from kadence.kconfig.build import BuildRequest, build
 from kadence.kconfig.candidates import Dropped
@@ -70,7 +69,7 @@ class Builder:
                 better = dropped().settled(chosen, error.symbols)
                 if better == chosen:
                     raise
-                reasons |= {s: first_line(error) for s in better if s not in chosen}
+                reasons |= {s: error.reason for s in better if s not in chosen}
                 chosen = better
         raise BuildError(
             f"no configuration was found in {CONFIGURATION_ATTEMPTS} attempts that has all that "
@@ -97,7 +96,7 @@ class Trials:
                 self.request, dict.fromkeys(needed, "y"), lambda: self.dropped
             )
         except BuildError as error:
-            finding = Finding(first_line(error))
+            finding = Finding(error.reason)
         else:
             self.kernels[put_back] = found.kernel
             finding = self.prove(found.kernel)

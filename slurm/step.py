@@ -31,6 +31,7 @@ from kadence.slurm.manifest import KernelFile
 from kadence.slurm.task import Task
 
 UM = "um"
+LOG_LINES = 12  # of a guest's log, in the note of a step that failed
 FAIL = "fail"
 # Whoever reads a command's counters reads them here: what libkadapt appends a line to.
 COUNTERS = "KADAPT_COUNTERS"
@@ -163,11 +164,6 @@ def say(sentence: str) -> None:
     print(f"kadence: {sentence}", file=sys.stderr, flush=True)
 
 
-def _first_line(error: KadenceError) -> str:
-    """Without the end of the guest's log, which the note keeps."""
-    return str(error).partition("\n")[0].removesuffix("; the end of its log:")
-
-
 def _kept_streams() -> dict[int, int]:
     """Second descriptors of the streams that a stand-in lets go of; a closed one has none."""
     kept = {}
@@ -188,19 +184,18 @@ def _take_back(kept: Mapping[int, int]) -> None:
 
 def _fall_back(step: Step, error: KadenceError, kept: Mapping[int, int]) -> int:
     """The command was not started."""
-    why = _first_line(error)
     if step.fallback != FAIL:
-        say(f"{why}; running unadapted")
+        say(f"{error}; running unadapted")
         _take_back(kept)
-        become_plain(step, why)
-    say(why)
+        become_plain(step, error.reason)
+    say(str(error))
     _leave_refusal(step, error, status=1)
     return 1
 
 
 def _lost(step: Step, error: GuestError) -> int:
     """The guest went in the middle of the job: who knows what the command had done by then."""
-    say(f"{_first_line(error)}; what it did is not done again")
+    say(f"{error}; what it did is not done again")
     _leave_refusal(step, error, status=error.exit_status)
     return error.exit_status
 
@@ -253,9 +248,14 @@ def _leave_note(
     note.leave(step.steps / f"{step.key()}.json", note.of(step, kernel, result, why))
 
 
+def _log_end(error: KadenceError) -> list[str]:
+    """For whoever reads the note on a machine that has not the guest's log."""
+    return error.log.splitlines()[-LOG_LINES:] if isinstance(error, GuestError) else []
+
+
 def _leave_refusal(step: Step, error: KadenceError, status: int) -> None:
-    body = note.of(step, None, None, _first_line(error))
-    body |= {"status": status, "signal": 0, "log": str(error).splitlines()[1:]}
+    body = note.of(step, None, None, error.reason)
+    body |= {"status": status, "signal": 0, "log": _log_end(error)}
     note.leave(step.steps / f"{step.key()}.json", body)
 
 

@@ -42,14 +42,16 @@ def test_file_that_may_not_be_executed() -> None:
 def test_kernel_that_does_not_boot(tmp_path: Path) -> None:
     image = _script(tmp_path / "kernel", "#!/bin/sh\necho booting\nsleep 1000 & sleep 1000\n")
     request = boot.Request(image, ["true"], boot_timeout_seconds=0.5)
-    with pytest.raises(GuestError, match=r"within 0.5 s; the end of its log:\n  booting"):
+    with pytest.raises(GuestError, match=r'within 0.5 s, its last words being "booting"; '):
         boot.run(request)
     assert processes_of(image) == []
 
 
 def test_kernel_without_the_drivers(tmp_path: Path) -> None:
     text = "#!/bin/sh\necho kadence: /dev/mmapper: No such file or directory\n"
-    with pytest.raises(GuestError, match="lacks a driver that boot/needs-um.toml lists"):
+    with pytest.raises(
+        GuestError, match="lacks a driver that boot/needs-um.toml lists, that of /dev/mm"
+    ):
         boot.run(boot.Request(_script(tmp_path / "kernel", text), ["true"]))
 
 
@@ -105,7 +107,7 @@ def test_file_system_too_small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 def test_directory_that_cannot_hold_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KADENCE_MEMORY_DIRECTORY", "/proc")
-    with pytest.raises(UsageError, match="does not fit /proc, which has 0 MiB free"):
+    with pytest.raises(UsageError, match="does not fit /proc, which "):
         memory.choose(128 * MIB)
 
 

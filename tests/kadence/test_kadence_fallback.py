@@ -84,7 +84,7 @@ def test_a_run_that_succeeds_is_not_run_again(start: Start, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "first",
     [result(status=1, log=LACKING), result(status=134, signal=signal.SIGABRT, log=LACKING),
-     GuestError("the guest panicked\n more")],
+     GuestError("the guest panicked", log_place="its log is /x")],
 )  # fmt: skip
 def test_the_second_run_is_as_if_the_first_had_not_been(
     first: Any, start: Start, tmp_path: Path, capsys: pytest.CaptureFixture[str]
