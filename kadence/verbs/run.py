@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kadence import boot, fallback
+from kadence.boot import host
 from kadence.boot.memory import parse_size
 from kadence.boot.session import TARGETS, run
 from kadence.errors import UsageError
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from kadence.kconfig.store import Kernel
 
 GENERIC, TAILORED = "generic", "tailored"
+# Kernels that there are for each target, so that they don't say which is meant.
+NAMES = (GENERIC, TAILORED, "traced", "minimal")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,8 +32,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target",
         choices=TARGETS,
-        default=TARGETS[0],
-        help="um: User-Mode Linux; x86_64: a whole machine in QEMU (default: %(default)s)",
+        help="um: User-Mode Linux; x86_64: a whole machine in QEMU (default: the kernel's, else "
+        "the first that works on this machine)",
     )
     parser.add_argument("--plan", type=Path, metavar="P.plan.json", help="what tailored refers to")
     parser.add_argument("--trace", type=Path, metavar="P.ktrace.json", help="and its trace")
@@ -63,8 +66,9 @@ def execute(options: argparse.Namespace) -> int:
         from kadence.matching import require_same_program
 
         require_same_program(options.plan, command[0])
+    options.target, image = _chosen(options)
     request = boot.Request(
-        image=_image(options),
+        image=image,
         argv=command,
         target=options.target,
         memory_bytes=parse_size(options.mem) if options.mem else None,
@@ -94,18 +98,24 @@ def _generic_image(options: argparse.Namespace) -> Path:
     return store.find(GENERIC, target=options.target).image
 
 
-def _image(options: argparse.Namespace) -> Path:
-    """A path has a slash in it, as for a shell."""
+def _chosen(options: argparse.Namespace) -> tuple[str, Path]:
+    """The target: as asked for, else the kernel's, else what works here; and the image for it."""
     if "/" in options.kernel:
-        return Path(options.kernel)
+        # A path has a slash in it, as for a shell; an image tells nobody what it is for.
+        return host.choose(options.target or TARGETS[0]), Path(options.kernel)
     from kadence.kconfig import store
 
-    kernel = store.find(options.kernel, options.plan, options.target, options.trace)
-    if kernel.target != options.target:
+    target = None
+    if options.target is not None or options.kernel in NAMES:
+        target = host.choose(options.target)
+    kernel = store.find(options.kernel, options.plan, target or TARGETS[0], options.trace)
+    if target is None:
+        target = host.choose(kernel.target)
+    if kernel.target != target:
         raise UsageError(
             f"kernel {kernel.id} is for {kernel.target}; run it with --target {kernel.target}"
         )
-    return kernel.image if options.kernel != TAILORED else _serving(kernel).image
+    return target, (kernel if options.kernel != TAILORED else _serving(kernel)).image
 
 
 def _serving(kernel: "Kernel") -> "Kernel":

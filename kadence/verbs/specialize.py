@@ -5,6 +5,8 @@ import argparse
 from pathlib import Path
 
 from kadence import program, report
+from kadence.boot import host
+from kadence.boot.session import TARGETS
 from kadence.pipeline import Wish
 from kadence.specialize import FEWEST_ROUNDS, specialize
 from kadence.tailoring import DEFAULT_BUDGET
@@ -19,6 +21,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=FEWEST_ROUNDS,
         help=f"how often each combination is measured ({FEWEST_ROUNDS})",
+    )
+    parser.add_argument(
+        "--target",
+        choices=TARGETS,
+        help="what the kernels run on (default: the first that works on this machine)",
     )
     parser.add_argument(
         "--trace", type=Path, metavar="P.ktrace.json", help="what the program ran in the kernel"
@@ -40,7 +47,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Status 1 where the output was not the same everywhere."""
     output = options.output or Path(f"{program.read(options.folder).name}.kadence")
-    wish = Wish(trace=options.trace, budget=options.budget, force=options.force)
+    wish = Wish(
+        target=host.choose(options.target, always_told=True),
+        trace=options.trace,
+        budget=options.budget,
+        force=options.force,
+    )
     document = specialize(options.folder, output, options.rounds, options.again, wish)
     print(report.table(document))
     print(f"\n{output / 'report.html'}")
