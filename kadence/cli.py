@@ -33,7 +33,7 @@ VERBS = {
     "bundle": "pack a program and its kernel into one signed file for a batch job",
     "site": "build what a cluster's nodes may run, for its administrator to sign",
     "report": "say what a batch job gained from its kernel",
-    "doctor": "say what is missing on this machine",
+    "doctor": "say what is missing on this machine, and start a guest of each target",
 }
 
 

@@ -4,12 +4,12 @@
 import shutil
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-from kadence import resources
+from kadence import machine, resources
 from kadence.boot import memory
 from kadence.errors import KadenceError
+from kadence.finding import Finding
 
 # A kernel build tree with its objects, and the source it is made from (measured: 1.9 GB).
 BUILD_BYTES = 3 * 1024**3
@@ -17,24 +17,19 @@ BUILD_BYTES = 3 * 1024**3
 GUEST_BYTES = 256 * 1024**2
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One thing looked at. `remedy` is a command or an advice, empty where all is well."""
+def examine(build: bool = False) -> Iterator[Finding]:
+    """Everything that is looked at, in the order a user would mend it.
 
-    subject: str
-    why: str
-    present: bool
-    remedy: str = ""
-
-
-def examine() -> Iterator[Finding]:
-    """Everything that is looked at, in the order a user would mend it."""
+    With `build` a kernel is built to start a guest with, where there is none.
+    """
     with (Path(__file__).parent / "doctor.toml").open("rb") as file:
         needs = tomllib.load(file)["need"]
     for need in needs:
         yield _examine_need(need)
     yield _examine_space(resources.cache_directory(), BUILD_BYTES, "kernels are built there")
     yield _examine_guest_memory()
+    yield machine.processors()
+    yield from machine.guests(build)
 
 
 def _examine_need(need: dict[str, str]) -> Finding:
@@ -67,4 +62,6 @@ def _examine_guest_memory() -> Finding:
         memory.choose(GUEST_BYTES)
     except KadenceError as error:
         return Finding(subject, "programs run under User-Mode Linux", False, str(error))
-    return Finding(subject, "programs run under User-Mode Linux", True)
+    place, otherwise = memory.place()
+    why = f"in {place}" + (f", not {otherwise}" if otherwise else "")
+    return Finding(subject, f"programs run under User-Mode Linux; {why}", True)

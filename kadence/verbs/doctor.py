@@ -1,22 +1,41 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence doctor`: say what is missing on this machine."""
+"""`kadence doctor`: say what is missing on this machine, and start a guest of each target."""
 
 import argparse
 
 from kadence import doctor
+from kadence.finding import Finding
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Nothing to choose."""
+    """Whether a kernel may be built."""
+    parser.add_argument(
+        "--no-build",
+        action="store_true",
+        help="don't build a minimal kernel to start a guest with, where no kernel is built yet",
+    )
 
 
 def execute(options: argparse.Namespace) -> int:
     """Print a line a finding; 1 where something is missing."""
-    findings = list(doctor.examine())
-    for finding in findings:
-        print(f"{'ok     ' if finding.present else 'MISSING'}  {finding.subject}  ({finding.why})")
+    findings = []
+    for finding in doctor.examine(build=not options.no_build):
+        findings.append(finding)
+        print(f"{_mark(finding)}  {finding.subject}  ({finding.why})")
         if finding.remedy:
-            print(f"         do: {finding.remedy}")
+            print(f"         do: {finding.remedy}", flush=True)
+    print(_verdict(findings))
+    return 1 if any(not finding.present for finding in findings) else 0
+
+
+def _mark(finding: Finding) -> str:
+    if not finding.present:
+        return "MISSING"
+    return "ok     " if finding.tried else "untried"
+
+
+def _verdict(findings: list[Finding]) -> str:
     missing = sum(not finding.present for finding in findings)
-    print("Nothing is missing." if not missing else f"{missing} missing.")
-    return 1 if missing else 0
+    untried = sum(not finding.tried for finding in findings)
+    said = f"{missing} missing." if missing else "Nothing is missing."
+    return f"{said} {untried} not tried." if untried else said
