@@ -30,17 +30,18 @@ def options(accelerator: str) -> tuple[str, ...]:
     """QEMU's options for an accelerator."""
     if accelerator == KVM:
         return ("-accel", "kvm", "-cpu", "host")
-    return ("-accel", "tcg", "-cpu", "max")
+    # Each processor in a thread of its own.
+    return ("-accel", "tcg,thread=multi", "-cpu", "max")
 
 
-def chosen(machine: Sequence[str], arguments: Sequence[str]) -> str:
-    """KVM where it has booted a kernel, else TCG; whoever asks first is told why.
+def chosen(machine: Sequence[str], arguments: Sequence[str], processors: int = 1) -> str:
+    """KVM where it has booted a kernel on so many processors, else TCG; who asks first is told why.
 
     `machine` are the words that start QEMU with a kernel and init, all but the accelerator;
     `arguments` the kernel's.
     """
     memory = _memory()
-    key = _machine()
+    key = _machine(processors)
     known = _read(memory)
     if known.get(key) not in (KVM, TCG):
         refusal = _refusal(machine, arguments)
@@ -53,9 +54,9 @@ def chosen(machine: Sequence[str], arguments: Sequence[str]) -> str:
     return known[key]
 
 
-def remembered() -> str:
+def remembered(processors: int = 1) -> str:
     """What was chosen on this machine."""
-    return _read(_memory()).get(_machine(), TCG)
+    return _read(_memory()).get(_machine(processors), TCG)
 
 
 def _memory() -> Path:
@@ -70,10 +71,11 @@ def _read(memory: Path) -> dict[str, str]:
     return found if isinstance(found, dict) else {}
 
 
-def _machine() -> str:
+def _machine(processors: int) -> str:
     """What the answer depends on; a device that appears or opens later is asked again."""
     usable = os.access(DEVICE, os.R_OK | os.W_OK)
     parts = [platform.release(), platform.version(), _processor(), _qemu(), usable]
+    parts += [processors] if processors > 1 else []
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 

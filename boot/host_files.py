@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kadence import resources
+from kadence.boot import configuration
 from kadence.errors import ToolError, UsageError
 
 VIRTIOFSD = Path("/usr/lib/qemu/virtiofsd")
@@ -26,32 +27,16 @@ class HostFiles:
 
 
 def carrier(image: Path, memory_bytes: int) -> HostFiles:
-    """By what this kernel has, as the configuration beside its image says; without one, 9p.
-
-    It is `config` beside `image` in the store, and `config-RELEASE` beside Debian's.
-    """
-    on = _built_in(image)
-    if on is None or "9P_FS" in on:
+    """By what this kernel has, as the configuration beside its image says; without one, 9p."""
+    settings = configuration.beside(image)
+    if settings is None or settings.get("9P_FS") == "y":
         return HostFiles((), _by_9p())
-    if "VIRTIO_FS" not in on:
+    if settings.get("VIRTIO_FS") != "y":
         raise UsageError(
             f"{image} has neither 9p nor virtiofs built in, so it can't reach this machine's "
             "files; name another kernel"
         )
     return HostFiles(_server(image), _by_virtiofs(memory_bytes))
-
-
-def _built_in(image: Path) -> set[str] | None:
-    """Symbols with the value y; None where no configuration is beside the image."""
-    real = image.resolve()
-    config = real.with_name(real.name.replace("vmlinuz", "config").replace("image", "config"))
-    if config == real:
-        return None
-    try:
-        lines = config.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return None
-    return {line[len("CONFIG_") : -2] for line in lines if line.endswith("=y")}
 
 
 def _by_9p() -> tuple[str, ...]:

@@ -17,6 +17,7 @@ class Request:
     directory: Path | None = None  # default: the caller's
     environment: Mapping[str, str] | None = None  # default: the caller's
     memory_bytes: int | None = None  # default: from what the caller may use
+    processors: int = 1
     memory_limit_bytes: int | None = None  # what the caller may use, where that is less
     timeout_seconds: float | None = None  # of the command; default: none
     stdin: int = 0  # file descriptors
@@ -47,3 +48,4 @@ class Result:
     major_faults: int
     max_resident_bytes: int
     log: str  # kernel log of the guest
+    processors: int = 1  # that the guest's kernel says it used

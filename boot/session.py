@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from kadence import resources
-from kadence.boot import memory, um
+from kadence.boot import memory, processors, um
 from kadence.boot.request import Request, Result
 from kadence.errors import GuestError, UsageError
 
@@ -76,6 +76,7 @@ def _check(request: Request) -> None:
         raise UsageError("the lab is an x86_64 machine; ask for --target x86_64")
     if not image.is_file():
         raise UsageError(f"there is no kernel at {image}; name one with --kernel")
+    processors.check(request)
     if not request.argv:
         raise UsageError("no command to run; name it after --")
     if any("\0" in word for word in request.argv):
@@ -133,6 +134,7 @@ def _relay_command(request: Request, given: _Relay) -> list[str]:
         f"--parent={os.getpid()}",
         *given.options(),
         f"--shared={shared_bytes}",
+        f"--processors={request.processors}",
         f"--boot-timeout={request.boot_timeout_seconds}",
         f"--hang-timeout={request.hang_timeout_seconds}",
     ]
@@ -282,6 +284,7 @@ def _finished(request: Request, fields: dict[str, str], log: str) -> Result:
         major_faults=number["major_faults"],
         max_resident_bytes=number["max_resident_kib"] << 10,
         log=log,
+        processors=processors.brought_up(log),
     )
 
 

@@ -7,6 +7,7 @@ Its descriptors are set by relay/kernel.c: 1 the log, 3 the doorbell, 4 the shar
 import os
 from pathlib import Path
 
+from kadence.boot import configuration
 from kadence.boot.memory import MIB, Memory
 from kadence.boot.request import Request
 from kadence.errors import GuestError, UsageError
@@ -35,5 +36,14 @@ def command(request: Request, memory: Memory, init: Path) -> list[str]:
         "uml_dir=/proc/self/ns/",
         # Measuring the speed of the delay loop takes most of a boot, and nothing here delays.
         "lpj=50000000",
+        *_processors(request),
         *request.kernel_arguments,
     ]
+
+
+def _processors(request: Request) -> tuple[str, ...]:
+    """Only a kernel with several knows the word; another would hand it on to init."""
+    if request.processors == 1:
+        return ()
+    settings = configuration.beside(request.image) or {}
+    return (f"ncpus={request.processors}",) if settings.get("SMP") == "y" else ()

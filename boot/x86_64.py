@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 from kadence import artefact, resources
-from kadence.boot import acceleration, host_files, initramfs
+from kadence.boot import acceleration, configuration, host_files, initramfs
 from kadence.boot.memory import MIB, Memory
 from kadence.boot.request import Request
 from kadence.errors import ToolError, UsageError
@@ -37,6 +37,7 @@ ARGUMENTS = (
 # is most of a small kernel's boot, as the emulator leaves its translated code at each turn. The
 # machine's own timer needs no measuring; but it is so coarse that a tick often comes a little
 # early, and takes two interrupts. In the lab these would be counted.
+# Several processors need each its own: the machine's one would have to be passed on to all others.
 EMULATED = ("noapictimer",)
 # Without what a batch job has no use for: the kernel would look at it.
 MACHINE = "pc,hpet=off,i8042=off,vmport=off,smbus=off,usb=off,graphics=off"
@@ -57,7 +58,7 @@ def command(request: Request, memory: Memory, init: Path, shared_bytes: int) -> 
         *_lines(),
         *_shared(shared_bytes),
         *_trace(request),
-        *("-append", " ".join([*_arguments(chosen), *request.kernel_arguments])),
+        *("-append", " ".join([*_arguments(request, chosen), *request.kernel_arguments])),
     ]
 
 
@@ -65,7 +66,7 @@ def accelerator(request: Request) -> str:
     """What ran a machine that was started before."""
     if request.trace is not None:
         return acceleration.TCG
-    return ICOUNT if request.lab else acceleration.remembered()
+    return ICOUNT if request.lab else acceleration.remembered(request.processors)
 
 
 def _accelerator(request: Request, machine: list[str]) -> str:
@@ -73,18 +74,30 @@ def _accelerator(request: Request, machine: list[str]) -> str:
         return ICOUNT
     if request.trace is not None:
         return acceleration.TCG  # only what translates can write down what it translates
-    return acceleration.chosen(machine, ARGUMENTS)
+    return acceleration.chosen(machine, ARGUMENTS, request.processors)
 
 
-def _arguments(accelerated_by: str) -> tuple[str, ...]:
-    return ARGUMENTS if accelerated_by != acceleration.TCG else ARGUMENTS + EMULATED
+def _arguments(request: Request, accelerated_by: str) -> tuple[str, ...]:
+    shared_timer = accelerated_by == acceleration.TCG and request.processors == 1
+    return ARGUMENTS + EMULATED if shared_timer else ARGUMENTS
+
+
+def _processors(request: Request) -> str:
+    """Cores of one socket, as on a node, for a kernel that finds them so.
+
+    A kernel without ACPI finds its processors in a table with one entry for each socket.
+    """
+    count = request.processors
+    settings = configuration.beside(request.image) or {}
+    sockets, cores = (1, count) if settings.get("ACPI") == "y" else (count, 1)
+    return f"{count},sockets={sockets},cores={cores},threads=1"
 
 
 def _machine(request: Request, memory: Memory, init: Path) -> list[str]:
     ram = initial_ram(init)
     return [
         str(shutil.which(QEMU)),
-        *("-machine", MACHINE, "-smp", "1", "-m", f"{memory.size_bytes // MIB}M"),
+        *("-machine", MACHINE, "-smp", _processors(request), "-m", f"{memory.size_bytes // MIB}M"),
         *("-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"),
         *("-kernel", str(request.image.absolute()), "-initrd", str(ram)),
     ]

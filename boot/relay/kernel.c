@@ -78,7 +78,7 @@ static void block_signals(void)
 }
 
 /*
- * A guest of User-Mode Linux has one processor, but each of its processes is a process here, and
+ * A guest with one processor: each of User-Mode Linux's processes is a process here, and
  * the kernel waits while one of them runs. Spread over two processors, every system call in the
  * guest wakes the other one: on a quiet machine 82,000 small writes took 6.3 s instead of 2.7.
  * The processor to stay on is the one that the scheduler has just found for us.
@@ -107,7 +107,8 @@ static noreturn void become_kernel(const struct options *options, const struct e
 	umask(0); /* the guest applies the command's */
 	set_limits();
 	block_signals();
-	stay_on_one_processor();
+	if (options->processors == 1)
+		stay_on_one_processor();
 	/* With a random heap UML counts the gap before it, up to 1 GiB, as memory to be managed. */
 	personality(ADDR_NO_RANDOMIZE);
 	if (!prctl(PR_SET_PDEATHSIG, SIGKILL) && getppid() == keeper && place_descriptors(ends)) {

@@ -4,7 +4,8 @@
  *
  *   kadence-relay --memory-directory DIR --parent PID --report FD --boot-timeout S
  *                 --hang-timeout S [--timeout S] [--closed STREAM]... [--at-start COMMANDS]
- *                 [--signals FD] [--file PATH] --shared BYTES --words N -- KERNEL... COMMAND...
+ *                 [--signals FD] [--file PATH] [--processors N] --shared BYTES --words N --
+ *                 KERNEL... COMMAND...
  *
  * where the first N words are the kernel's.
  */
@@ -45,6 +46,9 @@ static void take_option(struct options *options, int option, int *words)
 		break;
 	case 'S':
 		options->shared_bytes = (size_t)number_option(optarg, 1L << 30);
+		break;
+	case 'P':
+		options->processors = number_option(optarg, 1L << 16);
 		break;
 	case 's':
 		options->at_start = optarg;
@@ -98,6 +102,7 @@ struct options options_parse(int count, char **arguments)
 	static const struct option known[] = {
 	    {"words", required_argument, NULL, 'w'},
 	    {"shared", required_argument, NULL, 'S'},
+	    {"processors", required_argument, NULL, 'P'},
 	    {"at-start", required_argument, NULL, 's'},
 	    {"memory-directory", required_argument, NULL, 'd'},
 	    {"parent", required_argument, NULL, 'p'},
@@ -110,7 +115,7 @@ struct options options_parse(int count, char **arguments)
 	    {"closed", required_argument, NULL, 'c'},
 	    {NULL, 0, NULL, 0},
 	};
-	struct options options = {.report = -1, .signals = -1};
+	struct options options = {.report = -1, .signals = -1, .processors = 1};
 	int option;
 	int words = 0;
 

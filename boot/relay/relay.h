@@ -20,6 +20,7 @@ struct options {
 	char **kernel;		      /* the words that start the kernel */
 	size_t shared_bytes;	      /* of the memory that holds the channel */
 	pid_t parent;
+	int processors; /* of the guest */
 	int report;  /* descriptor that the report is written to */
 	int signals; /* from the stand-in: a byte for each signal of the command; or -1 */
 	bool closed[STANDARD_STREAMS];

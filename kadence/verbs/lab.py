@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kadence import artefact
 from kadence.boot.memory import parse_size
+from kadence.boot.processors import IN_LAB
 from kadence.errors import UsageError
 from kadence.lab import report
 from kadence.lab.guest import MEMORY_BYTES, find
@@ -24,6 +25,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plan", type=Path, metavar="P.plan.json", help="what tailored refers to")
     parser.add_argument("--trace", type=Path, metavar="P.ktrace.json", help="and its trace")
     parser.add_argument("--mem", metavar="SIZE", help="memory of the guest (default: 1G)")
+    parser.add_argument(
+        "--cpus", type=int, default=1, metavar="N", help="1: the lab has no more processors"
+    )
     parser.add_argument("--timeout", type=float, metavar="S", help="host's seconds it may take")
     parser.add_argument("-o", "--output", type=Path, metavar="R.lab.json", help="keep the figures")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD", help="the command")
@@ -34,6 +38,8 @@ def execute(options: argparse.Namespace) -> int:
     command = options.command[1:] if options.command[:1] == ["--"] else options.command
     if not command:
         raise UsageError("no command to run; name it after --, as in `kadence lab -- ls`")
+    if options.cpus != 1:
+        raise UsageError(IN_LAB)
     if options.timeout is not None and not options.timeout > 0:
         raise UsageError(f"{options.timeout:g} seconds are no time; give --timeout more than 0")
     memory = parse_size(options.mem) if options.mem else MEMORY_BYTES

@@ -2,12 +2,14 @@
 """`kadence run`: run a command under a kernel."""
 
 import argparse
+import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kadence import boot, fallback
-from kadence.boot import host
+from kadence import boot, fallback, tasks
+from kadence.boot import host, processors
 from kadence.boot.memory import parse_size
 from kadence.boot.session import TARGETS, run
 from kadence.errors import UsageError
@@ -39,6 +41,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trace", type=Path, metavar="P.ktrace.json", help="and its trace")
     parser.add_argument(
         "--mem", metavar="SIZE", help="memory of the guest, such as 2G (default: what is free)"
+    )
+    parser.add_argument(
+        "--cpus",
+        type=int,
+        metavar="N",
+        help="processors of the guest (default: one for each task of the plan or thread of "
+        "OMP_NUM_THREADS, as far as kernel and machine have them)",
     )
     parser.add_argument(
         "--fallback",
@@ -74,10 +83,26 @@ def execute(options: argparse.Namespace) -> int:
         memory_bytes=parse_size(options.mem) if options.mem else None,
         timeout_seconds=options.timeout,
     )
+    request = replace(request, processors=_processors(request, options))
     result = _run(request, options)
     if "Out of memory: Killed process" in result.log:
         print("kadence: the guest ran out of memory; give it more with --mem", file=sys.stderr)
     return result.status
+
+
+def _processors(request: boot.Request, options: argparse.Namespace) -> int:
+    """As many as were asked for; more than the machine has are allowed, and told."""
+    if options.cpus is None:
+        wanted = max(tasks.of_plan(options.plan), tasks.of_environment(os.environ))
+        return processors.granted(request, wanted)
+    processors.check(replace(request, processors=options.cpus))
+    if options.cpus > processors.usable():
+        print(
+            f"kadence: {options.cpus} processors of the guest share {processors.usable()} of this "
+            "machine: threads that spin while they wait hold the others up",
+            file=sys.stderr,
+        )
+    return int(options.cpus)
 
 
 def _run(request: boot.Request, options: argparse.Namespace) -> boot.Result:

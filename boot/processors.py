@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How many processors a guest gets: what its kernel can use, and what this machine has."""
+
+import os
+import re
+
+from kadence.boot import configuration
+from kadence.boot.request import Request
+from kadence.errors import UsageError
+
+# Where no configuration is beside an image: its log tells afterwards.
+UNKNOWN = {"um": 1, "x86_64": 64}
+# More than QEMU's machine has sockets for can't be had, whatever a kernel says.
+MOST = 255
+IN_LAB = (
+    "the lab has one processor: with more, the order of events would depend on this machine; "
+    "leave --cpus out, or use `kadence run --target x86_64`"
+)
+_BROUGHT_UP = re.compile(r"smp: Brought up \d+ nodes?, (\d+) CPU")
+
+
+def usable() -> int:
+    """Those of this machine that the caller may run on."""
+    return len(os.sched_getaffinity(0))
+
+
+def most(request: Request) -> int:
+    """As many as the request's kernel can use, as the configuration beside its image says."""
+    settings = configuration.beside(request.image)
+    if settings is None:
+        return UNKNOWN.get(request.target, 1)
+    return min(int(settings.get("NR_CPUS", "1")), MOST) if settings.get("SMP") == "y" else 1
+
+
+def granted(request: Request, tasks: int) -> int:
+    """For so many tasks: one each, as far as kernel and machine have them."""
+    wanted = min(tasks, usable())
+    return min(wanted, most(request)) if wanted > 1 else 1
+
+
+def check(request: Request) -> None:
+    """Refuse a number that the guest can't have."""
+    count = request.processors
+    if count < 1:
+        raise UsageError(f"a guest can't have {count} processors; give --cpus a number from 1")
+    if count == 1:
+        return
+    if request.lab:
+        raise UsageError(IN_LAB)
+    if request.trace is not None:
+        raise UsageError("programs are traced on one processor; ask for no more")
+    limit = most(request)
+    if count > limit:
+        raise UsageError(_too_many(request, limit))
+
+
+def _too_many(request: Request, limit: int) -> str:
+    """What the kernel can do, and what to do about it."""
+    asked = f"{request.image} can't use {request.processors} processors"
+    if limit > 1:
+        return (
+            f"{asked}, but {limit} at most; ask for that many, or name a kernel with more "
+            "(--set NR_CPUS=N)"
+        )
+    if request.target == "um":
+        return (
+            f"{asked}: User-Mode Linux of its series has one; leave --cpus out, or use "
+            "--target x86_64"
+        )
+    return (
+        f"{asked}: it is built for one; tailor one to a plan with threads, build it with "
+        "--set SMP=y, or use --kernel generic"
+    )
+
+
+def brought_up(log: str) -> int:
+    """As many as the guest's kernel says that it uses."""
+    found = _BROUGHT_UP.search(log)
+    return int(found[1]) if found else 1

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How many tasks of a program may want a processor at once, as its plan and environment say."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from kadence import artefact
+from kadence.errors import ArtefactError
+
+# More than any machine has processors: a plan of before says that there are several, not how many.
+MANY = 1 << 16
+OPENMP = "OMP_NUM_THREADS"
+
+
+def of_plan(plan: Path | None) -> int:
+    """Threads and processes of the run that was profiled; 1 without a plan, or where nobody saw."""
+    if plan is None:
+        return 1
+    needs = artefact.read(plan, artefact.PLAN).get("needs") or {}
+    try:
+        several = needs.get("threads") or needs.get("processes")
+        return max(int(needs.get("tasks", MANY if several else 1)), 1)
+    except (AttributeError, TypeError, ValueError) as error:
+        raise ArtefactError(
+            f"{plan} does not say how many tasks the program has ({error!r}); make it anew"
+        ) from error
+
+
+def of_environment(environment: Mapping[str, str]) -> int:
+    """What OpenMP is told to use; of a list, which is for nested regions, the outermost."""
+    outermost = environment.get(OPENMP, "").partition(",")[0].strip()
+    return max(int(outermost), 1) if outermost.isdecimal() else 1
