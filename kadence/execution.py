@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kadence import boot, resources
+from kadence.boot import processors
 from kadence.errors import GuestError, KadenceError
 
 
@@ -68,9 +69,11 @@ def run(
     target: str = boot.Request.target,
     standard_input: str = "",
     timeout_seconds: float | None = None,
+    tasks: int = 1,
 ) -> Ending:
     """Run a command on a guest kernel, or without an image on the machine's own.
 
+    A guest has a processor for each of the tasks, as far as its kernel and the machine have them.
     Its output goes to files in `scratch`: nobody's reading speed is measured. Processor time is
     that of the caller's children: one run at a time.
     """
@@ -90,6 +93,8 @@ def run(
             stdout=stdout.fileno(),
             stderr=stderr.fileno(),
         )
+        if image is not None:
+            request = replace(request, processors=processors.granted(request, tasks))
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         ending = _on_machine(request) if image is None else _in_guest(request)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -104,6 +109,11 @@ def run(
 def _in_guest(request: boot.Request) -> Ending:
     began = time.monotonic()
     result = boot.run(request)
+    if result.processors < request.processors:
+        raise GuestError(
+            f"the guest of {request.image} used {result.processors} of its "
+            f"{request.processors} processors"
+        )
     seconds = time.monotonic() - began
     complaints = boot.complaints(result.log)
     if complaints:

@@ -61,6 +61,7 @@ class Bench:
     images: Mapping[str, Path]  # GENERIC, TAILORED -> image
     scratch: Path
     target: str = boot.Request.target  # of the kernels
+    tasks: int = 1  # of the program, that may want a processor at once
 
     def kept(self, cell: Cell) -> Path:
         """Where outputs of this combination are kept for a look."""
@@ -123,11 +124,12 @@ def _run_program(bench: Bench, cell: Cell, folder: Path, extra: dict[str, str]) 
         program.run,
         folder,
         image=bench.images.get(cell.kernel),
-        target=bench.target,
         scratch=bench.scratch,
         environment=execution.environment() | extra,
         standard_input=program.standard_input,
         timeout_seconds=program.timeout_seconds,
+        target=bench.target,
+        tasks=bench.tasks,
     )
     if ending.status:
         raise ExecutionError(

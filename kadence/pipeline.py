@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from kadence import builds, phases, profiler, resources
+from kadence import builds, phases, profiler, resources, tasks
+from kadence.boot import processors
 from kadence.errors import ToolError, UsageError
 from kadence.kconfig import targets
 from kadence.kconfig.build import BuildRequest
@@ -83,7 +84,7 @@ def prepare(described: Program, places: Places, stages: Stages, wish: Wish) -> P
     adapted_key = line.built(ADAPTED, source_key, places.artefact("plan.json"), plan_key)
     kernels, proof = _kernels(described, places, wish, f"{plain_key} {adapted_key}")
     ids = [kernel.id for kernel in kernels.values()]
-    key = " ".join([plain_key, adapted_key, *ids, repr(proof)])
+    key = " ".join([plain_key, adapted_key, *ids, repr(proof), str(_at_once(places))])
     return Prepared(described, places, kernels, proof, key)
 
 
@@ -268,7 +269,8 @@ def _kernels(
             program=described,
             folders={mode: places.build(mode) for mode in (PLAIN, ADAPTED)},
             scratch=places.output / "proof",
-            key=_proof_key(described, generic, builds_key),
+            key=_proof_key(described, generic, f"{builds_key} {_at_once(places)}"),
+            tasks=tasks.of_plan(places.artefact("plan.json")),
         ),
         budget=wish.budget,
         command=["kadence", "kernel", "tailor", str(described.folder), *request.options()],
@@ -277,6 +279,11 @@ def _kernels(
     if tailored.kernel is not None:
         kernels[TAILORED] = tailored.kernel
     return kernels, tailored.proof
+
+
+def _at_once(places: Places) -> int:
+    """Tasks of the program that a guest on this machine can run at once."""
+    return min(tasks.of_plan(places.artefact("plan.json")), processors.usable())
 
 
 def _proof_key(described: Program, generic: Kernel, builds_key: str) -> str:

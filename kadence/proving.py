@@ -29,6 +29,7 @@ class Subject:
     folders: Mapping[str, Path]  # build ("plain", "adapted") -> its folder
     scratch: Path
     key: str  # changes whenever anything does that could change a proof
+    tasks: int = 1  # of the program, that may want a processor at once
 
 
 @dataclass(frozen=True)
@@ -152,4 +153,5 @@ def _run(subject: Subject, mode: str, kernel: Kernel | None, *, check: bool = Fa
         environment=execution.environment(),
         standard_input="" if check else program.standard_input,
         timeout_seconds=program.timeout_seconds,
+        tasks=subject.tasks,
     )

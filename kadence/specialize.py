@@ -24,6 +24,7 @@ from kadence import (
     report,
     resources,
     statistics,
+    tasks,
 )
 from kadence.errors import UsageError
 from kadence.kconfig.store import Kernel
@@ -88,6 +89,7 @@ def _measure(prepared: Prepared, rounds: int, command: list[str]) -> None:
         images={kind: kernel.image for kind, kernel in prepared.kernels.items()},
         scratch=scratch,
         target=prepared.kernels[GENERIC].target,
+        tasks=tasks.of_plan(prepared.places.artefact("plan.json")),
     )
     around = Neighbours()
     found = measure.measure(bench, rounds)

@@ -325,6 +325,7 @@ def _needs(document: Document, paths: Paths, memory: Memory) -> Body | None:
         "socket_families": list(document.socket_families),
         "threads": concurrency.threads > 1,
         "processes": concurrency.processes > 1,
+        "tasks": concurrency.threads + concurrency.processes - 1,
         "shared_memory": concurrency.shared_memory,
         "memory_bytes": document.memory_bytes,
         "io_paths": paths.mode != io_planning.OFF,

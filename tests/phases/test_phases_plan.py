@@ -213,6 +213,7 @@ def test_needs_are_what_the_run_used(body):
         "socket_families": [2],
         "threads": False,
         "processes": False,
+        "tasks": 1,
         "shared_memory": False,
         "memory_bytes": 4096,
         "io_paths": True,
