@@ -98,18 +98,19 @@ def make_plan() -> Callable[..., Path]:
 
 @pytest.fixture(scope="session")
 def sockets_plan(make_plan: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The plan of a program with threads and TCP."""
+    """The plan of a program with threads, TCP and rings."""
     return make_plan(
         tmp_path_factory.mktemp("plan") / "sockets.plan.json",
         system_calls=["read", "write", "socket", "futex"],
         socket_families=[1, 2],
         threads=True,
+        io_paths=True,
     )
 
 
 @pytest.fixture(scope="session")
 def sockets_kernel(sockets_plan: Path) -> Any:
-    """A User-Mode Linux kernel tailored to a program with threads and TCP, in the real store."""
+    """A User-Mode Linux kernel tailored to this program, in the real store."""
     from kadence.kconfig.build import BuildRequest, build
 
     return build(BuildRequest(kind="tailored", plan=sockets_plan))
