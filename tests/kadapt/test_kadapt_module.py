@@ -53,12 +53,20 @@ NEEDS_QUANTUM = {
 
 
 def boot_with_module(
-    release: str, module: Path, selftest: Path, words: str, parameters: str = ""
+    release: str,
+    module: Path,
+    selftest: Path,
+    words: str,
+    parameters: str = "",
+    processors: int = 1,
 ) -> str:
     """The console of a guest that ran the script to its good end."""
     script = SCRIPT.replace("@WORDS@", words).replace("@PARAMETERS@", parameters)
     machine = qemu.Machine(
-        debian.kernel_image(release), kernel_arguments=["quiet"], timeout_seconds=3000
+        debian.kernel_image(release),
+        processors=processors,
+        kernel_arguments=["quiet"],
+        timeout_seconds=3000,
     )
     outcome = qemu.run_script(machine, script, {"kadapt.ko": module, "kadapt-selftest": selftest})
     assert outcome.status == 0, outcome.console
@@ -71,6 +79,20 @@ def test_module_in_debians_reference_kernel(
 ) -> None:
     release = debian.newest_release("6.12")
     console = boot_with_module(release, kadapt_module(release), selftest, WITHOUT_LATENCY)
+    report = tap(console)
+    assert report.failed == set(), console
+    unsupported = {"error_quantum_eopnotsupp", "error_rings_eopnotsupp"}
+    assert report.skipped == unsupported | {"error_enomem"}, console
+
+
+@pytest.mark.full
+def test_module_with_two_processors(
+    kadapt_module: Callable[[str], Path], selftest: Path, tap: Callable[[str], Any]
+) -> None:
+    """The same promises where what the kernel does for a ring may run beside the program."""
+    release = debian.newest_release("6.12")
+    module = kadapt_module(release)
+    console = boot_with_module(release, module, selftest, WITHOUT_LATENCY, processors=2)
     report = tap(console)
     assert report.failed == set(), console
     unsupported = {"error_quantum_eopnotsupp", "error_rings_eopnotsupp"}
