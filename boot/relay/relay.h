@@ -21,8 +21,8 @@ struct options {
 	size_t shared_bytes;	      /* of the memory that holds the channel */
 	pid_t parent;
 	int processors; /* of the guest */
-	int report;  /* descriptor that the report is written to */
-	int signals; /* from the stand-in: a byte for each signal of the command; or -1 */
+	int report;	/* descriptor that the report is written to */
+	int signals;	/* from the stand-in: a byte for each signal of the command; or -1 */
 	bool closed[STANDARD_STREAMS];
 	int64_t boot_timeout_ns;
 	int64_t hang_timeout_ns;

@@ -223,6 +223,21 @@ def test_all_see_the_processors_on_one_node(run: Callable[..., str], count: int)
     assert run(count, "sh", "-c", LOOK).split() == [str(count), str(count), span, span, "0"]
 
 
+@pytest.mark.kernel
+def test_openmp_says_how_many_and_who_asks_may_have_more(
+    kadence: Callable[..., Any], stock_image: Path
+) -> None:
+    """More than this machine has are given, and told."""
+    words = ["run", "--target", X86_64, "--kernel", stock_image, "--mem", "512M"]
+    here = processors.usable()
+    told = kadence(*words, "--", "nproc", env=os.environ | {"OMP_NUM_THREADS": "2,8"})
+    # nproc heeds the variable, too, but shows no more than there are.
+    assert told.stdout == f"{min(2, here)}\n", told.stderr
+    more = kadence(*words, "--cpus", str(here + 1), "--", "nproc")
+    assert more.stdout == f"{here + 1}\n", more.stderr
+    assert f"kadence: {here + 1} processors of the guest share {here} of this" in more.stderr
+
+
 def test_two_threads_run_at_once(run: Callable[..., str], tmp_path: Path) -> None:
     """Each spins until the other has had its turn: on one processor a turn costs a switch.
 

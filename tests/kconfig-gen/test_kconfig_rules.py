@@ -192,6 +192,18 @@ def test_checked_kernels_have_two_processors_and_one_checker_each() -> None:
     assert "KASAN" not in races
 
 
+@pytest.mark.parametrize("needs", [Needs(threads=True), Needs(processes=True)])
+def test_a_program_with_several_tasks_gets_several_processors(needs: Needs) -> None:
+    request = replace(TAILORED, target="x86_64")
+    several, single = symbols(request, needs), symbols(request, Needs())
+    assert (several["SMP"], several["NR_CPUS"]) == ("y", "64")
+    assert (single["SMP"], "NR_CPUS" in single) == ("n", False)
+    traced = symbols(BuildRequest(kind="traced", target="x86_64"), needs)
+    assert traced["SMP"] == "n"
+    more = symbols(replace(request, overrides=(("NR_CPUS", "128"),)), needs)
+    assert more["NR_CPUS"] == "128"
+
+
 def test_mitigations_are_off_unless_asked_for() -> None:
     bare = BuildRequest(kind="tailored", plan=Path("p"), target="x86_64")
     assert symbols(bare, Needs())["CPU_MITIGATIONS"] == "n"
