@@ -189,6 +189,15 @@ def mixes(root: Path) -> tuple[Path, Path, Path]:
 
 
 @pytest.fixture(scope="session")
+def threads(root: Path) -> tuple[Path, Path]:
+    """The program of two threads: plain, and with its calls redirected and a plan."""
+    sources = [HERE / "threads/threads.c"]
+    folder = root / "build/tests/kadapt"
+    plain = compile_dynamic(root, folder / "threads-plain", sources)
+    return plain, compile_dynamic(root, folder / "threads-adapted", sources, "-DADAPTED")
+
+
+@pytest.fixture(scope="session")
 def stream_programs(root: Path) -> Callable[[str], tuple[Path, Path]]:
     """Build a program that writes through its language's library, plain and with I/O paths."""
     folder = root / "build/tests/kadapt"

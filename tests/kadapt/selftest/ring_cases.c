@@ -113,12 +113,17 @@ static enum outcome test_mark(void)
 {
 	struct test_ring ring;
 	struct kadapt_binding binding = {.descriptor = fresh_scratch(), .mark_bytes = 100};
+	struct kadapt_query query = {0};
+	uint64_t delay_ns = KADAPT_FILE_DELAY_NS;
 
 	CHECK(ring_open(&ring, 0) == 0);
+	CHECK(ioctl(ring.device, KADAPT_QUERY, &query) == 0);
+	if (delay_ns < query.delay_min_ns)
+		delay_ns = query.delay_min_ns;
 	binding.ring = ring.shape.number;
 	CHECK(ioctl(ring.device, KADAPT_BIND, &binding) == 0);
 	CHECK(ring.header->limit == 100);
-	CHECK(binding.delay_ns == KADAPT_FILE_DELAY_NS);
+	CHECK(binding.delay_ns == delay_ns);
 	return PASSED;
 }
 
