@@ -12,7 +12,7 @@ import pytest
 from kadence import program
 
 Example = Callable[[str], Path]
-NAMES = ("heat", "lu", "ring", "fft", "minimap2")
+NAMES = ("heat", "heat-openmp", "lu", "ring", "fft", "minimap2")
 
 
 def run(command: Path, *arguments: object, cwd: Path | None = None) -> str:
@@ -61,6 +61,17 @@ def test_heat_damps_the_fundamental_mode_by_the_known_factor(
     hottest = float(run(example("heat"), *arguments).split()[-1])
     factor = 1 - 8 * 0.2 * np.sin(np.pi / 128) ** 2
     assert hottest == pytest.approx(factor**200, rel=1e-12)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+def test_heat_is_the_same_on_any_number_of_threads(
+    threads: int, example: Example, tmp_path: Path
+) -> None:
+    arguments = ["-n", 65, "-s", 40, "-e", 10, "-g", 4, "-o"]
+    alone = run(example("heat"), *arguments, tmp_path / "alone")
+    shared = run(example("heat-openmp"), "-t", threads, *arguments, tmp_path / "shared")
+    assert shared == alone
+    assert (tmp_path / "shared").read_bytes() == (tmp_path / "alone").read_bytes()
 
 
 def test_heat_writes_one_record_a_call(example: Example, tmp_path: Path) -> None:
@@ -146,6 +157,7 @@ def test_fft_takes_its_arrays_from_malloc_and_frees_all(example: Example) -> Non
 
 SMALL = {
     "heat": ["-s", 300, "-e", 100],
+    "heat-openmp": ["-t", 3, "-s", 300, "-e", 100],
     "lu": [200, 2],
     "ring": [4, 4, 10, 1000],
     "fft": ["-n", 10, "-s", 3],
@@ -170,7 +182,7 @@ def test_every_example_is_described(name: str) -> None:
     assert described.name == name
 
 
-@pytest.mark.parametrize("name", ["heat", "lu", "ring", "fft"])
+@pytest.mark.parametrize("name", ["heat", "heat-openmp", "lu", "ring", "fft"])
 def test_the_check_passes_and_notices_a_broken_program(
     name: str, example: Example, root: Path, tmp_path: Path
 ) -> None:
@@ -191,6 +203,9 @@ def test_the_check_passes_and_notices_a_broken_program(
         ("heat", ["-n", "twelve"]),
         ("heat", ["-r", "129"]),
         ("heat", ["-o", "/nowhere/checkpoint"]),
+        ("heat-openmp", ["-t", "two"]),
+        ("heat-openmp", ["-t", "-2"]),
+        ("heat-openmp", ["-t", "1025"]),
         ("lu", ["zero"]),
         ("lu", ["0"]),
         ("ring", ["-3"]),
