@@ -25,7 +25,7 @@ BUILD_TARGETS :=
 .PHONY: help
 help: ## list the targets
 	@echo 'make TARGET, where TARGET is one of:'
-	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  \1\t\2/' | sort | expand -t 22
+	@grep -hE '^[a-z0-9.-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9.-]+):.*## (.*)/  \1\t\2/' | sort | expand -t 22
 
 define install_packages
 	tools/install-packages $(1)

@@ -17,7 +17,7 @@ import jinja2
 
 from kadence import resources
 from kadence.errors import BuildError
-from kadence.kconfig import targets
+from kadence.kconfig import source, targets
 from kadence.kconfig.request import TRACED, BuildRequest, Needs
 from kadence.kconfig.trace import artefact as trace
 from kadence.kconfig.trace.symbols import PROGRAM
@@ -33,8 +33,8 @@ BARE = re.compile(r"[ymn]|-?[0-9]+|0x[0-9a-fA-F]+")
 FILE_KEYS = {"precedence", "kinds", "rule"}
 NEED_FLAGS = ("threads", "processes", "shared_memory", "io_paths", "memory")
 RULE_KEYS = {
-    "symbols", "reason", "target", "kinds", "wants", "wants_not", "any_call", "socket_family",
-    "memory_above",
+    "symbols", "reason", "target", "series", "kinds", "wants", "wants_not", "any_call",
+    "socket_family", "memory_above",
 }  # fmt: skip
 
 
@@ -103,6 +103,7 @@ def _applies(rule: dict[str, Any], request: BuildRequest, needs: Needs) -> bool:
     """
     for_this = (
         rule.get("target", request.target) == request.target,
+        "series" not in rule or source.release(request) in rule["series"],
         request.kind in rule.get("kinds", [request.kind]),
         request.wants().issuperset(rule.get("wants", ())),
         request.wants().isdisjoint(rule.get("wants_not", ())),

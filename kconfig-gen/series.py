@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from kadence import resources
 from kadence.errors import UsageError
 
 FOLDER = Path(__file__).resolve().parent
@@ -34,8 +35,25 @@ class Series:
 
     name: str
     package: str
-    tarball: Path
+    installed: Path  # where the package puts the tarball
+    suite: str | None  # of Debian, where the machine's own release has no such package
     patches: tuple[Patch, ...]
+
+    @property
+    def fetched(self) -> Path:
+        """Folder in the cache that fetch.py unpacks the package to, for it is not installed."""
+        return resources.cache_directory() / "packages" / self.package
+
+    @property
+    def tarball(self) -> Path:
+        """The source: from the installed package, or from the fetched one."""
+        unpacked = self.fetched / self.installed.relative_to("/")
+        return unpacked if self.suite and not self.installed.is_file() else self.installed
+
+    @property
+    def remedy(self) -> str:
+        """The command that brings the source."""
+        return f"make series-{self.name}" if self.suite else f"apt-get install {self.package}"
 
 
 @cache
@@ -51,7 +69,8 @@ def _series(name: str, row: dict[str, object]) -> Series:
     return Series(
         name=name,
         package=str(row["package"]),
-        tarball=Path(str(row["tarball"])),
+        installed=Path(str(row["tarball"])),
+        suite=str(row["suite"]) if "suite" in row else None,
         patches=tuple(Patch(**patch) for patch in patches),
     )
 

@@ -49,9 +49,15 @@ def origin(request: BuildRequest) -> Origin:
     chosen = series.get(request.series)
     if not chosen.tarball.is_file():
         raise ToolError(
-            f"{chosen.tarball} is missing; install it with: apt-get install {chosen.package}"
+            f"the source of series {chosen.name} is missing ({chosen.tarball}); "
+            f"get it with: {chosen.remedy}"
         )
     return Origin(chosen.tarball, chosen.name, _tarball_digest(chosen.tarball))
+
+
+def release(request: BuildRequest) -> str:
+    """The series that a request is about, whether it names one or a tree."""
+    return request.series if request.source is None else _series_of(request.source)
 
 
 def _tarball_digest(tarball: Path) -> str:

@@ -239,16 +239,50 @@ def test_patches_are_for_their_series_target_and_word() -> None:
     words = frozenset({"tailored"})
     files = {
         (name, target): {patch.file for patch in series.patches_for(name, target, words)}
-        for name in ("6.12", "6.1", "7.0")
+        for name in ("6.12", "6.1", "7.0", "7.3")
         for target in ("um", "x86_64")
     }
     missing_call, always = "6.12/missing-call.patch", "6.12/um-register-state.patch"
     assert files["6.12", "um"] == {missing_call, always, "6.12/um-memory.patch"}
     assert files["6.12", "x86_64"] == {missing_call, "6.12/x86-entry-alignment.patch"}
-    assert all(files[key] == set() for key in files if key[0] != "6.12")
+    shared = {"7.3/missing-call.patch", "7.3/um-memory.patch", "7.3/um-mmapper.patch"}
+    assert files["7.3", "um"] == shared
+    assert all(files[key] == set() for key in files if key[0] in {"6.1", "7.0"})
     generic = series.patches_for("6.12", "um", frozenset({"generic"}))
     assert {patch.file for patch in generic} == {always, "6.12/um-memory.patch"}
     assert series.patches_for("6.12", "x86_64", frozenset({"generic"})) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "there", "gone"),
+    [("6.12", "PROC_SYSCTL", "SYSCTL"), ("7.3", "SYSCTL", "PROC_SYSCTL")],
+)
+def test_a_symbol_goes_by_its_name_in_the_series(name: str, there: str, gone: str) -> None:
+    found = symbols(BuildRequest(kind="tailored", plan=Path("p"), series=name), Needs())
+    assert found[there] == "y"
+    assert gone not in found
+
+
+def test_a_rule_for_a_series_holds_for_a_tree_of_it(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("VERSION = 7\nPATCHLEVEL = 3\n")
+    found = symbols(BuildRequest(kind="tailored", plan=Path("p"), source=tmp_path), Needs())
+    assert "SYSCTL" in found
+
+
+@pytest.mark.parametrize(
+    ("needs", "several"),
+    [
+        (Needs(), False),
+        (Needs(threads=True), False),  # they take turns
+        (Needs(processes=True), True),
+        (Needs(processes=True, memory=True), False),  # memory in bulk needs one processor
+    ],
+)
+def test_processes_get_processors_where_the_series_has_them(needs: Needs, several: bool) -> None:
+    plan = Path("p")
+    found = symbols(BuildRequest(kind="tailored", plan=plan, series="7.3"), needs)
+    assert ("SMP" in found) == several
+    assert "SMP" not in symbols(BuildRequest(kind="tailored", plan=plan, series="6.12"), needs)
 
 
 def test_a_socket_family_without_a_rule_is_refused() -> None:
