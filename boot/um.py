@@ -42,8 +42,13 @@ def command(request: Request, memory: Memory, init: Path) -> list[str]:
 
 
 def _processors(request: Request) -> tuple[str, ...]:
-    """Only a kernel with several knows the word; another would hand it on to init."""
+    """Only a kernel with several knows these words; another would hand them on to init.
+
+    By ptrace the kernel serves one processor only; by seccomp each process says itself, through
+    memory, that it made a system call.
+    """
     if request.processors == 1:
         return ()
     settings = configuration.beside(request.image) or {}
-    return (f"ncpus={request.processors}",) if settings.get("SMP") == "y" else ()
+    known = settings.get("SMP") == "y"
+    return (f"ncpus={request.processors}", "seccomp=on") if known else ()

@@ -65,8 +65,8 @@ static void set_limits(void)
  */
 static void block_signals(void)
 {
-	static const int needed[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,	SIGTRAP,
-				     SIGABRT, SIGALRM, SIGIO,  SIGWINCH};
+	static const int needed[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,	 SIGTRAP,
+				     SIGABRT, SIGALRM, SIGIO,  SIGWINCH, SIGSYS};
 	sigset_t blocked;
 
 	for (int number = 1; number < NSIG; number++)
