@@ -5,19 +5,26 @@
  *
  * 6.12 has se->custom_slice and keeps, for RUN_TO_PARITY, a copy of the deadline
  * in se->vlag: moving the deadline alone ends the protection of the running
- * slice. A series whose scheduler nobody has read for this is treated as one
- * without a slice per task, like those before 6.12.
+ * slice. 7.3 has a field for the end of the protection, queues all tasks of a
+ * processor by themselves, whatever their groups, and weighs them by what is
+ * left of their groups' weight. A series whose scheduler nobody has read for
+ * this is treated as one without a slice per task, like those before 6.12.
  */
 #ifndef _KADAPT_COMPAT_H
 #define _KADAPT_COMPAT_H
 
+#include <linux/hrtimer.h>
 #include <linux/kconfig.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/net.h>
 #include <linux/sched.h>
 #include <linux/sched/user.h>
 #include <linux/time64.h>
+#include <linux/timer.h>
 #include <linux/version.h>
+#include <net/sock.h>
 
 /* What the kernel lets every user ask of sched_setattr(2). */
 #define KADAPT_ORDINARY_MIN_NS	(NSEC_PER_MSEC / 10)
@@ -27,6 +34,41 @@
 #ifndef CONFIG_KADAPT_QUANTUM_MAX_MS
 #define CONFIG_KADAPT_QUANTUM_MAX_MS 100
 #endif
+
+/* What later series call otherwise has its later name. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+static inline void
+hrtimer_setup(struct hrtimer *timer,
+	      enum hrtimer_restart (*function)(struct hrtimer *timer),
+	      clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+}
+#endif
+
+#ifndef timer_container_of
+#define timer_container_of from_timer
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
+static inline void zap_special_vma_range(struct vm_area_struct *vma,
+					 unsigned long address,
+					 unsigned long size)
+{
+	zap_vma_ptes(vma, address, size);
+}
+#endif
+
+/* Does the receiver of this socket ask to be told who sends? */
+static inline bool compat_passes_credentials(const struct socket *socket)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
+	return test_bit(SOCK_PASSCRED, &socket->flags);
+#else
+	return sk_may_scm_recv(socket->sk) && socket->sk->sk_scm_credentials;
+#endif
+}
 
 /*
  * linux/sched/user.h: the count of a user's pinned pages is there for whom the
@@ -48,6 +90,10 @@ static inline atomic_long_t *compat_pinned(struct user_struct *user)
 }
 #endif
 
+#if LINUX_VERSION_MAJOR == 6 && LINUX_VERSION_PATCHLEVEL == 12
+
+#define COMPAT_HAS_SLICE 1
+
 #ifdef CONFIG_FAIR_GROUP_SCHED
 static inline struct sched_entity *compat_parent(struct sched_entity *se)
 {
@@ -60,9 +106,73 @@ static inline struct sched_entity *compat_parent(struct sched_entity *se)
 }
 #endif
 
-#if LINUX_VERSION_MAJOR == 6 && LINUX_VERSION_PATCHLEVEL == 12
+static inline unsigned long compat_weight(const struct sched_entity *se)
+{
+	return READ_ONCE(se->load.weight);
+}
 
-#define COMPAT_HAS_SLICE true
+/* Is the entity that runs protected up to its deadline? */
+static inline bool compat_is_protected(const struct sched_entity *se,
+				       u64 deadline)
+{
+	return READ_ONCE(se->vlag) == deadline;
+}
+
+static inline void compat_protect(struct sched_entity *se, u64 deadline)
+{
+	WRITE_ONCE(se->vlag, deadline);
+}
+
+/* The deadline was moved to here: with that the protection has ended. */
+static inline void compat_unprotect(struct sched_entity *se, u64 deadline)
+{
+}
+
+#elif LINUX_VERSION_MAJOR == 7 && LINUX_VERSION_PATCHLEVEL == 3
+
+#define COMPAT_HAS_SLICE 1
+
+/* The slices of groups decide nothing. */
+static inline struct sched_entity *compat_parent(struct sched_entity *se)
+{
+	return NULL;
+}
+
+static inline unsigned long compat_weight(const struct sched_entity *se)
+{
+	return READ_ONCE(se->h_load.weight);
+}
+
+/* It is not where the protection ends sooner, for a neighbour's short slice. */
+static inline bool compat_is_protected(const struct sched_entity *se,
+				       u64 deadline)
+{
+	return READ_ONCE(se->vprot) == deadline;
+}
+
+static inline void compat_protect(struct sched_entity *se, u64 deadline)
+{
+	WRITE_ONCE(se->vprot, deadline);
+}
+
+static inline void compat_unprotect(struct sched_entity *se, u64 deadline)
+{
+	if ((s64)(READ_ONCE(se->vprot) - deadline) > 0)
+		WRITE_ONCE(se->vprot, deadline);
+}
+
+#else
+
+#define COMPAT_HAS_SLICE 0
+
+static inline struct sched_entity *compat_parent(struct sched_entity *se)
+{
+	return NULL;
+}
+
+#endif
+
+#if COMPAT_HAS_SLICE
 
 /* kernel/sched/sched.h: NICE_0_LOAD on 64-bit machines is 1 << this. */
 #define COMPAT_NICE_0_LOAD_SHIFT (2 * SCHED_FIXEDPOINT_SHIFT)
@@ -71,7 +181,7 @@ static inline struct sched_entity *compat_parent(struct sched_entity *se)
 static inline s64 compat_virtual(const struct sched_entity *se, u64 slice)
 {
 	return div64_ul(slice << COMPAT_NICE_0_LOAD_SHIFT,
-			max(READ_ONCE(se->load.weight), 1UL));
+			max(compat_weight(se), 1UL));
 }
 
 static inline u64 compat_slice(const struct sched_entity *se)
@@ -102,14 +212,14 @@ static inline void compat_grant(struct sched_entity *se, u64 slice)
 {
 	u64 deadline = READ_ONCE(se->deadline);
 	u64 granted = READ_ONCE(se->vruntime) + compat_virtual(se, slice);
-	bool protected = READ_ONCE(se->vlag) == deadline;
+	bool protected = compat_is_protected(se, deadline);
 
 	if (!READ_ONCE(se->on_rq))
 		return;
 	WRITE_ONCE(se->slice, slice);
 	WRITE_ONCE(se->deadline, granted);
 	if (protected)
-		WRITE_ONCE(se->vlag, granted);
+		compat_protect(se, granted);
 }
 
 /*
@@ -126,15 +236,14 @@ static inline void compat_pull_deadline(struct sched_entity *se, u64 slice)
 	if (READ_ONCE(se->rel_deadline)) {
 		if ((s64)deadline > vslice)
 			WRITE_ONCE(se->deadline, vslice);
-	} else if (READ_ONCE(se->on_rq)) {
-		if ((s64)(deadline - vruntime) > vslice)
-			WRITE_ONCE(se->deadline, vruntime + vslice);
+	} else if (READ_ONCE(se->on_rq) &&
+		   (s64)(deadline - vruntime) > vslice) {
+		WRITE_ONCE(se->deadline, vruntime + vslice);
+		compat_unprotect(se, vruntime + vslice);
 	}
 }
 
 #else
-
-#define COMPAT_HAS_SLICE false
 
 static inline u64 compat_slice(const struct sched_entity *se)
 {

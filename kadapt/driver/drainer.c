@@ -11,6 +11,7 @@
 #include <linux/fs.h>
 #include <linux/ktime.h>
 
+#include "compat.h"
 #include "path.h"
 
 /* Looks of the timer at a ring in which nothing moves. */
@@ -131,8 +132,7 @@ void kadapt_drainer_work(struct kadapt_path *path)
 
 void kadapt_drainer_prepare(struct kadapt_path *path)
 {
-	hrtimer_init(&path->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
-	path->timer.function = look;
+	hrtimer_setup(&path->timer, look, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
 }
 
 void kadapt_drainer_start(struct kadapt_path *path)

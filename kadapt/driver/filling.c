@@ -6,6 +6,7 @@
  * page is made present that nobody has asked for.
  */
 #include <linux/gfp.h>
+#include <linux/kadapt.h>
 #include <linux/log2.h>
 #include <linux/memcontrol.h>
 #include <linux/minmax.h>

@@ -13,6 +13,7 @@
 #include <net/sock.h>
 #include <net/tcp_states.h>
 
+#include "compat.h"
 #include "path.h"
 
 static bool is_tcp(const struct sock *sk)
@@ -30,7 +31,7 @@ static int socket_bind(struct kadapt_path *path)
 	    !(is_tcp(socket->sk) || socket->sk->sk_family == AF_UNIX))
 		return -EMEDIUMTYPE;
 	/* The worker could not say who the sender is. */
-	if (test_bit(SOCK_PASSCRED, &socket->flags))
+	if (compat_passes_credentials(socket))
 		return -EMEDIUMTYPE;
 	state = READ_ONCE(socket->sk->sk_state);
 	if (state != TCP_ESTABLISHED && state != TCP_CLOSE_WAIT)

@@ -10,6 +10,7 @@
  * its processes stand still. So what is zero when it is looked at is zero when
  * it is taken.
  */
+#include <linux/kadapt.h>
 #include <linux/memcontrol.h>
 #include <linux/nodemask.h>
 #include <linux/oom.h>

@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include <linux/swap.h>
 
+#include "compat.h"
 #include "window.h"
 
 #define HEADER_PAGES 1
@@ -95,7 +96,7 @@ static void unmap(struct kadapt_view *view)
 
 	mutex_lock(&view->lock);
 	if (vma)
-		zap_vma_ptes(vma, data_address(vma),
+		zap_special_vma_range(vma, data_address(vma),
 			     (unsigned long)view->capacity << PAGE_SHIFT);
 	put_pages(view);
 	view->has_zeros = false;
@@ -221,7 +222,7 @@ static int map_pages(struct kadapt_view *view, struct vm_area_struct *vma)
 
 	/* Nothing is mapped where a page goes. */
 	if (view->has_zeros)
-		zap_vma_ptes(vma, data_address(vma),
+		zap_special_vma_range(vma, data_address(vma),
 			     (unsigned long)view->capacity << PAGE_SHIFT);
 	view->has_zeros = false;
 	if (!view->count)

@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 
 #include "client.h"
+#include "compat.h"
 #include "paths.h"
 #include "window.h"
 
@@ -32,7 +33,7 @@ static bool is_idle(const struct kadapt_reader *reader)
 }
 
 /* Only ours is left: the program closed its descriptor without our knowing. */
-static bool is_abandoned(const struct file *file)
+static bool is_abandoned(struct file *file)
 {
 	return file_count(file) == 1;
 }
@@ -40,7 +41,7 @@ static bool is_abandoned(const struct file *file)
 /* The file stays while the timer runs. */
 static void tick(struct timer_list *timer)
 {
-	struct kadapt_reader *reader = from_timer(reader, timer, timer);
+	struct kadapt_reader *reader = timer_container_of(reader, timer, timer);
 	struct file *file = READ_ONCE(reader->file);
 
 	if (!file || is_idle(reader) || is_abandoned(file))
@@ -237,8 +238,7 @@ int kadapt_windows_create(struct kadapt_client *client,
 }
 
 /* Do others have the open file, besides the caller's table and us? */
-static bool is_shared(const struct kadapt_reader *reader,
-		      const struct file *file)
+static bool is_shared(const struct kadapt_reader *reader, struct file *file)
 {
 	/* The call's own reference counts, too. */
 	return file_count(file) > (reader->file == file ? 3 : 2);
