@@ -10,7 +10,7 @@ from pathlib import Path
 from kadence import builds, phases, profiler, resources, tasks
 from kadence.boot import processors
 from kadence.errors import ToolError, UsageError
-from kadence.kconfig import targets
+from kadence.kconfig import series, targets
 from kadence.kconfig.build import BuildRequest
 from kadence.kconfig.build import build as build_kernel
 from kadence.kconfig.store import Kernel
@@ -68,6 +68,7 @@ class Wish:
     """What kernel is wanted for the program."""
 
     target: str = targets.DEFAULT
+    series: str = series.DEFAULT
     trace: Path | None = None
     budget: int = DEFAULT_BUDGET
     mitigations: bool = False
@@ -253,11 +254,12 @@ def _kernels(
 ) -> tuple[dict[str, Kernel], Proof]:
     """The generic kernel, and the tailored one where it serves the program."""
     tell("kernels …")
-    generic = build_kernel(BuildRequest(kind=GENERIC, target=wish.target))
+    generic = build_kernel(BuildRequest(kind=GENERIC, target=wish.target, series=wish.series))
     request = BuildRequest(
         kind=TAILORED,
         plan=places.artefact("plan.json"),
         target=wish.target,
+        series=wish.series,
         trace=wish.trace,
         mitigations=wish.mitigations,
         overrides=wish.overrides,

@@ -106,7 +106,6 @@ class BuildRequest:
         words = ["kadence", "kernel", "build"]
         words += [f"--{self.kind}"] if self.plan is None else ["--plan", str(self.plan)]
         words += self.options()
-        words += ["--series", self.series] if self.source is None else []
         words += ["--source", str(self.source)] if self.source is not None else []
         words += ["--hz", str(self.hz)] if self.hz is not None else []
         return words
@@ -118,6 +117,7 @@ class BuildRequest:
         words += ["--mitigations"] if self.mitigations else []
         for symbol, value in self.overrides:
             words += ["--set", f"{symbol}={value}"]
+        words += ["--series", self.series] if self.source is None else []
         return words
 
 

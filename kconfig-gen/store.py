@@ -11,6 +11,7 @@ from kadence import artefact, resources
 from kadence.errors import ArtefactError, BuildError, KadenceError
 from kadence.kconfig import targets
 from kadence.kconfig.request import NAMED, TAILORED, BuildRequest
+from kadence.kconfig.series import DEFAULT
 
 IMAGE = "image"
 VMLINUX = "vmlinux"  # with debug information; of traced kernels only
@@ -129,15 +130,18 @@ def find(
     plan: Path | None = None,
     target: str = targets.DEFAULT,
     trace: Path | None = None,
+    series: str = DEFAULT,
 ) -> Kernel:
     """The kernel that a reference means: a kind's name, an ID or the start of one.
 
     `tailored` is the kernel for that plan and trace; without a plan the tailored one built last.
     """
     if reference in NAMED:
-        return _of_request(BuildRequest(kind=reference, target=target))
+        return _of_request(BuildRequest(kind=reference, target=target, series=series))
     if reference == TAILORED and plan is not None:
-        return _of_request(BuildRequest(kind=TAILORED, plan=plan, trace=trace, target=target))
+        return _of_request(
+            BuildRequest(kind=TAILORED, plan=plan, trace=trace, target=target, series=series)
+        )
     if reference == TAILORED:
         return _newest_tailored(target)
     return _by_prefix(reference)

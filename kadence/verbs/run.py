@@ -37,6 +37,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="um: User-Mode Linux; x86_64: a whole machine in QEMU (default: the kernel's, else "
         "the first that works on this machine)",
     )
+    parser.add_argument(
+        "--series", metavar="SERIES", help="kernel series of generic and tailored (default: 6.12)"
+    )
     parser.add_argument("--plan", type=Path, metavar="P.plan.json", help="what tailored refers to")
     parser.add_argument("--trace", type=Path, metavar="P.ktrace.json", help="and its trace")
     parser.add_argument(
@@ -120,7 +123,13 @@ def _run(request: boot.Request, options: argparse.Namespace) -> boot.Result:
 def _generic_image(options: argparse.Namespace) -> Path:
     from kadence.kconfig import store
 
-    return store.find(GENERIC, target=options.target).image
+    return store.find(GENERIC, target=options.target, series=_series(options)).image
+
+
+def _series(options: argparse.Namespace) -> str:
+    from kadence.kconfig import series
+
+    return series.get(options.series or series.DEFAULT).name
 
 
 def _chosen(options: argparse.Namespace) -> tuple[str, Path]:
@@ -133,7 +142,9 @@ def _chosen(options: argparse.Namespace) -> tuple[str, Path]:
     target = None
     if options.target is not None or options.kernel in NAMES:
         target = host.choose(options.target)
-    kernel = store.find(options.kernel, options.plan, target or TARGETS[0], options.trace)
+    kernel = store.find(
+        options.kernel, options.plan, target or TARGETS[0], options.trace, _series(options)
+    )
     if target is None:
         target = host.choose(kernel.target)
     if kernel.target != target:
@@ -156,4 +167,4 @@ def _serving(kernel: "Kernel") -> "Kernel":
         "generic one serves instead",
         file=sys.stderr,
     )
-    return store.find(GENERIC, target=kernel.target)
+    return store.find(GENERIC, target=kernel.target, series=str(kernel.manifest["series"]))

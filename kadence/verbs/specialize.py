@@ -10,6 +10,7 @@ from kadence.boot.session import TARGETS
 from kadence.pipeline import Wish
 from kadence.specialize import FEWEST_ROUNDS, specialize
 from kadence.tailoring import DEFAULT_BUDGET
+from kadence.verbs.kernel import wishes
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -30,6 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--trace", type=Path, metavar="P.ktrace.json", help="what the program ran in the kernel"
     )
+    wishes.add_series(parser)
     parser.add_argument(
         "--budget",
         type=int,
@@ -49,6 +51,7 @@ def execute(options: argparse.Namespace) -> int:
     output = options.output or Path(f"{program.read(options.folder).name}.kadence")
     wish = Wish(
         target=host.choose(options.target, always_told=True),
+        series=options.series,
         trace=options.trace,
         budget=options.budget,
         force=options.force,

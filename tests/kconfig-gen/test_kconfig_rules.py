@@ -326,3 +326,8 @@ def test_a_plan_with_broken_needs_is_refused(write_plan: object, broken: dict[st
     assert callable(write_plan)
     with pytest.raises(Exception, match="does not say what the program needs"):
         read_needs(write_plan(**broken))
+
+
+def test_the_command_that_builds_a_kernel_names_its_series() -> None:
+    assert BuildRequest(series="7.3").command()[-2:] == ["--series", "7.3"]
+    assert BuildRequest(source=Path("tree")).command()[-2:] == ["--source", "tree"]

@@ -5,7 +5,6 @@ import argparse
 import shlex
 from pathlib import Path
 
-from kadence.kconfig import series
 from kadence.kconfig.build import BuildRequest, build
 from kadence.kconfig.request import (
     GENERIC,
@@ -33,7 +32,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for name, summary in KINDS.items():
         kind.add_argument(f"--{name}", action="store_const", dest="kind", const=name, help=summary)
     parser.add_argument("--source", type=Path, metavar="DIR", help="a kernel tree of your own")
-    parser.add_argument("--series", default=series.DEFAULT, help="kernel series")
     parser.add_argument("--hz", type=int, help="tick rate (default: the target's)")
     wishes.add(parser)
 

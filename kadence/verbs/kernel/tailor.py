@@ -36,6 +36,7 @@ def execute(options: argparse.Namespace) -> int:
     pipeline.claim(places.output, described.folder)
     wish = Wish(
         target=options.target,
+        series=options.series,
         trace=options.trace,
         budget=options.budget,
         mitigations=options.mitigations,

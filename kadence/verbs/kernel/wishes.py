@@ -5,12 +5,13 @@ import argparse
 from pathlib import Path
 
 from kadence.errors import UsageError
-from kadence.kconfig import targets
+from kadence.kconfig import series, targets
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """`target`, `trace`, `mitigations` and `overrides`."""
+    """`target`, `series`, `trace`, `mitigations` and `overrides`."""
     parser.add_argument("--target", default=targets.DEFAULT, help="what it is to run on")
+    add_series(parser)
     parser.add_argument("--trace", type=Path, metavar="P.ktrace.json", help="what the program ran")
     parser.add_argument(
         "--mitigations",
@@ -25,6 +26,16 @@ def add(parser: argparse.ArgumentParser) -> None:
         dest="overrides",
         metavar="SYMBOL=VALUE",
         help="a symbol above all rules (may be repeated)",
+    )
+
+
+def add_series(parser: argparse.ArgumentParser) -> None:
+    """`series`, for who has a kernel's other words already."""
+    parser.add_argument(
+        "--series",
+        default=series.DEFAULT,
+        metavar="SERIES",
+        help=f"kernel series: {', '.join(series.known())} (%(default)s)",
     )
 
 
