@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+
+# ROUNDS=2 makes it shorter.
+.PHONY: bench-series
+bench-series: build series-7.3 $(STAMPS)/minimap2-packages ## User-Mode Linux 6.12 and 7.3, one and two processors, ptrace and seccomp
+	$(PYTHON) bench/series.py $(if $(ROUNDS),--rounds $(ROUNDS))
