@@ -13,6 +13,7 @@
 #ifndef _KADAPT_COMPAT_H
 #define _KADAPT_COMPAT_H
 
+#include <linux/fs.h>
 #include <linux/hrtimer.h>
 #include <linux/kconfig.h>
 #include <linux/math64.h>
@@ -69,6 +70,31 @@ static inline bool compat_passes_credentials(const struct socket *socket)
 	return sk_may_scm_recv(socket->sk) && socket->sk->sk_scm_credentials;
 #endif
 }
+
+/*
+ * fs/locks.c: who gives a lease used to look for others who have the file open,
+ * and now whoever manages it must. This looks as it did and does for fcntl(2).
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
+#define COMPAT_OPEN_CONFLICT
+#else
+static inline int compat_open_conflict(struct file *file, int type)
+{
+	struct inode *inode = file_inode(file);
+	bool writes = file->f_mode & FMODE_WRITE;
+	bool reads = !writes && file->f_mode & FMODE_READ;
+
+	if (type == F_RDLCK)
+		return inode_is_open_for_write(inode) ? -EAGAIN : 0;
+	if (type == F_WRLCK &&
+	    (atomic_read(&inode->i_writecount) != writes ||
+	     atomic_read(&inode->i_readcount) != reads))
+		return -EAGAIN;
+	return 0;
+}
+
+#define COMPAT_OPEN_CONFLICT .lm_open_conflict = compat_open_conflict,
+#endif
 
 /*
  * linux/sched/user.h: the count of a user's pinned pages is there for whom the

@@ -8,6 +8,7 @@
 #include <linux/fs.h>
 #include <linux/mount.h>
 
+#include "compat.h"
 #include "lease.h"
 
 typedef int (*set_function)(struct file *file, int type,
@@ -25,6 +26,7 @@ static bool lease_broken(struct file_lease *broken)
 static const struct lease_manager_operations lease_operations = {
 	.lm_break = lease_broken,
 	.lm_change = lease_modify,
+	COMPAT_OPEN_CONFLICT
 };
 
 /*
