@@ -36,8 +36,11 @@
 #define CONFIG_KADAPT_QUANTUM_MAX_MS 100
 #endif
 
+/* Series before 7.3, of which 6.12 is the newest. */
+#define COMPAT_IS_OLD (LINUX_VERSION_MAJOR < 7)
+
 /* What later series call otherwise has its later name. */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+#if COMPAT_IS_OLD
 static inline void
 hrtimer_setup(struct hrtimer *timer,
 	      enum hrtimer_restart (*function)(struct hrtimer *timer),
@@ -52,7 +55,7 @@ hrtimer_setup(struct hrtimer *timer,
 #define timer_container_of from_timer
 #endif
 
-#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
+#if COMPAT_IS_OLD
 static inline void zap_special_vma_range(struct vm_area_struct *vma,
 					 unsigned long address,
 					 unsigned long size)
@@ -64,7 +67,7 @@ static inline void zap_special_vma_range(struct vm_area_struct *vma,
 /* Does the receiver of this socket ask to be told who sends? */
 static inline bool compat_passes_credentials(const struct socket *socket)
 {
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
+#if COMPAT_IS_OLD
 	return test_bit(SOCK_PASSCRED, &socket->flags);
 #else
 	return sk_may_scm_recv(socket->sk) && socket->sk->sk_scm_credentials;
@@ -75,7 +78,7 @@ static inline bool compat_passes_credentials(const struct socket *socket)
  * fs/locks.c: who gives a lease used to look for others who have the file open,
  * and now whoever manages it must. This looks as it did and does for fcntl(2).
  */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
+#if COMPAT_IS_OLD
 #define COMPAT_OPEN_CONFLICT
 #else
 static inline int compat_open_conflict(struct file *file, int type)

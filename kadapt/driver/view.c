@@ -97,7 +97,8 @@ static void unmap(struct kadapt_view *view)
 	mutex_lock(&view->lock);
 	if (vma)
 		zap_special_vma_range(vma, data_address(vma),
-			     (unsigned long)view->capacity << PAGE_SHIFT);
+				      (unsigned long)view->capacity
+				      << PAGE_SHIFT);
 	put_pages(view);
 	view->has_zeros = false;
 	mutex_unlock(&view->lock);
@@ -223,7 +224,8 @@ static int map_pages(struct kadapt_view *view, struct vm_area_struct *vma)
 	/* Nothing is mapped where a page goes. */
 	if (view->has_zeros)
 		zap_special_vma_range(vma, data_address(vma),
-			     (unsigned long)view->capacity << PAGE_SHIFT);
+				      (unsigned long)view->capacity
+				      << PAGE_SHIFT);
 	view->has_zeros = false;
 	if (!view->count)
 		return 0;
