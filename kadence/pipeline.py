@@ -85,7 +85,7 @@ def prepare(described: Program, places: Places, stages: Stages, wish: Wish) -> P
     adapted_key = line.built(ADAPTED, source_key, places.artefact("plan.json"), plan_key)
     kernels, proof = _kernels(described, places, wish, f"{plain_key} {adapted_key}")
     ids = [kernel.id for kernel in kernels.values()]
-    key = " ".join([plain_key, adapted_key, *ids, repr(proof), str(_at_once(places))])
+    key = " ".join([plain_key, adapted_key, *ids, repr(proof), str(_at_once(places, wish.target))])
     return Prepared(described, places, kernels, proof, key)
 
 
@@ -271,8 +271,8 @@ def _kernels(
             program=described,
             folders={mode: places.build(mode) for mode in (PLAIN, ADAPTED)},
             scratch=places.output / "proof",
-            key=_proof_key(described, generic, f"{builds_key} {_at_once(places)}"),
-            tasks=tasks.of_plan(places.artefact("plan.json")),
+            key=_proof_key(described, generic, f"{builds_key} {_at_once(places, wish.target)}"),
+            tasks=tasks.of_plan(places.artefact("plan.json"), wish.target),
         ),
         budget=wish.budget,
         command=["kadence", "kernel", "tailor", str(described.folder), *request.options()],
@@ -283,9 +283,9 @@ def _kernels(
     return kernels, tailored.proof
 
 
-def _at_once(places: Places) -> int:
+def _at_once(places: Places, target: str) -> int:
     """Tasks of the program that a guest on this machine can run at once."""
-    return min(tasks.of_plan(places.artefact("plan.json")), processors.usable())
+    return min(tasks.of_plan(places.artefact("plan.json"), target), processors.usable())
 
 
 def _proof_key(described: Program, generic: Kernel, builds_key: str) -> str:

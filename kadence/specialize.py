@@ -83,13 +83,14 @@ def _measuring_code() -> Iterable[str]:
 def _measure(prepared: Prepared, rounds: int, command: list[str]) -> None:
     scratch = prepared.places.output / "scratch"
     scratch.mkdir(exist_ok=True)
+    target = prepared.kernels[GENERIC].target
     bench = Bench(
         program=prepared.program,
         folders={mode: prepared.places.build(mode) for mode in (PLAIN, ADAPTED)},
         images={kind: kernel.image for kind, kernel in prepared.kernels.items()},
         scratch=scratch,
-        target=prepared.kernels[GENERIC].target,
-        tasks=tasks.of_plan(prepared.places.artefact("plan.json")),
+        target=target,
+        tasks=tasks.of_plan(prepared.places.artefact("plan.json"), target),
     )
     around = Neighbours()
     found = measure.measure(bench, rounds)
@@ -102,8 +103,8 @@ def _measure(prepared: Prepared, rounds: int, command: list[str]) -> None:
     body["tailoring"] = asdict(prepared.proof)
     body["left_out"] = left_out(prepared.kernels.get(TAILORED))
     body["kernels"] = [_kernel(prepared, kind, body["cells"]) for kind in prepared.kernels]
-    target = prepared.places.output / "report.json"
-    artefact.write(target, artefact.REPORT, phases["build_id"], command, body)
+    place = prepared.places.output / "report.json"
+    artefact.write(place, artefact.REPORT, phases["build_id"], command, body)
 
 
 def notes(proved: Proof, target: str = boot.Request.target) -> list[str]:

@@ -10,14 +10,19 @@ from kadence.errors import ArtefactError
 # More than any machine has processors: a plan of before says that there are several, not how many.
 MANY = 1 << 16
 OPENMP = "OMP_NUM_THREADS"
+# Targets on which the threads of one process run at once. On User-Mode Linux they take turns,
+# whatever its processors, and a thread that spins on one keeps the others waiting.
+THREADS_AT_ONCE = frozenset({"x86_64"})
 
 
-def of_plan(plan: Path | None) -> int:
-    """Threads and processes of the run that was profiled; 1 without a plan, or where nobody saw."""
+def of_plan(plan: Path | None, target: str) -> int:
+    """Tasks of the profiled run that the target can run at once; 1 where nobody saw."""
     if plan is None:
         return 1
     needs = artefact.read(plan, artefact.PLAN).get("needs") or {}
     try:
+        if needs.get("threads") and target not in THREADS_AT_ONCE:
+            return 1
         several = needs.get("threads") or needs.get("processes")
         return max(int(needs.get("tasks", MANY if several else 1)), 1)
     except (AttributeError, TypeError, ValueError) as error:
@@ -26,7 +31,9 @@ def of_plan(plan: Path | None) -> int:
         ) from error
 
 
-def of_environment(environment: Mapping[str, str]) -> int:
+def of_environment(environment: Mapping[str, str], target: str) -> int:
     """What OpenMP is told to use; of a list, which is for nested regions, the outermost."""
+    if target not in THREADS_AT_ONCE:
+        return 1
     outermost = environment.get(OPENMP, "").partition(",")[0].strip()
     return max(int(outermost), 1) if outermost.isdecimal() else 1

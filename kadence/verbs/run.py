@@ -96,7 +96,10 @@ def execute(options: argparse.Namespace) -> int:
 def _processors(request: boot.Request, options: argparse.Namespace) -> int:
     """As many as were asked for; more than the machine has are allowed, and told."""
     if options.cpus is None:
-        wanted = max(tasks.of_plan(options.plan), tasks.of_environment(os.environ))
+        wanted = max(
+            tasks.of_plan(options.plan, request.target),
+            tasks.of_environment(os.environ, request.target),
+        )
         return processors.granted(request, wanted)
     processors.check(replace(request, processors=options.cpus))
     if options.cpus > processors.usable():

@@ -113,28 +113,37 @@ def test_default_is_what_tasks_kernel_and_machine_allow(
     [("", 1), ("1", 1), ("8", 8), (" 4 ", 4), ("4,2", 4), ("0", 1), ("-3", 1), ("many", 1)],
 )
 def test_tasks_of_the_environment(text: str, expected: int) -> None:
-    assert tasks.of_environment({"OMP_NUM_THREADS": text}) == expected
+    assert tasks.of_environment({"OMP_NUM_THREADS": text}, X86_64) == expected
+    assert tasks.of_environment({"OMP_NUM_THREADS": text}, "um") == 1
 
 
 @pytest.mark.parametrize(
-    ("needs", "expected"),
+    ("needs", "expected", "on_um"),
     [
-        ({}, 1),
-        ({"tasks": 3, "threads": True}, 3),
-        ({"threads": True}, tasks.MANY),
-        ({"processes": True}, tasks.MANY),
+        ({}, 1, 1),
+        ({"tasks": 3, "threads": True}, 3, 1),
+        ({"threads": True}, tasks.MANY, 1),
+        ({"tasks": 3, "processes": True}, 3, 3),
+        ({"processes": True}, tasks.MANY, tasks.MANY),
     ],
 )
 def test_tasks_of_a_plan(
-    make_plan: Callable[..., Path], tmp_path: Path, needs: dict[str, Any], expected: int
+    make_plan: Callable[..., Path],
+    tmp_path: Path,
+    needs: dict[str, Any],
+    expected: int,
+    on_um: int,
 ) -> None:
-    assert tasks.of_plan(make_plan(tmp_path / "p.plan.json", **needs)) == expected
+    """On User-Mode Linux threads of one process take turns."""
+    plan = make_plan(tmp_path / "p.plan.json", **needs)
+    assert tasks.of_plan(plan, X86_64) == expected
+    assert tasks.of_plan(plan, "um") == on_um
 
 
 def test_plan_whose_needs_nobody_saw(make_plan: Callable[..., Path], tmp_path: Path) -> None:
     plan = make_plan(tmp_path / "p.plan.json")
     plan.write_text(json.dumps(json.loads(plan.read_text()) | {"needs": None}))
-    assert tasks.of_plan(plan) == 1
+    assert tasks.of_plan(plan, X86_64) == 1
 
 
 @pytest.mark.parametrize("wrong", ["two", None, [2]])
@@ -142,7 +151,7 @@ def test_plan_that_counts_no_tasks(
     make_plan: Callable[..., Path], tmp_path: Path, wrong: object
 ) -> None:
     with pytest.raises(ArtefactError, match="how many tasks"):
-        tasks.of_plan(make_plan(tmp_path / "p.plan.json", tasks=wrong))
+        tasks.of_plan(make_plan(tmp_path / "p.plan.json", tasks=wrong), X86_64)
 
 
 def test_each_number_of_processors_is_probed(
