@@ -19,8 +19,14 @@ CXX12 := g++-12
 FC12 := gfortran-12
 CFLAGS_STRICT := -O2 -g -Wall -Wextra -Werror
 
-# What `make build` makes; the folders' build.mk append to it.
+# What is built, by who needs it; the folders' build.mk append to these lists. `make build` makes what
+# profiling, compiling, building kernels and running take, and no more: the rest is built when somebody
+# asks for what uses it. kadence/parts.toml names the same lists to who misses a file.
 BUILD_TARGETS :=
+LAB_TARGETS :=
+SLURM_TARGETS :=
+EXAMPLE_TARGETS :=
+BENCH_TARGETS :=
 
 .PHONY: help
 help: ## list the targets
@@ -38,27 +44,61 @@ $(STAMPS)/packages: requirements/debian.txt
 $(STAMPS)/test-packages: requirements/debian-test.txt $(STAMPS)/packages
 	@$(call install_packages,$<)
 
+# Of the packages' modules few are ever imported; those are compiled then.
+PIP_INSTALL := $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-compile
+
 $(STAMPS)/python: requirements/python.lock pyproject.toml $(STAMPS)/packages
+	@echo 'Python environment: installing $$(grep -c == $<) packages into $(VENV)'
 	@test -x $(PYTHON) || $(SYSTEM_PYTHON) -m venv $(VENV)
-	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
-	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(PIP_INSTALL) --require-hashes -r $<
+	@$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@mkdir -p $(@D) && touch $@
+
+$(STAMPS)/checks: requirements/checks.lock $(STAMPS)/python
+	@$(PIP_INSTALL) --require-hashes -r $<
+	@touch $@
 
 .PHONY: deps
 deps: $(STAMPS)/packages $(STAMPS)/python ## install what is needed: Debian packages and the Python environment
 
 .PHONY: test-deps
-test-deps: deps $(STAMPS)/test-packages
+test-deps: deps $(STAMPS)/test-packages $(STAMPS)/checks
 
 include $(wildcard */build.mk bench/*.mk tests/*.mk)
 
-# A second make reads the parts anew once the packages they ask the compiler about are there.
+# $(call make_parts,FILES): by a second make, which reads the parts anew once the packages that they
+# ask the compiler about are there, and has as many jobs as there are processors, if the caller did not
+# say how many. One more, as the first one often waits for a package registry.
+JOBS = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell echo $$(($$(nproc) + 1))))
+define make_parts
+	@+$(MAKE) --no-print-directory $(JOBS) parts PARTS='$(1)'
+endef
+
+.PHONY: parts
+parts: $(PARTS)
+
 .PHONY: build
-build: deps ## build the profiler, the compiler plugin, libkadapt and the guest's init
-	@$(MAKE) --no-print-directory build-all
+build: $(STAMPS)/packages ## what profiling, compiling, building kernels and running need
+	$(call make_parts,$(STAMPS)/python $(BUILD_TARGETS))
+
+.PHONY: build-lab
+build-lab: build ## what `kadence lab` and `kadence kernel diff --measure` need
+	$(call make_parts,$(LAB_TARGETS))
+
+.PHONY: build-slurm
+build-slurm: build ## Slurm's plugin and the nodes' tool
+	$(call make_parts,$(SLURM_TARGETS))
+
+.PHONY: build-examples
+build-examples: build ## the examples, built without any help of ours
+	$(call make_parts,$(EXAMPLE_TARGETS))
+
+.PHONY: build-bench
+build-bench: build ## the programs of the benchmarks, the lab's and the examples
+	$(call make_parts,$(LAB_TARGETS) $(EXAMPLE_TARGETS) $(BENCH_TARGETS))
 
 .PHONY: build-all
-build-all: $(BUILD_TARGETS)
+build-all: build-bench build-slurm ## all of that
 
 PYTEST := $(PYTHON) -m pytest
 # Two at most: each may have a guest of 1 GB and a build of a kernel on all processors.
@@ -66,25 +106,25 @@ WORKERS ?= $(shell n=$$(nproc); echo $$((n < 2 ? n : 2)))
 SHARED := -n $(WORKERS) --no-loadscope-reorder
 
 .PHONY: test
-test: build test-deps ## set up all that is needed, then run every test
+test: build-all test-deps ## set up all that is needed, then run every test
 	$(PYTEST) $(SHARED) -m 'not full and not torture and not soak' $(PYTEST_ARGUMENTS)
 
 .PHONY: test-full
-test-full: build test-deps ## the tests that are too long for `make test`, too
+test-full: build-all test-deps ## the tests that are too long for `make test`, too
 	$(PYTEST) -m 'not torture and not soak' $(PYTEST_ARGUMENTS)
 
 .PHONY: bench
 bench: bench-profiler bench-profiler-distance bench-phases bench-view bench-inputs bench-quantum bench-lab bench-io bench-send bench-kernel bench-io-programs bench-memory bench-slurm ## every benchmark
 
 .PHONY: lock
-lock: deps ## pin the newest versions of what requirements/python.in names
+lock: deps ## pin the newest versions of what requirements/*.in name
 	@$(SYSTEM_PYTHON) -m venv $(BUILD)/lock && $(BUILD)/lock/bin/pip -q install pip-tools
-	@$(BUILD)/lock/bin/pip-compile -q --upgrade --allow-unsafe --generate-hashes --no-header \
-		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
-		-o requirements/python.lock requirements/python.in
+	@for file in python checks; do $(BUILD)/lock/bin/pip-compile -q --upgrade --allow-unsafe \
+		--generate-hashes --no-header --no-emit-index-url --no-emit-find-links \
+		--no-emit-trusted-host -o requirements/$$file.lock requirements/$$file.in; done
 
 .PHONY: install
-install: build ## install below PREFIX (default /usr/local)
+install: build build-lab build-slurm ## install below PREFIX (default /usr/local)
 	@tools/install "$(DESTDIR)$(PREFIX)"
 
 .PHONY: clean

@@ -2,10 +2,10 @@
 
 # ONLY=EXPRESSION chooses records by place and size, as in ONLY='file|tcp.*256'.
 .PHONY: bench-io
-bench-io: build ## records of 16 to 1,024 bytes to files, pipes and sockets, by a ring and otherwise
+bench-io: build-bench ## records of 16 to 1,024 bytes to files, pipes and sockets, by a ring and otherwise
 	$(PYTHON) bench/io_records.py $(if $(ONLY),--only '$(ONLY)')
 
 # ONLY=EXPRESSION chooses programs by name.
 .PHONY: bench-io-programs
-bench-io-programs: build ## whole programs through I/O paths: heat, ring and minimap2, plain beside adapted
+bench-io-programs: build-bench ## whole programs through I/O paths: heat, ring and minimap2, plain beside adapted
 	$(PYTHON) bench/io_programs.py $(if $(ONLY),--only '$(ONLY)')

@@ -2,7 +2,7 @@
 # The lab: kernel operations counted in instructions. Static, for any guest may run them.
 LAB := $(BUILD)/bench/lab/lab
 LAB_CFLAGS := $(CFLAGS_STRICT) -D_GNU_SOURCE -static
-BUILD_TARGETS += $(LAB)
+LAB_TARGETS += $(LAB)
 
 $(LAB): $(wildcard bench/lab/*.[ch]) kadence/lab/mount.c kadence/lab/mount.h kadapt/uapi/kadapt.h
 	@mkdir -p $(@D)
@@ -10,14 +10,14 @@ $(LAB): $(wildcard bench/lab/*.[ch]) kadence/lab/mount.c kadence/lab/mount.h kad
 
 # The same as an adapted program, by default and with --io=strict; not static, as libkadapt
 # interposes on the C library; and the plain one to set beside them.
-BUILD_TARGETS += $(BUILD)/bench/lab/lab-dynamic
+BENCH_TARGETS += $(BUILD)/bench/lab/lab-dynamic
 $(BUILD)/bench/lab/lab-dynamic: $(wildcard bench/lab/*.[ch]) kadence/lab/mount.c kadence/lab/mount.h \
 		kadapt/uapi/kadapt.h
 	@mkdir -p $(@D)
 	$(CC12) $(filter-out -static,$(LAB_CFLAGS)) -Ikadapt/uapi -Ikadence/lab -o $@ $(filter %.c,$^)
 
 LAB_ADAPTED := $(BUILD)/bench/lab/lab-adapted $(BUILD)/bench/lab/lab-strict
-BUILD_TARGETS += $(LAB_ADAPTED)
+BENCH_TARGETS += $(LAB_ADAPTED)
 $(BUILD)/bench/lab/lab-adapted: LAB_PLAN := KADAPT_PLAN_IO
 $(BUILD)/bench/lab/lab-strict: LAB_PLAN := KADAPT_PLAN_IO|KADAPT_PLAN_STRICT
 
@@ -29,5 +29,5 @@ $(LAB_ADAPTED): $(wildcard bench/lab/*.[ch]) kadence/lab/mount.c kadence/lab/mou
 
 # ONLY=EXPRESSION chooses operations by name, as in ONLY='tcp|write'.
 .PHONY: bench-lab
-bench-lab: build ## kernel paths counted in instructions: Debian's cloud kernel beside a tailored one
+bench-lab: build-bench ## kernel paths counted in instructions: Debian's cloud kernel beside a tailored one
 	$(PYTHON) bench/lab.py $(if $(KERNEL),--kernel '$(KERNEL)') $(if $(ONLY),--only '$(ONLY)')

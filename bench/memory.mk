@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 TOUCH := $(BUILD)/bench/memory/touch
-BUILD_TARGETS += $(TOUCH)
+BENCH_TARGETS += $(TOUCH)
 
 $(TOUCH): bench/memory/touch.c kadapt/uapi/kadapt.h
 	@mkdir -p $(@D)
@@ -9,5 +9,5 @@ $(TOUCH): bench/memory/touch.c kadapt/uapi/kadapt.h
 # ONLY=EXPRESSION chooses parts: touch, programs by name, lab (a page there) and lab with a program's
 # name, as in ONLY='touch|^fft' or ONLY=lab.
 .PHONY: bench-memory
-bench-memory: build $(STAMPS)/minimap2-packages ## page faults, peak memory and time where memory is planned, beside unadapted
+bench-memory: build-bench $(STAMPS)/minimap2-packages ## page faults, peak memory and time where memory is planned, beside unadapted
 	$(PYTHON) bench/memory.py $(if $(ONLY),--only '$(ONLY)')

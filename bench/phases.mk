@@ -2,5 +2,5 @@
 
 # SIZES='1000 100000' chooses how many intervals, ONLY='heat|ring' programs by name.
 .PHONY: bench-phases
-bench-phases: build ## how good phases are and what finding them costs, beside SimPoint's method
+bench-phases: build-bench ## how good phases are and what finding them costs, beside SimPoint's method
 	$(PYTHON) bench/phases.py $(if $(SIZES),--sizes $(SIZES)) $(if $(ONLY),--only '$(ONLY)')

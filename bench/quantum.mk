@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Table 1 of the application-specific Linux paper: bench/quantum.py.
 QUANTUM := $(BUILD)/bench/quantum
-BUILD_TARGETS += $(QUANTUM)
+BENCH_TARGETS += $(QUANTUM)
 
 $(QUANTUM): bench/quantum/quantum.c bench/quantum/fibonacci.c bench/quantum/lu.c \
 		bench/quantum/tasks.h kadapt/uapi/kadapt.h
@@ -11,5 +11,5 @@ $(QUANTUM): bench/quantum/quantum.c bench/quantum/fibonacci.c bench/quantum/lu.c
 # A run lasts at least SECONDS_PER_RUN; FULL=1 asks for the whole matrix, ONLY=EXPRESSION for its
 # lines of that name, as in FULL=1 ONLY='2 processes, HZ=1000'.
 .PHONY: bench-quantum
-bench-quantum: build ## the paper's Table 1: 5-second quanta against the default (FULL=1: every case)
+bench-quantum: build-bench ## the paper's Table 1: 5-second quanta against the default (FULL=1: every case)
 	$(PYTHON) bench/quantum.py $(if $(SECONDS_PER_RUN),--seconds $(SECONDS_PER_RUN)) $(if $(FULL),--full) $(if $(ONLY),--only '$(ONLY)')

@@ -2,7 +2,7 @@
 # Figure 3 of the application-specific Linux paper: bench/send.py.
 SENDERS := $(patsubst %,$(BUILD)/bench/send/send-%,plain ring batch)
 SEND_CFLAGS := $(CFLAGS_STRICT) -D_GNU_SOURCE -Ikadapt/uapi -Ikadapt/lib -Ibench/lab
-BUILD_TARGETS += $(SENDERS)
+BENCH_TARGETS += $(SENDERS)
 
 SEND_SOURCES := bench/send/main.c bench/send/send.h bench/lab/loopback.c bench/lab/loopback.h
 
@@ -17,5 +17,5 @@ $(BUILD)/bench/send/send-%: $(SEND_SOURCES) bench/send/pieces_%.c bench/send/pla
 
 # ROUNDS changes how often each transfer is made.
 .PHONY: bench-send
-bench-send: build ## the paper's Figure 3: total send time by the size of a send
+bench-send: build-bench ## the paper's Figure 3: total send time by the size of a send
 	$(PYTHON) bench/send.py $(if $(ROUNDS),--rounds $(ROUNDS))

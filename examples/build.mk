@@ -3,7 +3,7 @@
 EXAMPLE_PROGRAMS := $(BUILD)/examples/heat/heat $(BUILD)/examples/heat-openmp/heat-openmp \
 	$(BUILD)/examples/lu/lu $(BUILD)/examples/ring/ring \
 	$(BUILD)/examples/fft/fft
-BUILD_TARGETS += $(EXAMPLE_PROGRAMS)
+EXAMPLE_TARGETS += $(EXAMPLE_PROGRAMS)
 
 define EXAMPLE_RULE
 $(BUILD)/examples/$(1)/$(1): examples/$(1)/$(2) examples/$(1)/Makefile

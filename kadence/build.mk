@@ -3,7 +3,7 @@
 SETTLE := $(BUILD)/kadence/settle
 LAB_INIT := $(BUILD)/kadence/lab-init
 LAB_GUEST_CFLAGS := $(CFLAGS_STRICT) -D_GNU_SOURCE -static
-BUILD_TARGETS += $(SETTLE) $(LAB_INIT)
+LAB_TARGETS += $(SETTLE) $(LAB_INIT)
 
 # What runs programs on this machine's own kernel and says what they took.
 USAGE := $(BUILD)/kadence/usage

@@ -2,6 +2,7 @@
 """Where the built and shipped parts are: the same layout in a checkout and when installed."""
 
 import os
+import tomllib
 from pathlib import Path
 
 from kadence.errors import ToolError
@@ -17,8 +18,17 @@ def built(relative: str) -> Path:
     """A built file below `build/`; its absence is an error that says how to build it."""
     path = home() / "build" / relative
     if not path.exists():
-        raise ToolError(f"{path} is missing; run `make build` in {home()}")
+        raise ToolError(f"{path} is missing; run `make {target_of(relative)}` in {home()}")
     return path
+
+
+def target_of(relative: str) -> str:
+    """The target of the Makefile's that brings a file below `build/`."""
+    rows = tomllib.loads((Path(__file__).parent / "parts.toml").read_text(encoding="utf-8"))
+    for row in rows["part"]:
+        if any(relative == file or relative.startswith(f"{file}/") for file in row["files"]):
+            return str(row["target"])
+    return "build"
 
 
 def cache_directory() -> Path:

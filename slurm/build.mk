@@ -8,7 +8,7 @@ SLURM_PLUGIN := $(BUILD)/slurm/kadence.so
 
 slurm_node_objects := $(patsubst slurm/node/%.cc,$(BUILD)/objects/slurm/%.o,$(wildcard slurm/node/*.cc))
 
-BUILD_TARGETS += $(SLURM_NODE) $(SLURM_STEP) $(SLURM_PLUGIN)
+SLURM_TARGETS += $(SLURM_NODE) $(SLURM_STEP) $(SLURM_PLUGIN)
 
 $(BUILD)/objects/slurm/%.o: slurm/node/%.cc $(wildcard slurm/node/*.h) kadapt/uapi/kadapt.h
 	@mkdir -p $(@D)

@@ -4,6 +4,6 @@
 # calls and a quarter of the rounds. ONLY=EXPRESSION chooses kernels and cases, as in ONLY='race'.
 
 .PHONY: soak
-soak: build test-deps ## kills, faults and fuzzed calls in full, and on KASAN and KCSAN kernels (hours)
+soak: build-all test-deps ## kills, faults and fuzzed calls in full, and on KASAN and KCSAN kernels (hours)
 	KADENCE_SOAK='$(KILLS):$(CALLS):$(ROUNDS)' $(PYTEST) -m soak -rA -s $(if $(ONLY),-k '$(ONLY)') \
 		tests/kadapt

@@ -4,7 +4,7 @@
 TORTURE_RESULTS := docs/results/torture.txt
 
 .PHONY: test-torture
-test-torture: build test-deps ## GCC's torture suite with markers everywhere (about 15 minutes)
+test-torture: build-all test-deps ## GCC's torture suite with markers everywhere (about 15 minutes)
 	@mkdir -p $(dir $(TORTURE_RESULTS))
 	@{ echo "date: $$(date -u +%F)"; \
 	   echo "machine: $$(nproc) processors, $$(uname -srm), $$($(CC12) --version | head -n 1)"; \

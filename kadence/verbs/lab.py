@@ -5,7 +5,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from kadence import artefact
+from kadence import artefact, resources
 from kadence.boot.memory import parse_size
 from kadence.boot.processors import IN_LAB
 from kadence.errors import UsageError
@@ -42,6 +42,7 @@ def execute(options: argparse.Namespace) -> int:
         raise UsageError(IN_LAB)
     if options.timeout is not None and not options.timeout > 0:
         raise UsageError(f"{options.timeout:g} seconds are no time; give --timeout more than 0")
+    resources.built("kadence/settle")  # missed now rather than after a kernel was built
     memory = parse_size(options.mem) if options.mem else MEMORY_BYTES
     guest = find(options.kernel, options.plan, options.trace, memory)
     reading = run(guest, command, timeout_seconds=options.timeout, stand_in=True)
