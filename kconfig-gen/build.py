@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from kadence import artefact, resources
-from kadence.kconfig import commands, identity, image, locks, source, store
+from kadence.kconfig import commands, identity, image, locks, rehearsal, source, store
 from kadence.kconfig.configure import configure, lost, make, values
 from kadence.kconfig.identity import Inputs
 from kadence.kconfig.kconfig_files import definitions
@@ -34,12 +34,24 @@ def build(request: BuildRequest) -> Kernel:
 
 def build_inputs(inputs: Inputs) -> Kernel:
     """The same for what was gathered already."""
-    with locks.exclusive(store.folder() / f".{inputs.id}.lock", f"kernel {inputs.id}"):
+    lock = store.folder() / f".{inputs.id}.lock"
+    with locks.exclusive(lock, f"kernel {inputs.id}", note(inputs)):
+        note(inputs).unlink(missing_ok=True)
         _remove_remains(inputs.id)
         if not store.is_whole(inputs.id):
             store.remove(inputs.id)
             _build(inputs)
     return store.load(inputs.id)
+
+
+def title(inputs: Inputs) -> str:
+    """What is being built, as progress names it."""
+    return f"{inputs.request.kind} kernel {inputs.id}"
+
+
+def note(inputs: Inputs) -> Path:
+    """The file that says how far the build is, while there is one."""
+    return resources.cache_directory() / "logs" / f"{inputs.id}.progress"
 
 
 def _remove_remains(identifier: str) -> None:
@@ -70,18 +82,24 @@ def _build(inputs: Inputs) -> None:
 
 
 def _build_logged(inputs: Inputs, log: Path, began: float) -> None:
-    with Progress(f"{inputs.request.kind} kernel {inputs.id}") as progress:
+    with Progress(title(inputs), note(inputs)) as progress:
         progress.say("preparing the source")
         tree = source.prepare(inputs.origin, inputs.patches, log)
         commands.require_space(tree, inputs.target.build_bytes)
         with _build_folder(tree, inputs.id) as folder:
             progress.say("configuring")
             configure(inputs, tree, folder, log)
+            progress.say("counting what there is to compile")
+            progress.expect(*rehearsal.files_to_compile(inputs, tree, folder))
             jobs = f"-j{len(os.sched_getaffinity(0))}"
             goal = make(inputs, folder, jobs, inputs.target.image_goal)
             commands.run(goal, tree, log, on_line=progress.compiled)
             progress.say("storing")
-            _store(inputs, tree, folder, log, time.monotonic() - began)
+            figures = {
+                "files_compiled": progress.files,
+                "build_seconds": round(time.monotonic() - began, 1),
+            }
+            _store(inputs, tree, folder, log, figures)
 
 
 @contextmanager
@@ -98,7 +116,7 @@ def _build_folder(tree: Path, identifier: str) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _store(inputs: Inputs, tree: Path, folder: Path, log: Path, seconds: float) -> None:
+def _store(inputs: Inputs, tree: Path, folder: Path, log: Path, figures: dict[str, float]) -> None:
     """Gather what the store keeps and give it the final name in one step."""
     temporary = Path(tempfile.mkdtemp(prefix=f".new-{inputs.id}-", dir=store.folder()))
     try:
@@ -107,7 +125,7 @@ def _store(inputs: Inputs, tree: Path, folder: Path, log: Path, seconds: float) 
         shutil.copyfile(folder / "fragment.config", temporary / store.FRAGMENT)
         body = _manifest(inputs, folder, temporary) | {
             "symbols_chosen": _chosen(inputs, tree, temporary / store.CONFIG),
-            "build_seconds": round(seconds, 1),
+            **figures,
         }
         command = inputs.request.command()
         artefact.write(temporary / store.MANIFEST, artefact.KERNEL, None, command, body)

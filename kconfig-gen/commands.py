@@ -88,32 +88,45 @@ def run(
     on_line: Callable[[str], None] | None = None,
 ) -> None:
     """Run a command with its output appended to `log`; failure is one sentence."""
-    # setpriv has make stopped when this process is killed and can't do so itself.
-    command = ["setpriv", "--pdeathsig", "TERM", *argv]
     with log.open("a", encoding="utf-8") as sink:
         sink.write(f"$ {' '.join(argv)}\n")
-        process = subprocess.Popen(
-            command,
-            cwd=directory,
-            env=environment() | dict(extra or {}),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            process_group=0,
-        )
-        try:
-            assert process.stdout is not None
-            for line in process.stdout:
-                sink.write(line)
-                if on_line is not None:
-                    on_line(line)
-            status = process.wait()
-        finally:
-            _stop(process)
+
+        def take(line: str) -> None:
+            sink.write(line)
+            if on_line is not None:
+                on_line(line)
+
+        status = listen(argv, directory, take, extra)
     if status != 0:
         raise _failure(argv, status, log)
+
+
+def listen(
+    argv: Sequence[str],
+    directory: Path,
+    take: Callable[[str], None],
+    extra: Mapping[str, str] | None = None,
+) -> int:
+    """Run a command, hand over each line that it says, and return its status."""
+    process = subprocess.Popen(
+        # setpriv has make stopped when this process is killed and can't do so itself.
+        ["setpriv", "--pdeathsig", "TERM", *argv],
+        cwd=directory,
+        env=environment() | dict(extra or {}),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        process_group=0,
+    )
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            take(line)
+        return process.wait()
+    finally:
+        _stop(process)
 
 
 def _stop(process: subprocess.Popen[str]) -> None:

@@ -6,16 +6,32 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
+
+from kadence.kconfig import progress
 
 
 @contextmanager
-def exclusive(path: Path, what: str) -> Iterator[None]:
-    """Hold the lock file `path`; the kernel drops the lock when its holder dies."""
+def exclusive(path: Path, what: str, note: Path | None = None) -> Iterator[None]:
+    """Hold the lock file `path`; the kernel drops the lock when its holder dies.
+
+    Who waits says how far the holder is where that keeps a note of it.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8") as holder:
-        try:
-            fcntl.flock(holder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _taken(holder):
             print(f"kadence: waiting for another process to finish {what}", file=sys.stderr)
-            fcntl.flock(holder, fcntl.LOCK_EX)
+            if note is not None:
+                progress.follow(what, note, lambda: _taken(holder))
+            else:
+                fcntl.flock(holder, fcntl.LOCK_EX)
         yield
+
+
+def _taken(holder: TextIO) -> bool:
+    """Whether the lock is ours now."""
+    try:
+        fcntl.flock(holder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

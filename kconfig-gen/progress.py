@@ -1,23 +1,38 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One line on a terminal that says how far a build is; nothing where nobody looks."""
+"""How far a build is: one line on a terminal, now and then a line in a log, and a note for others.
 
+The note is a file in which whoever waits for the same kernel reads what the builder would say.
+"""
+
+import contextlib
 import re
 import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
 
-COMPILED = re.compile(r"\s+(?:CC|AS|LD|AR|HOSTCC|LINK)\s+(?:\[M\]\s+)?(\S+)")
+# What make says of a file of the kernel's; programs of the build's own (HOSTCC) don't count.
+COMPILED = re.compile(r"\s+(?:CC|AS)\s+(?:\[M\]\s+)?\S+")
 WIDTH = 78
+SECONDS_BETWEEN_LINES = 10.0  # in a log
+SECONDS_BETWEEN_NOTES = 0.5
+SECONDS_BETWEEN_LOOKS = 0.2
 
 
 class Progress:
-    """Use as a context; the line is gone at the end."""
+    """Use as a context; on a terminal the line is gone at the end."""
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, note: Path | None = None) -> None:
         self.title = title
-        self.visible = sys.stderr.isatty()
+        self.note = note
+        self.terminal = sys.stderr.isatty()
         self.begun = time.monotonic()
+        self.told = self.begun
+        self.noted = 0.0
         self.files = 0
+        self.total = 0
+        self.about = ""
 
     def __enter__(self) -> "Progress":
         return self
@@ -28,21 +43,53 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self.visible:
+        if self.terminal:
             sys.stderr.write("\r\033[K")
             sys.stderr.flush()
+        if self.note is not None:
+            self.note.unlink(missing_ok=True)
 
-    def say(self, what: str) -> None:
-        """Replace the line."""
-        if self.visible:
-            seconds = int(time.monotonic() - self.begun)
-            line = f"{self.title}: {seconds // 60}:{seconds % 60:02} {what}"
-            sys.stderr.write(f"\r\033[K{line[:WIDTH]}")
-            sys.stderr.flush()
+    def expect(self, files: int, exact: bool) -> None:
+        """How many files there are to compile; 0 if nobody knows."""
+        self.total = files
+        self.about = "" if exact else "about "
 
     def compiled(self, line: str) -> None:
         """Take one line of make's output."""
-        match = COMPILED.match(line)
-        if match:
+        if COMPILED.match(line):
             self.files += 1
-            self.say(f"{self.files} files, {match[1]}")
+            # The last link compiles a table of symbols or two that nobody foresees.
+            total = f" of {self.about}{max(self.total, self.files)}" if self.total else ""
+            self.say(f"{self.files}{total} files")
+
+    def say(self, what: str) -> None:
+        """What is being done now."""
+        now = time.monotonic()
+        seconds = int(now - self.begun)
+        line = f"{self.title}: {what}, {seconds // 60}:{seconds % 60:02}"
+        if self.terminal:
+            sys.stderr.write(f"\r\033[K{line[:WIDTH]}")
+            sys.stderr.flush()
+        elif now - self.told >= SECONDS_BETWEEN_LINES:
+            self.told = now
+            print(f"kadence: {line}", file=sys.stderr, flush=True)
+        self._leave_note(what, now)
+
+    def _leave_note(self, what: str, now: float) -> None:
+        """Where the disk is full, nobody reads how far it is; the build itself will say so."""
+        if self.note is None or now - self.noted < SECONDS_BETWEEN_NOTES:
+            return
+        self.noted = now
+        with contextlib.suppress(OSError):
+            fresh = self.note.with_suffix(".fresh")
+            fresh.write_text(what, encoding="utf-8")
+            fresh.rename(self.note)
+
+
+def follow(title: str, note: Path, is_over: Callable[[], bool]) -> None:
+    """Say what another process notes, until it is over."""
+    with Progress(title) as progress:
+        while not is_over():
+            with contextlib.suppress(OSError):
+                progress.say(note.read_text(encoding="utf-8"))
+            time.sleep(SECONDS_BETWEEN_LOOKS)

@@ -29,12 +29,15 @@ defconfig:
 \t$(CONF) --defconfig=toy_defconfig Kconfig
 kvm_guest.config:
 \t@echo "  MERGE $@"
+-include objects.mk
+%.toy.o:
+\t@echo "  CC      $@"
 linux: vmlinux
 \tcp $(VMLINUX) $(O)/linux
 bzImage: vmlinux
 \tmkdir -p $(O)/arch/x86/boot
 \tgzip -n < $(VMLINUX) > $(O)/arch/x86/boot/bzImage
-vmlinux:
+vmlinux: $(OBJECTS)
 \t@echo "  CC      toy.o"
 \tsh ./BEHAVIOUR $(O)
 \tmkdir -p $(O)/include/config && echo 6.12.0-toy > $(O)/include/config/kernel.release
@@ -86,6 +89,11 @@ class Toy:
     def behave(self, script: str) -> None:
         """What building the image does from now on."""
         (self.tree / "BEHAVIOUR").write_text(f"echo once >> {self.built}\n{script}\n")
+
+    def compile(self, files: int) -> None:
+        """How many files more than toy.o go into the image from now on."""
+        names = " ".join(f"{number}.toy.o" for number in range(files))
+        (self.tree / "objects.mk").write_text(f"OBJECTS = {names}\n")
 
     def define(self, text: str) -> None:
         """More Kconfig text; a symbol defined here is not defined plainly as well."""
