@@ -48,7 +48,7 @@ $(STAMPS)/test-packages: requirements/debian-test.txt $(STAMPS)/packages
 PIP_INSTALL := $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-compile
 
 $(STAMPS)/python: requirements/python.lock pyproject.toml $(STAMPS)/packages
-	@echo 'Python environment: installing $$(grep -c == $<) packages into $(VENV)'
+	@echo "Python environment: installing $$(grep -c == $<) packages into $(VENV)"
 	@test -x $(PYTHON) || $(SYSTEM_PYTHON) -m venv $(VENV)
 	@$(PIP_INSTALL) --require-hashes -r $<
 	@$(PIP_INSTALL) --no-deps --no-build-isolation --editable .

@@ -10,9 +10,9 @@ from pathlib import Path
 from kadence import builds, phases, profiler, resources, tasks
 from kadence.boot import processors
 from kadence.errors import ToolError, UsageError
-from kadence.kconfig import series, targets
+from kadence.kconfig import background, series, targets
+from kadence.kconfig.background import Background
 from kadence.kconfig.build import BuildRequest
-from kadence.kconfig.build import build as build_kernel
 from kadence.kconfig.store import Kernel
 from kadence.measure import ADAPTED, GENERIC, PLAIN, TAILORED
 from kadence.phases import analysis, comparison, planning
@@ -77,13 +77,24 @@ class Wish:
 
 
 def prepare(described: Program, places: Places, stages: Stages, wish: Wish) -> Prepared:
-    """Do every stage before measuring, or find it done."""
+    """Do every stage before measuring, or find it done; what needs none of them begins at once."""
+    request = BuildRequest(kind=GENERIC, target=wish.target, series=wish.series)
+    with background.building(request) as generic:
+        return _prepare(described, places, stages, wish, generic)
+
+
+def _prepare(
+    described: Program, places: Places, stages: Stages, wish: Wish, generic: Background
+) -> Prepared:
     line = Line(described, places, stages)
     source_key = line.copied()
     plain_key = line.built(PLAIN, source_key, None)
     plan_key = line.planned(plain_key, wish.force)
     adapted_key = line.built(ADAPTED, source_key, places.artefact("plan.json"), plan_key)
-    kernels, proof = _kernels(described, places, wish, f"{plain_key} {adapted_key}")
+    tell("kernels …")
+    kernels, proof = _kernels(
+        described, places, wish, generic.kernel(), f"{plain_key} {adapted_key}"
+    )
     ids = [kernel.id for kernel in kernels.values()]
     key = " ".join([plain_key, adapted_key, *ids, repr(proof), str(_at_once(places, wish.target))])
     return Prepared(described, places, kernels, proof, key)
@@ -189,7 +200,7 @@ class Line:
     def phased(self, profile_key: str) -> str:
         """The phases of the profile, and the picture of its similarity matrix."""
         of = self.places.artefact
-        return self.stages.run(
+        key = self.stages.run(
             "phases",
             [profile_key, fingerprint(Path(phases.__file__).parent)],
             [of("phases.json"), of("matrix.png"), of("matrix-annotated.png")],
@@ -201,6 +212,9 @@ class Line:
                 of("matrix-annotated.png"),
             ),
         )
+        picture = os.path.relpath(of("matrix-annotated.png"))
+        tell(f"first picture: {picture} (similarity matrix and phases of {self.program.name})")
+        return key
 
     def compared(self, profile_key: str, validate_key: str) -> str:
         """The comparison of the profile with that of the other input."""
@@ -250,11 +264,9 @@ COMPILER_PARTS = (
 
 
 def _kernels(
-    described: Program, places: Places, wish: Wish, builds_key: str
+    described: Program, places: Places, wish: Wish, generic: Kernel, builds_key: str
 ) -> tuple[dict[str, Kernel], Proof]:
     """The generic kernel, and the tailored one where it serves the program."""
-    tell("kernels …")
-    generic = build_kernel(BuildRequest(kind=GENERIC, target=wish.target, series=wish.series))
     request = BuildRequest(
         kind=TAILORED,
         plan=places.artefact("plan.json"),

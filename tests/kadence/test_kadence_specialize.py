@@ -52,7 +52,17 @@ def heat(root: Path, kadence: Kadence, tmp_path_factory: pytest.TempPathFactory)
     assert completed.returncode == 0, completed.stderr
     assert sorted(folder.iterdir()) == before
     (place / "out/said").write_text(completed.stdout)
+    (place / "out/progress").write_text(completed.stderr)
     return place / "out"
+
+
+def test_the_first_picture_is_named_before_kernels_are_waited_for(heat: Path) -> None:
+    lines = (heat / "progress").read_text().splitlines()
+    named = next(line for line in lines if line.startswith("kadence: first picture: "))
+    picture = Path(named.removeprefix("kadence: first picture: ").partition(" (")[0])
+    assert picture.resolve() == heat / "heat.matrix-annotated.png"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert lines.index(named) < lines.index("kadence: kernels …")
 
 
 def report(folder: Path) -> Any:
