@@ -2,5 +2,5 @@
 
 # ROUNDS=2 makes it shorter.
 .PHONY: bench-series
-bench-series: build series-7.3 $(STAMPS)/minimap2-packages ## User-Mode Linux 6.12 and 7.3, one and two processors, ptrace and seccomp
+bench-series: build-bench series-7.3 $(STAMPS)/minimap2-packages ## User-Mode Linux 6.12 and 7.3, one and two processors, ptrace and seccomp
 	$(PYTHON) bench/series.py $(if $(ROUNDS),--rounds $(ROUNDS))
