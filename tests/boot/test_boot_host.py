@@ -94,11 +94,12 @@ def test_guests_without_dev_shm_have_their_memory_elsewhere(script: str) -> None
 
 
 @root_only
-def test_no_place_for_memory_is_named_with_the_reason() -> None:
-    script = "mount -t tmpfs -o noexec t /dev/shm; mount -t tmpfs -o size=1M t /tmp"
+def test_no_place_for_memory_is_named_with_the_reason(tmp_path: Path) -> None:
+    script = f"mount -t tmpfs -o noexec t /dev/shm; mount -t tmpfs -o size=1M t {tmp_path}"
     command = [*_mounted(script), sys.executable, "-c", ASK.format("um")]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert "/dev/shm, which is mounted noexec, or /tmp, which has 1 MiB free" in ran.stderr
+    environment = dict(os.environ) | {"TMPDIR": str(tmp_path)}
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert f"/dev/shm, which is mounted noexec, or {tmp_path}, which has 1 MiB free" in ran.stderr
 
 
 @root_only

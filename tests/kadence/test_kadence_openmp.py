@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""An OpenMP program on two threads, adapted: on each target it leaves what it leaves here."""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.kernel
+
+PROGRAM = ["./heat-openmp", "-s", "600", "-e", "60"]
+THREADS = {"OMP_NUM_THREADS": "2"}
+KERNELS = {"um": "generic_kernel", "x86_64": "sockets_kernel_x86_64"}
+
+
+def build(root: Path, folder: Path, environment: dict[str, str]) -> None:
+    """Compile the example with the wrapper, as its makefile says."""
+    shutil.copytree(root / "examples/heat-openmp", folder)
+    compiler = root / "build/bin/kadence-cc"
+    subprocess.run(["make", f"CC={compiler}"], cwd=folder, env=environment, check=True)
+
+
+@pytest.fixture(scope="session")
+def built(
+    root: Path, kadence: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Path]:
+    """The plain build and the adapted one, from the profile of a run with two threads."""
+    folder = tmp_path_factory.mktemp("openmp")
+    environment = dict(os.environ) | THREADS
+    folders = {mode: folder / mode for mode in ("plain", "adapted")}
+    build(root, folders["plain"], environment)
+    suffixes = ("kprof", "phases.json", "plan.json")
+    profile, phases, plan = (folder / f"heat.{suffix}" for suffix in suffixes)
+    words = ["profile", "--interval", "1000000", "-o", profile, "--", *PROGRAM]
+    for step in (words, ["phases", profile, "-o", phases], ["plan", phases, "-o", plan]):
+        done = kadence(*step, cwd=folders["plain"], env=environment)
+        assert done.returncode == 0, done.stderr
+    build(root, folders["adapted"], environment | {"KADENCE_PLAN": str(plan)})
+    return folders
+
+
+@pytest.fixture(params=["um", pytest.param("x86_64", marks=pytest.mark.full)])
+def kernel(request: pytest.FixtureRequest) -> Any:
+    """A kernel of each target that has the device."""
+    return request.getfixturevalue(KERNELS[request.param])
+
+
+def test_adapted_program_leaves_what_it_leaves_here(
+    kadence: Callable[..., Any], built: dict[str, Path], kernel: Any
+) -> None:
+    here = subprocess.run(
+        PROGRAM, cwd=built["plain"], env=dict(os.environ) | THREADS, capture_output=True, check=True
+    )
+    counters = built["adapted"] / "counters"
+    environment = dict(os.environ) | THREADS | {"KADAPT_COUNTERS": str(counters)}
+    words = ["run", "--target", kernel.target, "--kernel", kernel.id, "--mem", "512M", "--"]
+    there = kadence(
+        *words, *PROGRAM, cwd=built["adapted"], env=environment, text=False, timeout=1200
+    )
+    assert there.returncode == 0, there.stderr
+    assert there.stdout == here.stdout
+    checkpoint = (built["plain"] / "heat.checkpoint").read_bytes()
+    assert (built["adapted"] / "heat.checkpoint").read_bytes() == checkpoint
+    counted = json.loads(counters.read_text())
+    assert counted["io"]["appends"] > 1000, counted
