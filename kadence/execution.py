@@ -109,7 +109,7 @@ def run(
 def _in_guest(request: boot.Request) -> Ending:
     began = time.monotonic()
     result = boot.run(request)
-    if result.processors < request.processors:
+    if request.processors > max(result.processors, 1):
         raise GuestError(
             f"the guest of {request.image} used {result.processors} of its "
             f"{request.processors} processors"

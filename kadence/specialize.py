@@ -4,7 +4,7 @@
 import os
 import platform
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from kadence import (
     statistics,
     tasks,
 )
+from kadence.boot import host
 from kadence.errors import UsageError
 from kadence.kconfig.store import Kernel
 from kadence.measure import ADAPTED, GENERIC, PLAIN, TAILORED, Bench
@@ -40,8 +41,13 @@ STRIP_WIDTH = 600  # pieces of time that the page shows
 PLANNED = ("stability", "announcement", "policies", "markers", "io", "memory", "refused")
 
 
-def specialize(folder: Path, output: Path, rounds: int, again: bool, wish: Wish) -> dict[str, Any]:
-    """Do all that is not done yet; returns the report's document."""
+def specialize(
+    folder: Path, output: Path, rounds: int, again: bool, wish: Wish, target: str | None = None
+) -> dict[str, Any]:
+    """Do all that is not done yet; returns the report's document.
+
+    Without a target it is the first that works on this machine.
+    """
     if rounds < FEWEST_ROUNDS:
         raise UsageError(
             f"{rounds} rounds are too few to tell a difference from noise; "
@@ -53,6 +59,7 @@ def specialize(folder: Path, output: Path, rounds: int, again: bool, wish: Wish)
     command = ["kadence", "specialize", str(folder), "-o", str(output), "--rounds", str(rounds)]
     with alone_in(places.output):
         stages = Stages(places.output, again)
+        wish = replace(wish, target=host.choose(target, always_told=True))
         prepared = pipeline.prepare(described, places, stages, wish)
         stages.run(
             "measure",

@@ -5,7 +5,6 @@ import argparse
 from pathlib import Path
 
 from kadence import program, report
-from kadence.boot import host
 from kadence.boot.session import TARGETS
 from kadence.pipeline import Wish
 from kadence.specialize import FEWEST_ROUNDS, specialize
@@ -50,13 +49,14 @@ def execute(options: argparse.Namespace) -> int:
     """Status 1 where the output was not the same everywhere."""
     output = options.output or Path(f"{program.read(options.folder).name}.kadence")
     wish = Wish(
-        target=host.choose(options.target, always_told=True),
         series=options.series,
         trace=options.trace,
         budget=options.budget,
         force=options.force,
     )
-    document = specialize(options.folder, output, options.rounds, options.again, wish)
+    document = specialize(
+        options.folder, output, options.rounds, options.again, wish, options.target
+    )
     print(report.table(document))
     print(f"\n{output / 'report.html'}")
     return 1 if document["failures"] else 0
