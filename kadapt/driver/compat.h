@@ -5,10 +5,10 @@
  *
  * 6.12 has se->custom_slice and keeps, for RUN_TO_PARITY, a copy of the deadline
  * in se->vlag: moving the deadline alone ends the protection of the running
- * slice. 7.3 has a field for the end of the protection, queues all tasks of a
- * processor by themselves, whatever their groups, and weighs them by what is
- * left of their groups' weight. A series whose scheduler nobody has read for
- * this is treated as one without a slice per task, like those before 6.12.
+ * slice. A series whose scheduler nobody has read for this is treated as one
+ * without a slice per task, like those before 6.12. So is 7.3: it has another
+ * field for the end of the protection and flattens groups, and a phase that was
+ * left kept its neighbours waiting in the driver's tests.
  */
 #ifndef _KADAPT_COMPAT_H
 #define _KADAPT_COMPAT_H
@@ -121,7 +121,7 @@ static inline atomic_long_t *compat_pinned(struct user_struct *user)
 
 #if LINUX_VERSION_MAJOR == 6 && LINUX_VERSION_PATCHLEVEL == 12
 
-#define COMPAT_HAS_SLICE 1
+#define COMPAT_HAS_SLICE true
 
 #ifdef CONFIG_FAIR_GROUP_SCHED
 static inline struct sched_entity *compat_parent(struct sched_entity *se)
@@ -135,74 +135,6 @@ static inline struct sched_entity *compat_parent(struct sched_entity *se)
 }
 #endif
 
-static inline unsigned long compat_weight(const struct sched_entity *se)
-{
-	return READ_ONCE(se->load.weight);
-}
-
-/* Is the entity that runs protected up to its deadline? */
-static inline bool compat_is_protected(const struct sched_entity *se,
-				       u64 deadline)
-{
-	return READ_ONCE(se->vlag) == deadline;
-}
-
-static inline void compat_protect(struct sched_entity *se, u64 deadline)
-{
-	WRITE_ONCE(se->vlag, deadline);
-}
-
-/* The deadline was moved to here: with that the protection has ended. */
-static inline void compat_unprotect(struct sched_entity *se, u64 deadline)
-{
-}
-
-#elif LINUX_VERSION_MAJOR == 7 && LINUX_VERSION_PATCHLEVEL == 3
-
-#define COMPAT_HAS_SLICE 1
-
-/* The slices of groups decide nothing. */
-static inline struct sched_entity *compat_parent(struct sched_entity *se)
-{
-	return NULL;
-}
-
-static inline unsigned long compat_weight(const struct sched_entity *se)
-{
-	return READ_ONCE(se->h_load.weight);
-}
-
-/* It is not where the protection ends sooner, for a neighbour's short slice. */
-static inline bool compat_is_protected(const struct sched_entity *se,
-				       u64 deadline)
-{
-	return READ_ONCE(se->vprot) == deadline;
-}
-
-static inline void compat_protect(struct sched_entity *se, u64 deadline)
-{
-	WRITE_ONCE(se->vprot, deadline);
-}
-
-static inline void compat_unprotect(struct sched_entity *se, u64 deadline)
-{
-	if ((s64)(READ_ONCE(se->vprot) - deadline) > 0)
-		WRITE_ONCE(se->vprot, deadline);
-}
-
-#else
-
-#define COMPAT_HAS_SLICE 0
-
-static inline struct sched_entity *compat_parent(struct sched_entity *se)
-{
-	return NULL;
-}
-
-#endif
-
-#if COMPAT_HAS_SLICE
-
 /* kernel/sched/sched.h: NICE_0_LOAD on 64-bit machines is 1 << this. */
 #define COMPAT_NICE_0_LOAD_SHIFT (2 * SCHED_FIXEDPOINT_SHIFT)
 
@@ -210,7 +142,7 @@ static inline struct sched_entity *compat_parent(struct sched_entity *se)
 static inline s64 compat_virtual(const struct sched_entity *se, u64 slice)
 {
 	return div64_ul(slice << COMPAT_NICE_0_LOAD_SHIFT,
-			max(compat_weight(se), 1UL));
+			max(READ_ONCE(se->load.weight), 1UL));
 }
 
 static inline u64 compat_slice(const struct sched_entity *se)
@@ -241,14 +173,14 @@ static inline void compat_grant(struct sched_entity *se, u64 slice)
 {
 	u64 deadline = READ_ONCE(se->deadline);
 	u64 granted = READ_ONCE(se->vruntime) + compat_virtual(se, slice);
-	bool protected = compat_is_protected(se, deadline);
+	bool protected = READ_ONCE(se->vlag) == deadline;
 
 	if (!READ_ONCE(se->on_rq))
 		return;
 	WRITE_ONCE(se->slice, slice);
 	WRITE_ONCE(se->deadline, granted);
 	if (protected)
-		compat_protect(se, granted);
+		WRITE_ONCE(se->vlag, granted);
 }
 
 /*
@@ -265,14 +197,20 @@ static inline void compat_pull_deadline(struct sched_entity *se, u64 slice)
 	if (READ_ONCE(se->rel_deadline)) {
 		if ((s64)deadline > vslice)
 			WRITE_ONCE(se->deadline, vslice);
-	} else if (READ_ONCE(se->on_rq) &&
-		   (s64)(deadline - vruntime) > vslice) {
-		WRITE_ONCE(se->deadline, vruntime + vslice);
-		compat_unprotect(se, vruntime + vslice);
+	} else if (READ_ONCE(se->on_rq)) {
+		if ((s64)(deadline - vruntime) > vslice)
+			WRITE_ONCE(se->deadline, vruntime + vslice);
 	}
 }
 
 #else
+
+#define COMPAT_HAS_SLICE false
+
+static inline struct sched_entity *compat_parent(struct sched_entity *se)
+{
+	return NULL;
+}
 
 static inline u64 compat_slice(const struct sched_entity *se)
 {
