@@ -144,8 +144,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What fails often and quickly comes first: kernel tests last, in order of their folders."""
-    items.sort(key=lambda item: item.get_closest_marker("kernel") is not None)
+    """What fails often and quickly comes first, then tests with kernels.
+
+    Of these the lab's begin: they build an x86_64 kernel, which takes longest, and a worker that
+    came to them last would build it while the other has nothing left to do.
+    """
+    items.sort(key=lambda item: (needs_kernel(item), not item.nodeid.startswith("tests/lab/")))
+
+
+def needs_kernel(item: pytest.Item) -> bool:
+    """Whether the test boots or builds a kernel."""
+    return item.get_closest_marker("kernel") is not None
 
 
 def pytest_report_header() -> str:
