@@ -36,10 +36,10 @@ SECOND = 1e9
 
 @dataclass(frozen=True)
 class Place:
-    """Where programs run: this machine (no kernel), or a guest of a kernel."""
+    """Where programs run: this machine (no image), or a guest of a kernel's image."""
 
     name: str
-    kernel: Kernel | None
+    image: Path | None
     processors: int
     arguments: tuple[str, ...] = ()
 
@@ -57,11 +57,16 @@ def places(old: Kernel, new: Kernel) -> list[Place]:
     return [
         Place("this machine, 1", None, 1),
         Place("this machine, 2", None, 2),
-        Place("6.12 ptrace, 1", old, 1),
-        Place("7.3 ptrace, 1", new, 1, ("seccomp=off",)),
-        Place("7.3 seccomp, 1", new, 1, ("seccomp=on",)),
-        Place("7.3 seccomp, 2", new, 2),
+        Place("6.12 ptrace, 1", old.image, 1),
+        Place("7.3 ptrace, 1", new.image, 1, ("seccomp=off",)),
+        Place("7.3 seccomp, 1", new.image, 1, ("seccomp=on",)),
+        Place("7.3 seccomp, 2", new.image, 2),
     ]
+
+
+def before_and_after(image: Path, old: Kernel) -> list[Place]:
+    """A kernel of before a change beside the present one of the same series."""
+    return [Place("before, 1", image, 1), Place("6.12 ptrace, 1", old.image, 1)]
 
 
 def works(scratch: Path) -> list[Work]:
@@ -93,7 +98,7 @@ def _minimap2() -> list[str]:
 def seconds(place: Place, work: Work) -> float:
     """How long the command takes there."""
     with tempfile.TemporaryFile() as output:
-        if place.kernel is None:
+        if place.image is None:
             return _on_machine(place, work.command, output.fileno())
         return _in_guest(place, work.command, output.fileno()).wall_seconds
 
@@ -111,10 +116,10 @@ def _bound(place: Place, command: Sequence[str]) -> list[str]:
 
 
 def _in_guest(place: Place, command: Sequence[str], output: int) -> boot.Result:
-    assert place.kernel is not None
+    assert place.image is not None
     result = boot.run(
         boot.Request(
-            image=place.kernel.image,
+            image=place.image,
             argv=command,
             stdout=output,
             stderr=output,
@@ -135,7 +140,7 @@ def operation_times(place: Place) -> dict[str, float]:
     """Nanoseconds of each operation of bench/lab's program, the median of its own rounds."""
     command = [str(resources.built("bench/lab/lab-dynamic")), "-r", "5", *OPERATIONS]
     with tempfile.TemporaryFile() as output:
-        if place.kernel is None:
+        if place.image is None:
             _on_machine(place, command, output.fileno())
         else:
             _in_guest(place, command, output.fileno())
@@ -146,7 +151,7 @@ def operation_times(place: Place) -> dict[str, float]:
 
 def boot_time(place: Place) -> float | None:
     """Seconds from starting the kernel to the command's start."""
-    if place.kernel is None:
+    if place.image is None:
         return None
     return _in_guest(place, ["true"], os.open(os.devnull, os.O_WRONLY)).boot_seconds
 
@@ -196,9 +201,17 @@ def report(samples: Samples, programs: Sequence[Work], rounds: int) -> Iterator[
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    rounds = parser.parse_args().rounds
+    parser.add_argument(
+        "--before", type=Path, metavar="IMAGE", help="6.12 of before a change, in 7.3's place"
+    )
+    options = parser.parse_args()
+    rounds = options.rounds
     try:
-        chosen = places(build(BuildRequest(series=OLD)), build(BuildRequest(series=NEW)))
+        old = build(BuildRequest(series=OLD))
+        if options.before is None:
+            chosen = places(old, build(BuildRequest(series=NEW)))
+        else:
+            chosen = before_and_after(options.before, old)
         with tempfile.TemporaryDirectory() as folder:
             programs = works(Path(folder))
             print("\n".join(report(measure(chosen, programs, rounds), programs, rounds)))
