@@ -13,6 +13,10 @@ from typing import Any
 
 import pytest
 
+from kadence.errors import ToolError
+from kadence.kconfig import fetch, series
+from kadence.kconfig.build import BuildRequest, build
+
 pytestmark = pytest.mark.kernel
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -56,10 +60,10 @@ def with_state(
     preloaded = compiled("processor", "-shared", "-fPIC")
     folder = tmp_path_factory.mktemp("images")
 
-    def make(state_bytes: int, *settings: str) -> Path:
-        image = folder / f"linux-{state_bytes}{''.join(settings)}"
+    def make(state_bytes: int, *settings: str, kernel: Any = generic_kernel) -> Path:
+        image = folder / f"linux-{kernel.id}-{state_bytes}{''.join(settings)}"
         words = [f"LD_PRELOAD={preloaded}", f"STATE_BYTES={state_bytes}", *settings]
-        image.write_text(f'#!/bin/sh\nexec env {" ".join(words)} {generic_kernel.image} "$@"\n')
+        image.write_text(f'#!/bin/sh\nexec env {" ".join(words)} {kernel.image} "$@"\n')
         image.chmod(0o755)
         return image
 
@@ -86,6 +90,50 @@ def test_processors_by_construction(
     program = compiled("registers", "-static", "-mno-avx")
     guest = guest_of(with_state(state_bytes))
     ran = guest(str(program), kind, SIGNALS, environment=NO_AVX512)
+    assert ran.result.status == 0, ran.stderr
+    assert ran.stdout.endswith(b"kept\n")
+
+
+@pytest.fixture(scope="session")
+def newer_kernel() -> Any:
+    """The generic kernel of 7.3, where its source can be had."""
+    try:
+        fetch.fetch(series.get("7.3"))
+    except ToolError as error:
+        pytest.skip(str(error))
+    return build(BuildRequest(kind="generic", series="7.3"))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("state_bytes", STATE_BYTES)
+def test_processors_by_construction_on_the_newer_series(
+    compiled: Callable[..., Path],
+    guest_of: Callable[[Path], Callable[..., Any]],
+    with_state: Callable[..., Path],
+    newer_kernel: Any,
+    state_bytes: int,
+) -> None:
+    """By ptrace, which is what the preloaded library stands in for."""
+    guest = guest_of(with_state(state_bytes, kernel=newer_kernel))
+    words = [str(compiled("registers", "-static", "-mno-avx")), "sse", SIGNALS]
+    ran = guest(*words, environment=NO_AVX512, kernel_arguments=["seccomp=off"])
+    assert ran.result.status == 0, ran.stderr
+    assert ran.stdout.endswith(b"kept\n")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("kind", KINDS)
+def test_registers_outlive_signals_by_seccomp(
+    compiled: Callable[..., Path],
+    guest_of: Callable[[Path], Callable[..., Any]],
+    newer_kernel: Any,
+    kind: str,
+) -> None:
+    if KINDS[kind] not in processor_flags():
+        pytest.skip(f"this processor has no {kind}")
+    guest = guest_of(newer_kernel.image)
+    program = compiled("registers", "-static", "-mno-avx")
+    ran = guest(str(program), kind, SIGNALS, kernel_arguments=["seccomp=on"])
     assert ran.result.status == 0, ran.stderr
     assert ran.stdout.endswith(b"kept\n")
 
