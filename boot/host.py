@@ -54,24 +54,41 @@ class Obstacle:
         return f"{self.sentence} (to mend it: {self.remedy})" if self.remedy else self.sentence
 
 
-def choose(wanted: str | None, *, always_told: bool = False) -> str:
-    """The target that was asked for, else the first that works here; refused where none does.
+@dataclass(frozen=True)
+class Choice:
+    """A target that works here, and why it was chosen where nobody asked for it."""
 
-    What was not asked for is told in one line, the usual target only where that is wanted.
-    """
+    target: str
+    reason: str = ""
+    usual: bool = True
+
+    def tell(self) -> None:
+        """One line about what nobody asked for."""
+        if self.reason:
+            print(f"kadence: target {self.target}, {self.reason}", file=sys.stderr, flush=True)
+
+
+def choose(wanted: str | None) -> str:
+    """The target that was asked for, else the first that works here; another than usual is told."""
+    choice = find(wanted)
+    if not choice.usual:
+        choice.tell()
+    return choice.target
+
+
+def find(wanted: str | None) -> Choice:
+    """The target that was asked for, else the first that works here; refused where none does."""
     if wanted is not None:
         found = obstacle(wanted)
         if found is not None:
             raise _refusal([found])
-        return wanted
+        return Choice(wanted)
     obstacles: list[Obstacle] = []
     for target in TARGETS:
         found = obstacle(target)
         if found is None:
-            if obstacles or always_told:
-                reason = f"because {obstacles[0]}" if obstacles else "the first that works here"
-                print(f"kadence: target {target}, {reason}", file=sys.stderr, flush=True)
-            return target
+            reason = f"because {obstacles[0]}" if obstacles else "the first that works here"
+            return Choice(target, reason, usual=not obstacles)
         obstacles.append(found)
     raise _refusal(obstacles)
 

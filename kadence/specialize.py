@@ -57,9 +57,11 @@ def specialize(
     places = Places(output.resolve(), described.name)
     pipeline.claim(places.output, described.folder)
     command = ["kadence", "specialize", str(folder), "-o", str(output), "--rounds", str(rounds)]
+    choice = host.find(target)
+    wish = replace(wish, target=choice.target)
     with alone_in(places.output):
         stages = Stages(places.output, again)
-        wish = replace(wish, target=host.choose(target, always_told=True))
+        choice.tell()
         prepared = pipeline.prepare(described, places, stages, wish)
         stages.run(
             "measure",

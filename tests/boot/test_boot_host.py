@@ -210,7 +210,7 @@ def test_a_check_that_is_none() -> None:
 def test_the_usual_target_comes_first_and_is_not_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert host.choose(None) == "um"
     assert capsys.readouterr().err == ""
-    assert host.choose(None, always_told=True) == "um"
+    host.find(None).tell()
     assert capsys.readouterr().err == "kadence: target um, the first that works here\n"
 
 
