@@ -15,6 +15,8 @@ pytestmark = pytest.mark.kernel
 
 PROGRAM = ["./heat-openmp", "-s", "600", "-e", "60"]
 THREADS = {"OMP_NUM_THREADS": "2"}
+# 9p, which brings this machine's files to an x86_64 guest, gives no leases, so no rings.
+BINDS_FILES_OF_THE_MACHINE = {"um"}
 KERNELS = {"um": "generic_kernel", "x86_64": "sockets_kernel_x86_64"}
 
 
@@ -56,7 +58,7 @@ def test_adapted_program_leaves_what_it_leaves_here(
     here = subprocess.run(
         PROGRAM, cwd=built["plain"], env=dict(os.environ) | THREADS, capture_output=True, check=True
     )
-    counters = built["adapted"] / "counters"
+    counters = built["adapted"] / f"{kernel.target}-counters"
     environment = dict(os.environ) | THREADS | {"KADAPT_COUNTERS": str(counters)}
     words = ["run", "--target", kernel.target, "--kernel", kernel.id, "--mem", "512M", "--"]
     there = kadence(
@@ -67,4 +69,5 @@ def test_adapted_program_leaves_what_it_leaves_here(
     checkpoint = (built["plain"] / "heat.checkpoint").read_bytes()
     assert (built["adapted"] / "heat.checkpoint").read_bytes() == checkpoint
     counted = json.loads(counters.read_text())
-    assert counted["io"]["appends"] > 1000, counted
+    assert counted["memory"]["blocks"] > 0, counted
+    assert (counted["io"]["appends"] > 1000) == (kernel.target in BINDS_FILES_OF_THE_MACHINE)
