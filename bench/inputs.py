@@ -19,7 +19,7 @@ from rows import MISSED
 
 from kadence import artefact, resources
 from kadence.errors import KadenceError
-from kadence.pipeline import Places
+from kadence.places import Places
 
 GREYS = 48  # of a picture: every clone has it
 SHOWN = ("heat", "minimap2")  # have their picture in docs/

@@ -34,7 +34,8 @@ from kadence.measure import (
     Cell,
     Measurements,
 )
-from kadence.pipeline import Places, Prepared, Wish
+from kadence.pipeline import Prepared, Wish
+from kadence.places import Places
 from kadence.program import Program
 from kadence.stages import Stages, alone_in
 

@@ -20,7 +20,8 @@ from memory_rows import Cell, Line
 from kadence import execution, measure, pipeline, program, report, resources
 from kadence.execution import Sample
 from kadence.measure import ADAPTED, MACHINE, PLAIN, TAILORED, Bench, Measurements
-from kadence.pipeline import Places, Prepared, Wish
+from kadence.pipeline import Prepared, Wish
+from kadence.places import Places
 from kadence.stages import Stages, alone_in
 
 ROUNDS = 5

@@ -12,8 +12,10 @@ from kadence import pipeline, program, resources
 from kadence.errors import ToolError
 from kadence.kconfig.build import BuildRequest
 from kadence.kconfig.store import Kernel
+from kadence.line import Line
 from kadence.measure import PLAIN, TAILORED
-from kadence.pipeline import Line, Places, Wish
+from kadence.pipeline import Wish
+from kadence.places import Places
 from kadence.program import Program
 from kadence.proof import Proof
 from kadence.stages import Stages, alone_in, fingerprint

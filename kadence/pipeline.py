@@ -2,54 +2,23 @@
 """From a program's folder to what can be measured: two builds, and kernels to run them on."""
 
 import hashlib
-import os
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
-from kadence import builds, phases, profiler, resources, tasks
+from kadence import resources, tasks
 from kadence.boot import processors
-from kadence.errors import ToolError, UsageError
 from kadence.kconfig import background, series, targets
 from kadence.kconfig.background import Background
 from kadence.kconfig.build import BuildRequest
 from kadence.kconfig.store import Kernel
+from kadence.line import Line
 from kadence.measure import ADAPTED, GENERIC, PLAIN, TAILORED
-from kadence.phases import analysis, comparison, planning
-from kadence.profiler import runner
+from kadence.places import Places
 from kadence.program import Program
 from kadence.proof import Proof
 from kadence.proving import Subject
 from kadence.stages import Stages, fingerprint, tell
 from kadence.tailoring import DEFAULT_BUDGET, Tailoring
-
-# Instructions, where kadence.toml names none. It does not fit the run, as the profiler's would: a
-# plan depends on it, and a run that is a little longer is to have the same.
-INTERVAL = 1_000_000
-
-
-@dataclass(frozen=True)
-class Places:
-    """Where everything of one program lies, below one output directory."""
-
-    output: Path
-    name: str
-
-    @property
-    def source(self) -> Path:
-        return self.output / "source"
-
-    def build(self, mode: str) -> Path:
-        """The built copy of one mode."""
-        return self.output / mode
-
-    def log(self, name: str) -> Path:
-        """What a command of kadence.toml said."""
-        return self.output / "logs" / f"{name}.log"
-
-    def artefact(self, suffix: str) -> Path:
-        """`<name>.<suffix>`."""
-        return self.output / f"{self.name}.{suffix}"
 
 
 @dataclass(frozen=True)
@@ -98,169 +67,6 @@ def _prepare(
     ids = [kernel.id for kernel in kernels.values()]
     key = " ".join([plain_key, adapted_key, *ids, repr(proof), str(_at_once(places, wish.target))])
     return Prepared(described, places, kernels, proof, key)
-
-
-def claim(output: Path, folder: Path) -> None:
-    """Refuse an output folder in which something of the user's could be overwritten."""
-    if output == folder:
-        raise UsageError(f"{output} is the program's own folder; choose another place with -o")
-    if output.exists() and not output.is_dir():
-        raise UsageError(f"{output} is not a folder; choose another place with -o")
-    if output.exists() and any(output.iterdir()) and not Stages.are_in(output):
-        raise UsageError(
-            f"{output} holds what is not ours; choose a new or an empty folder with -o"
-        )
-
-
-@dataclass(frozen=True)
-class Line:
-    """The stages of one program; each method does one and returns its key."""
-
-    program: Program
-    places: Places
-    stages: Stages
-
-    def copied(self) -> str:
-        """The folder's copy, with what `prepare` fetches or generates."""
-        places = self.places
-        return self.stages.run(
-            "prepare",
-            [fingerprint(self.program.folder, leave_out=places.output)],
-            [places.source],
-            partial(
-                builds.prepare,
-                self.program,
-                places.source,
-                places.output,
-                places.log("prepare"),
-            ),
-        )
-
-    def built(self, mode: str, source_key: str, plan: Path | None, plan_key: str = "") -> str:
-        """The program, built plain or adapted."""
-        tools = [resources.built(part) for part in COMPILER_PARTS]
-        folder = self.places.build(mode)
-        return self.stages.run(
-            f"build {mode}",
-            [source_key, self.program.build, plan_key, *map(fingerprint, tools)],
-            [folder],
-            partial(
-                builds.build,
-                self.program,
-                self.places.source,
-                folder,
-                self.places.log(f"build-{mode}"),
-                plan,
-            ),
-        )
-
-    def profiled(self, plain_key: str) -> str:
-        """The profile of the plain program."""
-        return self._profiled("profile", "kprof", self.program.profile, plain_key)
-
-    def validated(self, plain_key: str) -> str:
-        """The profile of the plain program on the input that validates the markers."""
-        return self._profiled("validate", "validate.kprof", self.program.validate, plain_key)
-
-    def _profiled(self, name: str, suffix: str, argv: tuple[str, ...], plain_key: str) -> str:
-        output = self.places.artefact(suffix)
-        tools = [Path(profiler.__file__).parent, resources.built("profiler")]
-        return self.stages.run(
-            name,
-            [plain_key, argv, self.program.interval, self.program.standard_input]
-            + [fingerprint(tool) for tool in tools],
-            [output],
-            partial(self._profile, argv, output, self.places.log(name)),
-        )
-
-    def _profile(self, argv: tuple[str, ...], output: Path, log: Path) -> None:
-        folder = self.places.build(PLAIN)
-        with (
-            (folder / (self.program.standard_input or os.devnull)).open("rb") as stdin,
-            log.open("wb") as said,
-        ):
-            outcome = runner.profile(
-                argv,
-                output,
-                self.program.interval or INTERVAL,
-                cwd=folder,
-                stdin=stdin,
-                stdout=said,
-                stderr=said,
-            )
-        for note in outcome.notes:
-            tell(note)
-        if outcome.exit_status:
-            output.unlink()
-            raise ToolError(
-                f"{argv[0]} ended with status {outcome.exit_status} under the profiler; what it "
-                f"said is in {log}"
-            )
-
-    def phased(self, profile_key: str) -> str:
-        """The phases of the profile, and the picture of its similarity matrix."""
-        of = self.places.artefact
-        key = self.stages.run(
-            "phases",
-            [profile_key, fingerprint(Path(phases.__file__).parent)],
-            [of("phases.json"), of("matrix.png"), of("matrix-annotated.png")],
-            partial(
-                analysis.run,
-                of("kprof"),
-                of("phases.json"),
-                of("matrix.png"),
-                of("matrix-annotated.png"),
-            ),
-        )
-        picture = os.path.relpath(of("matrix-annotated.png"))
-        tell(f"first picture: {picture} (similarity matrix and phases of {self.program.name})")
-        return key
-
-    def compared(self, profile_key: str, validate_key: str) -> str:
-        """The comparison of the profile with that of the other input."""
-        of = self.places.artefact
-        return self.stages.run(
-            "compare",
-            [profile_key, validate_key, fingerprint(Path(phases.__file__).parent)],
-            [of("compare.json"), of("compare.png"), of("compare-annotated.png")],
-            partial(
-                comparison.run,
-                [of("kprof"), of("validate.kprof")],
-                of("compare.json"),
-                of("compare.png"),
-                of("compare-annotated.png"),
-            ),
-        )
-
-    def planned(self, plain_key: str, force: bool) -> str:
-        """The plan for the phases, after what another input says where one is named."""
-        of = self.places.artefact
-        profile_key = self.profiled(plain_key)
-        keys = [self.phased(profile_key)]
-        other = None
-        if self.program.validate:
-            keys.append(self.compared(profile_key, self.validated(plain_key)))
-            other = planning.Comparison(of("compare.json"), force)
-        return self.stages.run(
-            "plan",
-            [*keys, force, self.program.io, self.program.memory],
-            [of("plan.json")],
-            partial(
-                planning.run,
-                of("phases.json"),
-                of("plan.json"),
-                planning.Options(io=self.program.io, memory=self.program.memory),
-                other,
-            ),
-        )
-
-
-# What decides what the wrappers make of a source.
-COMPILER_PARTS = (
-    *("bin", "gccplugin", "kadapt/libkadapt.a"),
-    *("kadapt/libkadapt-io.a", "kadapt/libkadapt-io-static.a"),
-    *("kadapt/libkadapt-memory.a", "kadapt/libkadapt-memory-static.a"),
-)
 
 
 def _kernels(

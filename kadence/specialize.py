@@ -31,7 +31,8 @@ from kadence.errors import UsageError
 from kadence.kconfig.store import Kernel
 from kadence.measure import ADAPTED, GENERIC, PLAIN, TAILORED, Bench
 from kadence.neighbours import Neighbours
-from kadence.pipeline import Places, Prepared, Wish
+from kadence.pipeline import Prepared, Wish
+from kadence.places import Places, claim
 from kadence.proof import FAILED, REPAIRED, Proof
 from kadence.stages import Stages, alone_in, fingerprint
 
@@ -55,7 +56,7 @@ def specialize(
         )
     described = program.read(folder)
     places = Places(output.resolve(), described.name)
-    pipeline.claim(places.output, described.folder)
+    claim(places.output, described.folder)
     command = ["kadence", "specialize", str(folder), "-o", str(output), "--rounds", str(rounds)]
     choice = host.find(target)
     wish = replace(wish, target=choice.target)

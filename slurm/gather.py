@@ -15,7 +15,8 @@ from kadence.kconfig.request import TAILORED as TAILORED_KIND
 from kadence.kconfig.request import needs_of
 from kadence.kconfig.store import Kernel as StoredKernel
 from kadence.measure import ADAPTED, GENERIC, PLAIN, TAILORED
-from kadence.pipeline import Places, Prepared, Wish
+from kadence.pipeline import Prepared, Wish
+from kadence.places import Places, claim
 from kadence.program import Program
 from kadence.programs import Built
 from kadence.slurm.bundle import BuiltProgram, Configuration, Contents, Kernel
@@ -30,7 +31,7 @@ def gather(folder: Path, output: Path, wish: Wish, report: Path | None) -> Conte
     """Do every stage that is not done yet; `report` is one to take the verdict from."""
     described = program.read(folder)
     places = Places(output.resolve(), described.name)
-    pipeline.claim(places.output, described.folder)
+    claim(places.output, described.folder)
     with alone_in(places.output):
         prepared = pipeline.prepare(described, places, Stages(places.output), wish)
         return _contents(prepared, wish, report, ["kadence", "bundle", str(folder)])

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kadence import pipeline, program, resources
+from kadence import line, program, resources
 from kadence.program import Program
 
 HERE = Path(__file__).parent
@@ -55,7 +55,7 @@ def example(
     described = program.read(root / "examples" / name)
     folder = tmp_path_factory.mktemp(name)
     build(folder, name, described.folder)
-    interval = ["--interval", str(described.interval or pipeline.INTERVAL)]
+    interval = ["--interval", str(described.interval or line.INTERVAL)]
     for command in (
         ["profile", *interval, "-o", "a.kprof", "--", *described.profile],
         ["profile", *interval, "-o", "b.kprof", "--", *described.validate],

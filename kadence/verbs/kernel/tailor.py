@@ -5,7 +5,8 @@ import argparse
 from pathlib import Path
 
 from kadence import pipeline, program
-from kadence.pipeline import Places, Prepared, Wish
+from kadence.pipeline import Prepared, Wish
+from kadence.places import Places, claim
 from kadence.proof import FAILED, REPAIRED, Proof
 from kadence.stages import Stages, alone_in
 from kadence.tailoring import DEFAULT_BUDGET
@@ -33,7 +34,7 @@ def execute(options: argparse.Namespace) -> int:
     described = program.read(options.folder)
     output = (options.output or Path(f"{described.name}.kadence")).resolve()
     places = Places(output, described.name)
-    pipeline.claim(places.output, described.folder)
+    claim(places.output, described.folder)
     wish = Wish(
         target=options.target,
         series=options.series,
