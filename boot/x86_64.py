@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 from kadence import artefact, resources
-from kadence.boot import acceleration, configuration, host_files, initramfs
+from kadence.boot import acceleration, clock, configuration, host_files, initramfs
 from kadence.boot.memory import MIB, Memory
 from kadence.boot.request import Request
 from kadence.errors import ToolError, UsageError
@@ -78,8 +78,10 @@ def _accelerator(request: Request, machine: list[str]) -> str:
 
 
 def _arguments(request: Request, accelerated_by: str) -> tuple[str, ...]:
-    shared_timer = accelerated_by == acceleration.TCG and request.processors == 1
-    return ARGUMENTS + EMULATED if shared_timer else ARGUMENTS
+    if accelerated_by != acceleration.TCG:
+        return ARGUMENTS
+    shared_timer = EMULATED if request.processors == 1 else ()
+    return (*ARGUMENTS, *shared_timer, f"tsc_early_khz={clock.counter_khz()}")
 
 
 def _processors(request: Request) -> str:

@@ -34,6 +34,7 @@ static const struct {
     {"registers", check_registers}, {"file", check_file},	{"code", check_code},
     {"private", check_private},	    {"address", check_address}, {"mappings", check_mappings},
     {"processes", check_processes}, {"timer", check_timer},	{"processors", check_processors},
+    {"clock", check_clock},
 };
 
 struct answer failed(const char *step)

@@ -34,6 +34,9 @@ struct answer check_private(const struct question *question);
 struct answer check_address(const struct question *question);
 struct answer check_mappings(const struct question *question);
 
+/* clock.c */
+struct answer check_clock(const struct question *question);
+
 /* process.c */
 struct answer check_proc(const struct question *question);
 struct answer check_processes(const struct question *question);

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from kadence.boot import host, memory
+from kadence.boot import clock, host, memory
 from kadence.boot.host import Answer
 from kadence.errors import GuestError, UsageError
 
@@ -199,6 +200,23 @@ def test_every_check_is_one_of_the_probes() -> None:
     names = [row["name"] for row in table["check"]]
     assert [answer.check for answer in host.ask(names, Path("/dev/shm"))] == names
     assert {check for row in table["cause"] for check in row.get("checks", [])} <= set(names)
+
+
+def test_the_counter_is_measured_as_the_clock_runs() -> None:
+    """Beside the plainest measurement there is: two readings, half a second apart."""
+    program = (
+        "#include <stdio.h>\n#include <time.h>\n#include <unistd.h>\n#include <x86intrin.h>\n"
+        "int main(void) { struct timespec a, b; clock_gettime(CLOCK_MONOTONIC, &a);"
+        "unsigned long long begin = __rdtsc(); usleep(500000); unsigned long long end = __rdtsc();"
+        "clock_gettime(CLOCK_MONOTONIC, &b);"
+        "double ms = (b.tv_sec - a.tv_sec) * 1e3 + (b.tv_nsec - a.tv_nsec) / 1e6;"
+        'printf("%f", (end - begin) / ms); }'
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["gcc-12", "-O2", "-x", "c", "-", "-o", f"{folder}/clock"]
+        subprocess.run(command, input=program.encode(), check=True)
+        told = float(subprocess.run([f"{folder}/clock"], capture_output=True, check=True).stdout)
+    assert abs(clock.counter_khz() / told - 1) < 0.05
 
 
 def test_a_check_that_is_none() -> None:

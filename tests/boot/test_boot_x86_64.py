@@ -4,6 +4,7 @@
 import hashlib
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from typing import Any
 import pytest
 
 from kadence import boot
-from kadence.boot import debian
+from kadence.boot import acceleration, clock, debian, x86_64
 from kadence.errors import GuestError, KadenceError
 
 from .conftest import Ran, processes_of, wait_until
@@ -92,6 +93,15 @@ def test_command_runs_as_the_caller_would_have_run_it(
     assert ran.stdout.decode().splitlines() == expected
     assert (ran.stderr, ran.result.status, ran.result.signal) == (b"err\n", 3, None)
     assert ran.result.boot_virtual_seconds > 0
+
+
+def test_the_clock_counts_as_this_machines(run: Callable[..., Ran]) -> None:
+    """Told to the kernel, which would measure another rate wherever a load disturbs it."""
+    ran = run("true")
+    if x86_64.accelerator(boot.Request(Path(), ["true"])) != acceleration.TCG:
+        pytest.skip("by KVM the guest is told by the processor")
+    detected = re.findall(r"tsc: Detected ([0-9.]+) MHz", ran.result.log)
+    assert abs(float(detected[-1]) * 1000 / clock.counter_khz() - 1) < 1e-3
 
 
 def test_files_are_the_hosts_when_the_command_ends(run: Callable[..., Ran], tmp_path: Path) -> None:
