@@ -41,7 +41,7 @@ VERSIONS = {
     PROOF: 1,
     LAB: 1,
     FIGURES: 1,
-    COMPARE: 2,
+    COMPARE: 3,
     CONFIGURATION: 1,
     BUNDLE: 1,
     SITE: 1,

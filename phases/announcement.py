@@ -5,7 +5,7 @@ The figures of an input count every marker that was chosen, also one that is wit
 what it does on that input: picked with hindsight, they would say nothing.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from kadence.phases.choice import rate
@@ -21,8 +21,16 @@ DIGITS = 4
 Body = dict[str, Any]
 
 
-def of_plan(document: Document, chosen: Mapping[int, Marker], others: Sequence[OtherInput]) -> Body:
-    """The figures on the input the markers were chosen on, and on each other one."""
+def of_plan(
+    document: Document,
+    chosen: Mapping[int, Marker],
+    taken: Collection[int],
+    others: Sequence[OtherInput],
+) -> Body:
+    """The figures on the input the markers were chosen on, and on each other one.
+
+    `taken` are the phases whose marker is not withdrawn.
+    """
     markers = [chosen[phase] for phase in sorted(chosen)]
     own = [
         Judged(
@@ -38,9 +46,7 @@ def of_plan(document: Document, chosen: Mapping[int, Marker], others: Sequence[O
         "announced_at_least": ANNOUNCED_AT_LEAST,
         "false_at_most": FALSE_AT_MOST,
         "firings_per_second_at_most": FIRINGS_PER_SECOND,
-        "withdrawn": [
-            marker.phase for marker in markers if any(fails(other.of(marker)) for other in others)
-        ],
+        "withdrawn": [marker.phase for marker in markers if marker.phase not in taken],
         "chosen_on": _figures(document.program, _boundaries(document), own),
         "validated_on": [
             _figures(other.program, other.boundaries, [other.of(marker) for marker in markers])

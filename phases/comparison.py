@@ -19,6 +19,7 @@ from kadence.errors import ArtefactError, UsageError
 from kadence.phases import (
     alignment,
     analysis,
+    common_sites,
     crossmatrix,
     kinds,
     markers,
@@ -160,6 +161,7 @@ def _input(run: Run, families: Families) -> Body:
             }
             for phase, family in zip(description["phases"], families, strict=True)
         ],
+        "sites": common_sites.describe(description, run.path),
     }
 
 

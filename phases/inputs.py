@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from kadence import artefact
-from kadence.errors import ArtefactError, PlanError
+from kadence.errors import ArtefactError
+from kadence.phases import common_sites, kinds
+from kadence.phases.common_sites import Sites
 from kadence.phases.document import Marker
 from kadence.phases.stability import DEPENDENT
 
@@ -30,9 +32,23 @@ class OtherInput:
     program: tuple[str, ...]
     boundaries: int  # into any phase, as the input that the plan is made from knows them
     judged: Mapping[tuple[object, ...], Judged]  # by phase and place
+    unknown: frozenset[int]  # phases of the plan's input that this one does not know
+    stranger: float  # share of its instructions in phases that the plan's input does not know
+    stranger_kinds: tuple[str, ...]  # of those phases
+    sites: Sites
 
     def of(self, marker: Marker) -> Judged:
         return self.judged[marker.phase, *marker.place]
+
+    @property
+    def name(self) -> str:
+        """The run, for a sentence."""
+        return f"`{' '.join(self.program)}`" if self.program else "another input"
+
+    @property
+    def brings_io(self) -> bool:
+        """Whether it does I/O in phases that nothing in the plan announces."""
+        return any(kind == kinds.UNSEEN or kinds.does_io(kind) for kind in self.stranger_kinds)
 
 
 @dataclass(frozen=True)
@@ -43,6 +59,12 @@ class Inputs:
     unknown: float
     allowed: float
     others: tuple[OtherInput, ...]
+    forced: bool = False  # plan as if they were alike
+
+    @property
+    def reduce(self) -> bool:
+        """Whether the plan is to hold only what the inputs have in common."""
+        return self.verdict == DEPENDENT and not self.forced
 
 
 def read(path: Path, phases: Mapping[str, Any], phases_path: Path) -> Inputs:
@@ -60,17 +82,6 @@ def read(path: Path, phases: Mapping[str, Any], phases_path: Path) -> Inputs:
         f"{path} does not compare the profile of {phases_path}; make it anew with "
         "`kadence compare`, with that profile among the others"
     )
-
-
-def require_stable(inputs: Inputs, path: Path) -> None:
-    """Refuse to plan for a program that does something else on another input."""
-    if inputs.verdict == DEPENDENT:
-        raise PlanError(
-            f"{path} calls the program {DEPENDENT}: {inputs.unknown:.1%} of an input's "
-            f"instructions are in phases that another does not know, {inputs.allowed:.0%} are "
-            "allowed, so a plan made from one input would be tuned to an accident; profile what "
-            "the job will run, or plan with --force"
-        )
 
 
 def _position(document: Mapping[str, Any], phases: Mapping[str, Any]) -> int | None:
@@ -101,9 +112,14 @@ def _inputs(document: Mapping[str, Any], own: int) -> Inputs:
 def _other(document: Mapping[str, Any], own: int, number: int) -> OtherInput:
     described = document["inputs"][number]
     pairs = {(pair["of"], pair["against"]): pair for pair in document["pairs"]}
+    strangers = pairs[number, own]["unknown_phases"]
     return OtherInput(
         program=tuple(described["program"]),
         boundaries=int(pairs[number, own]["boundaries"]),
+        unknown=frozenset(int(phase) for phase in pairs[own, number]["unknown_phases"]),
+        stranger=float(pairs[number, own]["unknown"]),
+        stranger_kinds=tuple(str(described["phases"][phase]["kind"]) for phase in strangers),
+        sites=common_sites.parse(described["sites"]),
         judged={
             tuple(entry[key] for key in ("phase", "kind", "function", "file", "loop")): Judged(
                 int(entry["fires"]),

@@ -12,7 +12,7 @@ io_planning.py; which memory is made present before it is touched, in memory_pla
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from kadence.phases import (
     io_planning,
     kinds,
     memory_planning,
+    reduction,
 )
 from kadence.phases.contention import counted
 from kadence.phases.document import Boundary, Document, Marker, Phase, parse
@@ -119,10 +120,7 @@ def run(
 def _inputs(comparison: Comparison | None, raw: Body, phases_path: Path) -> Inputs | None:
     if comparison is None:
         return None
-    compared = inputs.read(comparison.path, raw, phases_path)
-    if not comparison.force:
-        inputs.require_stable(compared, comparison.path)
-    return compared
+    return replace(inputs.read(comparison.path, raw, phases_path), forced=comparison.force)
 
 
 def plan(document: Document, options: Options, compared: Inputs | None = None) -> Body:
@@ -131,19 +129,21 @@ def plan(document: Document, options: Options, compared: Inputs | None = None) -
     others = compared.others if compared else ()
     decisions = Decisions(round(options.quantum * NANOSECONDS))
     chosen = choice.choose(document)
-    _take_markers(document, chosen, others, decisions)
+    _take_markers(document, chosen, compared, decisions)
     waiting = contention.between_tasks(document, options.processors)
+    waiting = waiting or reduction.why_no_long_quantum(compared)
     for phase in document.phases:
         _decide_quantum(document, phase, waiting, decisions)
     paths = io_planning.plan_io(document, options.io)
     memory = memory_planning.plan_memory(document, options.memory)
+    reduced = reduction.reduce(document, compared, paths, memory)
     for policy in decisions.policies:
         policy["memory_plain"] = policy["phase"] in memory.plain
     return {
         "program": list(document.program),
         "processors": options.processors,
         "stability": _stability(compared),
-        "announcement": announcement.of_plan(document, chosen, others),
+        "announcement": announcement.of_plan(document, chosen, decisions.chosen, others),
         "policies": decisions.policies,
         "markers": [
             _planned_marker(number, document, marker)
@@ -151,7 +151,7 @@ def plan(document: Document, options: Options, compared: Inputs | None = None) -
         ],
         "io": paths.described(),
         "memory": memory.described(),
-        "refused": decisions.refused + paths.refused + memory.refused,
+        "refused": reduced + decisions.refused + paths.refused + memory.refused,
         "needs": _needs(document, paths, memory),
     }
 
@@ -163,19 +163,22 @@ def _stability(compared: Inputs | None) -> Body | None:
         "verdict": compared.verdict,
         "unknown": compared.unknown,
         "allowed": compared.allowed,
+        "reduced": compared.reduce,
     }
 
 
 def _take_markers(
     document: Document,
     chosen: dict[int, Marker],
-    others: Sequence[OtherInput],
+    compared: Inputs | None,
     decisions: Decisions,
 ) -> None:
     """Take the chosen markers that no other input speaks against; say why not the others."""
+    others = compared.others if compared else ()
     for phase in document.phases:
         marker = chosen.get(phase.number)
-        reason = _why_not_taken(document, phase, chosen, others)
+        reason = reduction.why_unknown(phase, compared)
+        reason = reason or _why_not_taken(document, phase, chosen, others)
         if marker is None or reason is not None:
             decisions.refuse(phase.number, "marker", reason or "")
         else:

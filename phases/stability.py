@@ -44,6 +44,7 @@ class Comparison:
     against: int
     unknown: float  # share of its instructions in phases the other does not know
     shift: float  # share of the instructions that would have to move for equal weights
+    unknown_phases: tuple[int, ...] = ()  # of `of`, that `against` does not know
 
 
 def verdict(comparisons: Sequence[Comparison]) -> str:
@@ -57,20 +58,27 @@ def compare(
 ) -> list[Comparison]:
     """Every input against every other; `distances[of, against]` are those of their phases."""
     return [
-        Comparison(
-            of,
-            against,
-            _unknown(inputs[of], inputs[against], distances[of, against]),
-            _shift(inputs[of], inputs[against]),
-        )
+        _compared(of, against, inputs, distances[of, against])
         for of, against in permutations(range(len(inputs)), 2)
     ]
 
 
-def _unknown(own: Input, other: Input, distances: Distances) -> float:
+def _compared(of: int, against: int, inputs: Sequence[Input], distances: Distances) -> Comparison:
+    own, other = inputs[of], inputs[against]
+    known = _known(own, other, distances)
+    return Comparison(
+        of,
+        against,
+        unknown=round(float(own.weights[~known].sum()), vectors.DECIMALS),
+        shift=_shift(own, other),
+        unknown_phases=tuple(np.flatnonzero(~known).tolist()),
+    )
+
+
+def _known(own: Input, other: Input, distances: Distances) -> npt.NDArray[np.bool_]:
+    """Which phases of an input the other knows."""
     alike = [[kinds.adapted_alike(kind, seen) for seen in other.kinds] for kind in own.kinds]
-    known = ((distances < PARTNER_DISTANCE) & np.array(alike)).any(axis=1)
-    return round(float(own.weights[~known].sum()), vectors.DECIMALS)
+    return np.asarray(((distances < PARTNER_DISTANCE) & np.array(alike)).any(axis=1))
 
 
 def _shift(own: Input, other: Input) -> float:

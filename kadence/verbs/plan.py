@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from kadence.errors import UsageError
-from kadence.phases import io_planning, memory_planning, planning
+from kadence.phases import io_planning, memory_planning, planning, reduction
+
+ADVICE = "profile what the job will run, or plan all the same with --force"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -46,10 +48,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--compare",
         type=Path,
         metavar="COMPARE.json",
-        help="what other inputs say: refuses input-dependent programs, validates the markers",
+        help="what other inputs say: validates the markers; of an input-dependent program only "
+        "what the inputs have in common is planned",
     )
     parser.add_argument(
-        "--force", action="store_true", help="plan even for an input-dependent program"
+        "--force", action="store_true", help="plan all for an input-dependent program"
     )
 
 
@@ -59,11 +62,18 @@ def execute(options: argparse.Namespace) -> int:
     comparison = planning.Comparison(options.compare, options.force) if options.compare else None
     wanted = planning.Options(options.processors, options.quantum, options.io, options.memory)
     body = planning.run(options.phases, options.output, wanted, comparison)
+    _tell_reduction(body)
     _tell_policies(body)
     _tell_io(body)
     _tell_memory(body)
     _tell_announcement(body["announcement"])
     return 0
+
+
+def _tell_reduction(body: dict[str, Any]) -> None:
+    for refusal in body["refused"]:
+        if refusal["what"] == reduction.REFUSED:
+            print(f"reduced: {refusal['reason']}; {ADVICE}")
 
 
 def _tell_policies(body: dict[str, Any]) -> None:

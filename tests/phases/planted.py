@@ -57,6 +57,7 @@ SHARES = {
     "C": {OUTER: 0.1, INNER: 0.9},
     "F": {FORMAT: 0.7, WRITE: 0.3},
     "S": {RECORD: 0.4, SEND: 0.6},
+    "X": {LOG: 0.8, MAIN: 0.2},  # work that the other letters have no part of
 }
 
 

@@ -16,6 +16,7 @@ from planted import (
     COMPUTE_ROWS,
     CYCLES,
     FILE_ROWS,
+    LOG,
     SOCKET_ROWS,
     Planted,
     three_phases,
@@ -105,7 +106,7 @@ def test_two_runs_of_the_same_work_are_input_stable(desk):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("input-stable: 0.0% of the instructions")
     document = desk.read("c.json")
-    assert (document["schema"], document["version"]) == ("kadence.compare", 2)
+    assert (document["schema"], document["version"]) == ("kadence.compare", 3)
     assert document["build_id"] == "ab" * 20
     assert document["command"] == ["kadence", "compare", "a.kprof", "b.kprof", "-o", "c.json"]
     assert (document["verdict"], document["unknown"]) == ("input-stable", 0.0)
@@ -131,7 +132,7 @@ def test_every_marker_is_judged_on_the_other_input(desk):
     assert marker["firings_per_second"] == CYCLES / (ROWS / 1000)
 
 
-def test_an_input_without_a_phase_makes_the_program_input_dependent(desk, refused):
+def test_an_input_without_a_phase_makes_the_program_input_dependent(desk):
     desk.put("c", compute_and_exchange().profile())
     done = desk.compare("a", "c")
     assert done.stdout.startswith("input-dependent: ")
@@ -140,14 +141,69 @@ def test_an_input_without_a_phase_makes_the_program_input_dependent(desk, refuse
     assert FILE_ROWS * CYCLES / ROWS <= document["unknown"] <= (FILE_ROWS + 1) * CYCLES / ROWS
     assert [phase["family"] for phase in document["inputs"][1]["phases"]] == [0, 2]
     assert document["pairs"][1]["unknown"] == 0.0
+    assert [pair["unknown_phases"] for pair in document["pairs"]] == [[1], []]
 
-    complaint = refused(desk.plan("a"))
-    assert "input-dependent" in complaint and "--force" in complaint
-    assert not (desk.folder / "q.json").exists()
+
+def refusals(plan: Any, what: str) -> dict[int | None, str]:
+    return {one["phase"]: one["reason"] for one in plan["refused"] if one["what"] == what}
+
+
+def quanta(plan: Any) -> list[int]:
+    return [policy["quantum_ns"] for policy in plan["policies"]]
+
+
+def test_a_phase_that_another_input_does_not_know_loses_its_calls_alone(desk):
+    desk.put("c", compute_and_exchange().profile())
+    desk.compare("a", "c")
+    done = desk.plan("a")
+    assert done.returncode == 0, done.stderr
+    plan = desk.read("q.json")
+    assert [marker["phase"] for marker in plan["markers"]] == [0, 2]
+    assert plan["announcement"]["withdrawn"] == [1]
+    assert "`/tmp/planted` has no such phase" in refusals(plan, "marker")[1]
+    assert "1 of 3 phases" in refusals(plan, "phase calls")[None]
+    assert done.stdout.startswith("reduced: the program is input-dependent: ")
+    assert "profile what the job will run" in done.stdout
+    assert plan["stability"]["reduced"]
+    # The checkpoint does I/O, comes after computing, and nothing announces it now.
+    assert quanta(plan) == [0, 0, 0]
+    assert plan["needs"]["system_calls"] == ["openat", "read", "sendto", "write"]
+
+
+def test_io_that_only_the_other_input_does_forbids_long_quanta(desk):
+    desk.put("c", compute_and_exchange().profile())
+    desk.compare("c", "a")
+    assert desk.plan("c").returncode == 0
+    plan = desk.read("q.json")
+    assert [marker["phase"] for marker in plan["markers"]] == [0, 1]
+    assert quanta(plan) == [0, 0]
+    assert "does I/O in phases that the plan does not know" in refusals(plan, "long quantum")[0]
+
+
+def test_another_programs_behaviour_is_refused_for_all_phases(desk):
+    strange = Planted()
+    for _ in range(ROWS):
+        row = strange.add({"X": 1.0})
+        strange.enter(row, LOG)
+    desk.put("c", strange.profile())
+    desk.compare("a", "c")
+    assert desk.plan("a").returncode == 0
+    plan = desk.read("q.json")
+    assert plan["markers"] == [] and quanta(plan) == [0, 0, 0]
+    assert set(refusals(plan, "marker")) == {0, 1, 2}
+    assert "3 of 3 phases" in refusals(plan, "phase calls")[None]
+
+
+def test_force_plans_all_for_an_input_dependent_program(desk):
+    desk.put("c", compute_and_exchange().profile())
+    desk.compare("a", "c")
     done = desk.plan("a", "--force")
     assert done.returncode == 0, done.stderr
     plan = desk.read("q.json")
     assert plan["stability"]["verdict"] == "input-dependent"
+    assert not plan["stability"]["reduced"]
+    assert refusals(plan, "phase calls") == {}
+    assert [marker["phase"] for marker in plan["markers"]] == [0, 1, 2]
     assert plan["command"][-3:] == ["--compare", "c.json", "--force"]
 
 

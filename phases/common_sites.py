@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which places with I/O and memory the inputs of a program have in common.
+
+Where an input runs other phases, the same functions may still write the same small records and
+ask for the same memory. So a comparison tells of each input what a plan made from it alone would
+do with I/O, and what its sites got of memory. A plan for a program that is input-dependent then
+takes what all inputs speak for.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kadence.phases import document, io_planning, memory_document, memory_planning
+from kadence.phases.io_planning import Paths
+from kadence.phases.memory_document import MemoryUse, SiteUse
+from kadence.phases.memory_judgement import FEWEST_FAULTS, KEEP, Asked, judge
+from kadence.phases.memory_planning import Memory
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Sites:
+    """What one input has."""
+
+    io: tuple[Body, ...]  # places with the functions they call, as a plan has them
+    ahead: tuple[str, ...]  # ranges that a plan would make present ahead
+    memory: MemoryUse
+
+
+def describe(description: Mapping[str, Any], path: Path) -> Body:
+    """Of one input, for the comparison."""
+    own = document.parse(dict(description), path)
+    memory = description["memory"]
+    return {
+        "io": [
+            {key: site[key] for key in ("function", "file", "calls")}
+            for site in io_planning.plan_io(own, io_planning.DEFAULT).sites
+        ],
+        "ahead": memory_planning.plan_memory(own, memory_planning.DEFAULT).ahead,
+        "memory": {
+            key: memory[key] for key in ("peak_resident_bytes", "limit_bytes", "sites", "ranges")
+        },
+    }
+
+
+def parse(entry: Mapping[str, Any]) -> Sites:
+    """Raises what a wrong type or a missing key raises."""
+    io = ({key: site[key] for key in ("function", "file", "calls")} for site in entry["io"])
+    return Sites(tuple(io), tuple(entry["ahead"]), memory_document.parse(entry["memory"]))
+
+
+# ---- I/O -----------------------------------------------------------------------------------------
+
+
+def keep_common_io(paths: Paths, others: Sequence[Sites]) -> None:
+    """Leave the sites that every other input's own plan would have as well."""
+    kept = []
+    for site in paths.sites:
+        calls = _common_calls(site, others)
+        if calls:
+            kept.append(site | {"calls": calls})
+            continue
+        where = site["function"] or f"every function of {site['file']}"
+        reason = f"{where}: another input does not write or read small records there"
+        paths.refused.append({"phase": site["phase"], "what": io_planning.PATH, "reason": reason})
+    if paths.sites and not kept:
+        paths.mode = io_planning.OFF
+        paths.reason = "no place writes or reads small records on all inputs"
+    paths.sites = kept
+    paths.streams = paths.streams and bool(kept)
+
+
+def _common_calls(site: Body, others: Sequence[Sites]) -> list[str]:
+    calls = set(site["calls"])
+    for other in others:
+        calls &= {call for found in other.io if _is_at(found, site) for call in found["calls"]}
+    return sorted(calls)
+
+
+def _is_at(found: Body, site: Body) -> bool:
+    """A place without a function is all functions of its file."""
+    return found["file"] == site["file"] and found["function"] in (site["function"], None)
+
+
+# ---- memory --------------------------------------------------------------------------------------
+
+
+def keep_common_memory(memory: Memory, others: Sequence[Sites]) -> None:
+    """Leave the treatments that no other input speaks against, where all of them come by."""
+    planned = bool(memory.sites or memory.ahead)
+    kept = []
+    for site in memory.sites:
+        treatments, objection = _common_treatments(site, others)
+        if treatments:
+            kept.append(site | {"treatments": treatments})
+        else:
+            memory.refuse(site["phase"], f"{site['function']}: {objection}")
+    memory.sites = kept
+    if not any(KEEP in site["treatments"] for site in kept):
+        memory.keep_bytes = 0
+    for name in [name for name in memory.ahead if not _all_go_on_in(name, others)]:
+        memory.ahead.remove(name)
+        memory.refuse(None, f"the {name}: not on every input it causes faults in an order")
+    if planned and not (memory.sites or memory.ahead):
+        memory.mode = memory_planning.OFF
+        memory.reason = "no memory is used alike on all inputs"
+
+
+def _all_go_on_in(name: str, others: Iterable[Sites]) -> bool:
+    return all(name in other.ahead for other in others)
+
+
+def _common_treatments(site: Body, others: Iterable[Sites]) -> tuple[list[str], str]:
+    """What is left of a site's treatments, and else why nothing is."""
+    treatments = list(site["treatments"])
+    objection = ""
+    for other in others:
+        uses = list(_uses_at(site, other.memory))
+        if not uses:
+            return [], "another input asks for no memory there"
+        verdict = judge(Asked(uses))
+        if not verdict.treatments and Asked(uses).pages < FEWEST_FAULTS:
+            continue  # too little to speak for or against it
+        treatments = [name for name in treatments if name in verdict.treatments]
+        objection = f"on another input {verdict.evidence}"
+    return treatments, objection
+
+
+def _uses_at(site: Body, memory: MemoryUse) -> Iterator[SiteUse]:
+    for use in memory.sites:
+        places = ((place.function, place.file or None) for place in use.places)
+        at_line = site["line"] in (use.line, None)
+        if use.own and at_line and (site["function"], site["file"]) in places:
+            yield use
