@@ -24,8 +24,8 @@ class ArtefactError(KadenceError):
     """An artefact is damaged, of an unknown schema or version, or does not belong here."""
 
 
-class PlanError(KadenceError):
-    """A plan would do harm, or good by accident only."""
+class ProgramError(KadenceError):
+    """A kadence.toml is missing or says what it must not."""
 
 
 class ToolError(KadenceError):

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -50,13 +50,14 @@ class Ending:
     log: str = ""  # of the guest's kernel
 
 
-def environment() -> dict[str, str]:
-    """The caller's environment, without what concerns Kadence only."""
-    return {
+def environment(more: Iterable[tuple[str, str]] = ()) -> dict[str, str]:
+    """The caller's environment, without what concerns Kadence only, and what a program adds."""
+    inherited = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("KADENCE_", "KADAPT_"))
     }
+    return inherited | dict(more)
 
 
 def run(

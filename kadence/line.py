@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from kadence import builds, phases, profiler, resources
+from kadence import builds, execution, phases, plain_runs, profiler, resources
 from kadence.errors import ToolError
 from kadence.measure import PLAIN
 from kadence.phases import analysis, comparison, planning
@@ -18,6 +18,14 @@ from kadence.stages import Stages, fingerprint, tell
 # Instructions, where kadence.toml names none. It does not fit the run, as the profiler's would: a
 # plan depends on it, and a run that is a little longer is to have the same.
 INTERVAL = 1_000_000
+
+
+@dataclass(frozen=True)
+class ProfiledRun:
+    """A run that is profiled, of the plain program."""
+
+    argv: tuple[str, ...]
+    standard_input: str  # file; empty for none
 
 
 @dataclass(frozen=True)
@@ -62,36 +70,53 @@ class Line:
             ),
         )
 
+    def tried(self, plain_key: str) -> str:
+        """The plain program runs, alike each time, and its check passes."""
+        program = self.program
+        ran = (program.run, program.standard_input, program.environment, program.timeout_seconds)
+        return self.stages.run(
+            "plain runs",
+            [plain_key, *ran, program.check, program.outputs, program.filters],
+            [self.places.plain_runs],
+            partial(
+                plain_runs.require_alike, program, self.places.build(PLAIN), self.places.plain_runs
+            ),
+        )
+
     def profiled(self, plain_key: str) -> str:
         """The profile of the plain program."""
-        return self._profiled("profile", "kprof", self.program.profile, plain_key)
+        run = ProfiledRun(self.program.profile, self.program.profile_input)
+        return self._profiled("profile", "kprof", run, plain_key)
 
     def validated(self, plain_key: str) -> str:
         """The profile of the plain program on the input that validates the markers."""
-        return self._profiled("validate", "validate.kprof", self.program.validate, plain_key)
+        run = ProfiledRun(self.program.validate, self.program.validate_input)
+        return self._profiled("validate", "validate.kprof", run, plain_key)
 
-    def _profiled(self, name: str, suffix: str, argv: tuple[str, ...], plain_key: str) -> str:
+    def _profiled(self, name: str, suffix: str, run: ProfiledRun, plain_key: str) -> str:
         output = self.places.artefact(suffix)
         tools = [Path(profiler.__file__).parent, resources.built("profiler")]
         return self.stages.run(
             name,
-            [plain_key, argv, self.program.interval, self.program.standard_input]
+            [plain_key, run.argv, self.program.interval, run.standard_input]
+            + [self.program.environment]
             + [fingerprint(tool) for tool in tools],
             [output],
-            partial(self._profile, argv, output, self.places.log(name)),
+            partial(self._profile, run, output, self.places.log(name)),
         )
 
-    def _profile(self, argv: tuple[str, ...], output: Path, log: Path) -> None:
+    def _profile(self, run: ProfiledRun, output: Path, log: Path) -> None:
         folder = self.places.build(PLAIN)
         with (
-            (folder / (self.program.standard_input or os.devnull)).open("rb") as stdin,
+            (folder / (run.standard_input or os.devnull)).open("rb") as stdin,
             log.open("wb") as said,
         ):
             outcome = runner.profile(
-                argv,
+                run.argv,
                 output,
                 self.program.interval or INTERVAL,
                 cwd=folder,
+                env=self._environment(),
                 stdin=stdin,
                 stdout=said,
                 stderr=said,
@@ -101,9 +126,14 @@ class Line:
         if outcome.exit_status:
             output.unlink()
             raise ToolError(
-                f"{argv[0]} ended with status {outcome.exit_status} under the profiler; what it "
-                f"said is in {log}"
+                f"{run.argv[0]} ended with status {outcome.exit_status} under the profiler; what "
+                f"it said is in {log}"
             )
+
+    def _environment(self) -> dict[str, str] | None:
+        """None leaves the caller's to the last byte: phases depend on how long it is."""
+        own = self.program.environment
+        return execution.environment(own) if own else None
 
     def phased(self, profile_key: str) -> str:
         """The phases of the profile, and the picture of its similarity matrix."""

@@ -6,19 +6,17 @@ drift of the machine nor the place in the round favours any. One round is run fi
 counted: it fills caches, and its outputs are compared like all others.
 """
 
-import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kadence import boot, execution, stages
+from kadence import boot, execution, outputs, stages
 from kadence.errors import GuestError
 from kadence.execution import Ending, ExecutionError, Sample
 from kadence.program import Program
 
 MACHINE, GENERIC, TAILORED = "machine", "generic", "tailored"
 PLAIN, ADAPTED = "plain", "adapted"
-STANDARD_OUTPUT = "standard output"
 
 
 @dataclass(frozen=True)
@@ -118,14 +116,13 @@ def _run_cell(bench: Bench, cell: Cell, number: int, found: Measurements) -> Non
 
 def _run_program(bench: Bench, cell: Cell, folder: Path, extra: dict[str, str]) -> Ending:
     program = bench.program
-    for name in program.outputs:
-        (folder / name).unlink(missing_ok=True)
+    outputs.remove(program, folder)
     ending = execution.run(
         program.run,
         folder,
         image=bench.images.get(cell.kernel),
         scratch=bench.scratch,
-        environment=execution.environment() | extra,
+        environment=execution.environment(program.environment) | extra,
         standard_input=program.standard_input,
         timeout_seconds=program.timeout_seconds,
         target=bench.target,
@@ -140,37 +137,17 @@ def _run_program(bench: Bench, cell: Cell, folder: Path, extra: dict[str, str]) 
 
 
 def _compare(bench: Bench, cell: Cell, number: int, found: Measurements) -> None:
-    """Compare this run's outputs, byte for byte, with those of the reference's first run."""
-    outputs = _outputs(bench, cell)
+    """Compare this run's outputs with those of the reference's first run, after the filters."""
+    files = outputs.files(bench.program, bench.folders[cell.program], bench.scratch)
+    if (absent := outputs.absent(files)) is not None:
+        raise ExecutionError(
+            f"the {cell} wrote no {absent}, which kadence.toml names among its outputs"
+        )
+    sums = outputs.checksums(bench.program, files)
     if not found.outputs:
-        _keep(bench, cell, outputs)
-    found.outputs.setdefault(cell, outputs)
-    different = [name for name in outputs if outputs[name] != found.outputs[REFERENCE][name]]
+        outputs.keep(files, bench.kept(cell))
+    found.outputs.setdefault(cell, sums)
+    different = [name for name in sums if sums[name] != found.outputs[REFERENCE][name]]
     for name in different:
         found.differences.setdefault((cell, name), []).append(number)
-    _keep(bench, cell, different)
-
-
-def _outputs(bench: Bench, cell: Cell) -> dict[str, str]:
-    """SHA-256 of all that the last run wrote."""
-    files = {name: _output_file(bench, cell, name) for name in bench.program.outputs}
-    files[STANDARD_OUTPUT] = _output_file(bench, cell, STANDARD_OUTPUT)
-    for name, path in files.items():
-        if not path.is_file():
-            raise ExecutionError(
-                f"the {cell} wrote no {name}, which kadence.toml names among its outputs"
-            )
-    return {name: stages.file_hash(path).decode() for name, path in files.items()}
-
-
-def _output_file(bench: Bench, cell: Cell, name: str) -> Path:
-    standard = name == STANDARD_OUTPUT
-    return bench.scratch / "stdout" if standard else bench.folders[cell.program] / name
-
-
-def _keep(bench: Bench, cell: Cell, names: Iterable[str]) -> None:
-    """Keep outputs for who wants to see how they differ; the reference's are always kept."""
-    for name in names:
-        target = bench.kept(cell) / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(_output_file(bench, cell, name), target)
+    outputs.keep({name: files[name] for name in different}, bench.kept(cell))

@@ -58,6 +58,7 @@ def _prepare(
     line = Line(described, places, stages)
     source_key = line.copied()
     plain_key = line.built(PLAIN, source_key, None)
+    line.tried(plain_key)
     plan_key = line.planned(plain_key, wish.force)
     adapted_key = line.built(ADAPTED, source_key, places.artefact("plan.json"), plan_key)
     tell("kernels …")
@@ -108,6 +109,9 @@ def _at_once(places: Places, target: str) -> int:
 
 def _proof_key(described: Program, generic: Kernel, builds_key: str) -> str:
     """Of all that a proof rests on but the kernel itself."""
-    judged = (described.check, described.run, described.standard_input, described.outputs)
+    judged = (
+        *(described.check, described.run, described.standard_input, described.outputs),
+        *(described.environment, described.filters),
+    )
     parts = [builds_key, generic.id, repr(judged), fingerprint(resources.built("boot"))]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()

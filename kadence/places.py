@@ -23,6 +23,11 @@ class Places:
         """The built copy of one mode."""
         return self.output / mode
 
+    @property
+    def plain_runs(self) -> Path:
+        """What the plain program wrote on the machine's own kernel."""
+        return self.output / "plain-runs"
+
     def log(self, name: str) -> Path:
         """What a command of kadence.toml said."""
         return self.output / "logs" / f"{name}.log"

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from kadence import execution, stages
+from kadence import execution, outputs
 from kadence.errors import GuestError
 from kadence.execution import Ending, ExecutionError
 from kadence.kconfig import missing
 from kadence.kconfig.store import Kernel
-from kadence.measure import KERNEL_NAMES, PLAIN, STANDARD_OUTPUT
+from kadence.measure import KERNEL_NAMES, PLAIN
 from kadence.program import Program
 
 Outputs = dict[str, str]  # file -> SHA-256
@@ -66,8 +66,7 @@ def require_judge(subject: Subject) -> None:
 
 def outputs_on(subject: Subject, mode: str, kernel: Kernel) -> Outputs:
     """What the program writes on a kernel."""
-    for name in subject.program.outputs:
-        (subject.folders[mode] / name).unlink(missing_ok=True)
+    outputs.remove(subject.program, subject.folders[mode])
     ending = _run(subject, mode, kernel)
     if ending.status:
         raise NotServedError(
@@ -75,12 +74,10 @@ def outputs_on(subject: Subject, mode: str, kernel: Kernel) -> Outputs:
             f"{_where(mode, kernel)}{_asked(ending.log)}",
             ending.log,
         )
-    files = {name: subject.folders[mode] / name for name in subject.program.outputs}
-    files[STANDARD_OUTPUT] = subject.scratch / "stdout"
-    absent = [name for name, path in files.items() if not path.is_file()]
-    if absent:
-        raise NotServedError(f"the {_where(mode, kernel)} wrote no {absent[0]}", ending.log)
-    return {name: stages.file_hash(path).decode() for name, path in files.items()}
+    files = outputs.files(subject.program, subject.folders[mode], subject.scratch)
+    if (absent := outputs.absent(files)) is not None:
+        raise NotServedError(f"the {_where(mode, kernel)} wrote no {absent}", ending.log)
+    return outputs.checksums(subject.program, files)
 
 
 def prove(subject: Subject, kernel: Kernel, generic: Kernel, expected: Outputs) -> Finding:
@@ -150,7 +147,7 @@ def _run(subject: Subject, mode: str, kernel: Kernel | None, *, check: bool = Fa
         image=None if kernel is None else kernel.image,
         target="um" if kernel is None else kernel.target,
         scratch=subject.scratch,
-        environment=execution.environment(),
+        environment=execution.environment(program.environment),
         standard_input="" if check else program.standard_input,
         timeout_seconds=program.timeout_seconds,
         tasks=subject.tasks,

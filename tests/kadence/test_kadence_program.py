@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from kadence import program, stages
-from kadence.program import ProgramError
+from kadence.errors import ProgramError
+from kadence.filters import Filter
 from kadence.stages import Stages
 
 MINIMAL = """\
@@ -36,6 +37,8 @@ def test_the_least_that_is_needed(tmp_path: Path) -> None:
     assert described.check == ("./p", "check")
     assert described.outputs == described.inputs == described.validate == ()
     assert described.prepare == described.standard_input == ""
+    assert described.profile_input == described.validate_input == ""
+    assert described.environment == described.filters == ()
     assert described.interval is None
     assert described.folder == tmp_path
 
@@ -60,7 +63,53 @@ def test_all_that_can_be_said(tmp_path: Path) -> None:
     assert described.memory == "off"
 
 
+def test_each_run_may_have_an_input_of_its_own(tmp_path: Path) -> None:
+    common = MINIMAL.replace("[check]", 'stdin = "in"\nvalidate = ["./p", "2"]\n[check]')
+    described = program.read(written(tmp_path, common))
+    assert described.standard_input == described.profile_input == described.validate_input == "in"
+    own = MINIMAL.replace("[check]", 'profile_stdin = "a"\nvalidate_stdin = "b"\n[check]')
+    described = program.read(written(tmp_path, own))
+    assert described.standard_input == ""
+    assert (described.profile_input, described.validate_input) == ("a", "b")
+    # Another input alone makes another run.
+    assert described.validate == described.profile == ("./p", "1")
+
+
+def test_environment_and_filters(tmp_path: Path) -> None:
+    text = MINIMAL.replace("[check]", 'outputs = ["a/b"]\n[check]')
+    described = program.read(
+        written(
+            tmp_path,
+            text + "[environment]\nTWO = '2'\nONE = ''\n"
+            "[[filter]]\npattern = '^# '\n[[filter]]\nfile = 'stdout'\nsort = true\n"
+            "[[filter]]\npattern = 'x'\nfile = 'a/b'\n",
+        )
+    )
+    assert described.environment == (("ONE", ""), ("TWO", "2"))
+    assert described.filters == (
+        Filter("^# "),
+        Filter(file="standard output", sort=True),
+        Filter("x", "a/b"),
+    )
+
+
 REFUSED = {
+    "number in the environment": (MINIMAL + "[environment]\nX = 1\n", "must be a text in quotes"),
+    "environment that is a value": ("environment = 1\n" + MINIMAL, "must be a table of names"),
+    "name with an equals sign": (MINIMAL + '[environment]\n"a=b" = ""\n', "name no variable"),
+    "name of ours": (MINIMAL + '[environment]\nKADAPT_X = ""\n', "are Kadence's own"),
+    "filter as a table": (MINIMAL + '[filter]\npattern = "x"\n', r"of its own, \[\[filter"),
+    "filter of nothing": (MINIMAL + "[[filter]]\n", "needs a pattern, or sort = true"),
+    "filter of another file": (
+        MINIMAL + '[[filter]]\npattern = "x"\nfile = "y"\n',
+        "neither 'stdout' nor among",
+    ),
+    "unknown key of a filter": (MINIMAL + '[[filter]]\nline = "x"\n', "has no key 'line'"),
+    "sort that is no flag": (MINIMAL + "[[filter]]\nsort = 1\n", "must be true or false"),
+    "bad expression": (
+        MINIMAL + '[[filter]]\npattern = "(x"\n',
+        r"'\(x' of a \[\[filter\]\] is no regular expression: missing \), unterminated",
+    ),
     "unknown table": ("[extra]\n" + MINIMAL, "'extra' is not a table"),
     "table that is a value": ("check = 1\n", "'check' is not a table"),
     "unknown mode": (MINIMAL + '[plan]\nio = "fast"\n', "one of default, strict, off"),

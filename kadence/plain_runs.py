@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two runs on the machine's own kernel, and the check, before anything is profiled or built.
+
+Outputs that differ from run to run can prove nothing of a kernel or an adaptation, and a command
+that fails here fails everywhere. Both take seconds to find here, and kernels to find later.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from kadence import execution, filters, outputs, suggestion
+from kadence.execution import Ending, ExecutionError
+from kadence.filters import Difference, Line
+from kadence.outputs import Files
+from kadence.program import Program
+from kadence.stages import tell
+
+SHOWN = 160  # characters of a line that differs
+FIRST, SECOND = "first", "second"
+
+
+def require_alike(program: Program, folder: Path, scratch: Path) -> None:
+    """Run twice and check; what would keep a proof from being one ends here."""
+    first = run(program, folder, scratch, "plain", scratch / FIRST)
+    second = run(program, folder, scratch, "plain", scratch / SECOND)
+    differing = list(differences(program, first, second))
+    if differing:
+        _tell(program, differing, first, second)
+        raise ExecutionError(_sentence(differing, scratch))
+    for warning in filters.warnings(program.filters, second):
+        tell(warning)
+    require_check(program, folder, scratch)
+
+
+def run(program: Program, folder: Path, scratch: Path, mode: str, kept: Path) -> Files:
+    """Run a build of the program once; returns where its outputs are kept."""
+    outputs.remove(program, folder)
+    ending = _run(program, program.run, folder, scratch, program.standard_input)
+    if ending.status:
+        raise ExecutionError(
+            f"{program.run[0]} {_ended(program, ending)} as the {mode} program on this machine's "
+            f"own kernel; what it said is in {scratch / 'stderr'}"
+        )
+    written = outputs.files(program, folder, scratch)
+    if (absent := outputs.absent(written)) is not None:
+        raise ExecutionError(
+            f"the {mode} program on this machine's own kernel wrote no {absent}, which "
+            "kadence.toml names among its outputs"
+        )
+    return outputs.keep(written, kept)
+
+
+def require_check(program: Program, folder: Path, scratch: Path) -> None:
+    """A check that does not even pass on the machine's own kernel can judge no other."""
+    ending = _run(program, program.check, folder, scratch, "")
+    if ending.status:
+        raise ExecutionError(
+            f"the check of {program.name} does not pass on this machine's own kernel (it "
+            f"{_ended(program, ending)}), so it can judge no other; what it said is in "
+            f"{scratch / 'stderr'}"
+        )
+
+
+def differences(program: Program, first: Files, second: Files) -> Iterator[Difference]:
+    """The first difference of each output that has one."""
+    for name in first:
+        found = filters.first_difference(program.filters, name, first[name], second[name])
+        if found is not None:
+            yield found
+
+
+def in_words(found: Difference) -> str:
+    """`line 3 is "a" in one and "b" in the other`."""
+    if found.first is None or found.second is None:
+        line = found.first or found.second
+        assert line is not None
+        return f"one of them has no line {line.number}, which is {_shown(line)} in the other"
+    numbers = {found.first.number, found.second.number}
+    where = " and ".join(str(number) for number in sorted(numbers))
+    return f"line {where} is {_shown(found.first)} in one and {_shown(found.second)} in the other"
+
+
+def _run(
+    program: Program, argv: tuple[str, ...], folder: Path, scratch: Path, standard_input: str
+) -> Ending:
+    scratch.mkdir(parents=True, exist_ok=True)
+    return execution.run(
+        argv,
+        folder,
+        image=None,
+        scratch=scratch,
+        environment=execution.environment(program.environment),
+        standard_input=standard_input,
+        timeout_seconds=program.timeout_seconds,
+    )
+
+
+def _ended(program: Program, ending: Ending) -> str:
+    if ending.sample.seconds >= program.timeout_seconds:
+        return f"was ended after {program.timeout_seconds:g} seconds (run.timeout)"
+    return f"ended with status {ending.status}"
+
+
+def _shown(line: Line) -> str:
+    text = repr(line.text)
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+
+
+def _tell(program: Program, differing: list[Difference], first: Files, second: Files) -> None:
+    """Each output's first difference, and what would mend it, ready for kadence.toml."""
+    for found in differing:
+        name = found.file
+        tell(f"{name} is not the same in two runs: {in_words(found)}")
+        mended = suggestion.suggest(program.filters, name, first[name], second[name])
+        if mended is None:
+            tell(f"no pattern was found that would leave something of {name} to compare")
+            continue
+        tell(f"if what differs in {name} is no result, this in kadence.toml leaves it out:")
+        for line in suggestion.in_toml(mended):
+            tell(f"    {line}")
+
+
+def _sentence(differing: list[Difference], scratch: Path) -> str:
+    names = " and ".join(found.file for found in differing)
+    verb = "is" if len(differing) == 1 else "are"
+    return (
+        f"{names} of the plain program {verb} not the same in two runs on this machine's own "
+        f"kernel ({in_words(differing[0])}), so nothing can be proven by it; leave out what is no "
+        f"result with a [[filter]] in kadence.toml, or make the run repeatable; both runs' outputs "
+        f"are in {scratch / FIRST} and {scratch / SECOND}"
+    )

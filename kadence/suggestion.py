@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Filters that would mend what differs from run to run, ready to be put into kadence.toml."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from kadence import filters
+from kadence.filters import STANDARD_OUTPUT, Filter
+
+MOST = 8  # patterns; where more are needed, filters are no remedy
+SHORTEST = 3  # characters that a line is told by; fewer would remove what they must not
+NUMBER = re.compile(r"\d+")
+
+
+def suggest(own: Sequence[Filter], name: str, first: Path, second: Path) -> list[Filter] | None:
+    """Filters after which the two are the same and something is left to compare."""
+    return _sorted(own, name, first, second) or _by_patterns(own, name, first, second)
+
+
+def in_toml(suggested: Sequence[Filter]) -> Iterator[str]:
+    """Lines for kadence.toml."""
+    for each in suggested:
+        yield "[[filter]]"
+        if each.pattern:
+            quoted = f"'{each.pattern}'" if "'" not in each.pattern else json.dumps(each.pattern)
+            yield f"pattern = {quoted}"
+        yield f"file = {json.dumps('stdout' if each.file == STANDARD_OUTPUT else each.file)}"
+        if each.sort:
+            yield "sort = true"
+
+
+def _sorted(own: Sequence[Filter], name: str, first: Path, second: Path) -> list[Filter] | None:
+    """The same lines in another order, as threads write them."""
+    suggested = Filter(file=name, sort=True)
+    alike = filters.first_difference([*own, suggested], name, first, second) is None
+    return [suggested] if alike else None
+
+
+def _by_patterns(
+    own: Sequence[Filter], name: str, first: Path, second: Path
+) -> list[Filter] | None:
+    suggested: list[Filter] = []
+    for _ in range(MOST):
+        found = filters.first_difference([*own, *suggested], name, first, second)
+        if found is None:
+            left = filters.compared([*own, *suggested], name, first)
+            return suggested if any(True for _ in left) else None
+        if found.first is None or found.second is None:
+            return None
+        pattern = pattern_of(found.first.text, found.second.text)
+        if pattern is None:
+            return None
+        suggested.append(Filter(pattern, name))
+    return None
+
+
+def pattern_of(one: str, other: str) -> str | None:
+    """What two lines have in common that tells them from others: words before, or numbers' form."""
+    if not (one.isprintable() and other.isprintable()):
+        return None
+    beginning = _common(one, other)
+    # A number or a word that differs in its end only begins before it.
+    beginning = re.sub(r"[\w.+-]+$", "", beginning)
+    if len(beginning.strip()) >= SHORTEST:
+        return f"^{escaped(beginning)}"
+    ending = re.sub(r"^[\w.+-]+", "", _common(one[::-1], other[::-1])[::-1])
+    if len(ending.strip()) >= SHORTEST:
+        return f"{escaped(ending)}$"
+    if NUMBER.sub("0", one) == NUMBER.sub("0", other):
+        return f"^{NUMBER.sub(r'[0-9]+', escaped(one))}$"
+    return None
+
+
+def escaped(text: str) -> str:
+    """As a pattern; unlike re.escape's, spaces and # stay legible."""
+    return re.sub(r"([\\.^$*+?{}\[\]|()])", r"\\\1", text)
+
+
+def _common(one: str, other: str) -> str:
+    count = next(
+        (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
+        min(len(one), len(other)),
+    )
+    return one[:count]
