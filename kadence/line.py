@@ -11,7 +11,7 @@ from kadence.errors import ToolError
 from kadence.measure import PLAIN
 from kadence.phases import analysis, comparison, planning
 from kadence.places import Places
-from kadence.profiler import runner
+from kadence.profiler import rankfile, runner
 from kadence.program import Program
 from kadence.stages import Stages, fingerprint, tell
 
@@ -123,6 +123,8 @@ class Line:
             )
         for note in outcome.notes:
             tell(note)
+        if outcome.ranks:
+            rankfile.merge([output, *outcome.ranks], output)
         if outcome.exit_status:
             output.unlink()
             raise ToolError(

@@ -24,6 +24,8 @@ HOTTEST = 10
 DIGITS = 6
 # A phase is judged by the inside of its visits if that is this share of its instructions.
 SMALLEST_INSIDE = 0.25
+# What the processes beside the profiled one asked of the kernel, where there were some.
+OTHERS = ("others_system_calls", "others_socket_families")
 
 Body = dict[str, Any]
 
@@ -109,6 +111,7 @@ def describe(profile: Profile, segmentation: Segmentation) -> Body:
         "concurrency": concurrency.of(profile),
         "system_calls": _summed(profile.system_calls),
         "socket_families": sorted(profile.facts.get("socket_families", [])),
+        **{name: profile.facts[name] for name in OTHERS if name in profile.facts},
         "memory_bytes": int(profile.facts.get("memory_bytes", 0)),
         "memory": memory.describe(profile, segmentation),
     }

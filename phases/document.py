@@ -109,7 +109,7 @@ class Document:
     boundaries: tuple[Boundary, ...]
     markers: tuple[Marker, ...]
     concurrency: Concurrency
-    system_calls: tuple[str, ...]
+    system_calls: tuple[str, ...]  # with those of the processes beside it
     socket_families: tuple[int, ...]
     memory_bytes: int  # mapped at most
     memory: MemoryUse
@@ -143,11 +143,19 @@ def _document(raw: dict[str, Any]) -> Document:
         boundaries=tuple(_boundary(entry, len(phases)) for entry in raw["boundaries"]),
         markers=tuple(_marker(entry, len(phases)) for entry in raw["markers"]),
         concurrency=_concurrency(raw["concurrency"]),
-        system_calls=tuple(str(entry["name"]) for entry in raw["system_calls"]),
-        socket_families=tuple(int(family) for family in raw["socket_families"]),
+        system_calls=(
+            *(str(entry["name"]) for entry in raw["system_calls"]),
+            *map(str, raw.get("others_system_calls", ())),
+        ),
+        socket_families=_families(raw),
         memory_bytes=int(raw["memory_bytes"]),
         memory=memory_document.parse(raw["memory"]),
     )
+
+
+def _families(raw: dict[str, Any]) -> tuple[int, ...]:
+    own, others = raw["socket_families"], raw.get("others_socket_families", ())
+    return tuple(sorted({*map(int, own), *map(int, others)}))
 
 
 def _phase(entry: dict[str, Any]) -> Phase:

@@ -4,11 +4,12 @@
 import os
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kadence.errors import ArtefactError
-from kadence.profiler import kprof, rawstream, recorded
+from kadence.profiler import kprof, limits, rawstream, recorded
+from kadence.profiler.profile import Profile
 from kadence.profiler.rawstream import Recording
 
 LONGEST = 60  # characters of a command line that are shown
@@ -24,12 +25,17 @@ class Child:
     intervals: int
     complete: bool  # False: it was killed, or is still running
     successor: str  # the program it became, where that could not be recorded; else ""
+    program: str  # path of the file
+    instructions: int
+    running: bool  # its profile goes on being written
+    system_calls: frozenset[str]
+    socket_families: frozenset[int]
 
     def __str__(self) -> str:
         command = shlex.join(self.argv)
         shown = command if len(command) <= LONGEST else f"{command[:LONGEST]}…"
         plural = "" if self.intervals == 1 else "s"
-        end = "" if self.complete else ", cut off"
+        end = "" if self.complete else ", still running" if self.running else ", cut off"
         if self.successor:
             end = f", then {self.successor}, which could not be recorded"
         return (
@@ -49,14 +55,32 @@ def pack(names: Path, first: Path, shown_in: Path) -> Iterator[Child]:
             continue
         try:
             recording = rawstream.read(path)
-            profile = recorded.profile(recording)
+            profile = with_limit(recorded.profile(recording))
             if recording.ended:
                 kprof.write(path, profile)
         except (ArtefactError, OSError):
             continue  # who started it took it away
-        yield _child(shown_in / path.name, recording, len(profile.instructions))
+        yield child(shown_in / path.name, recording, profile)
 
 
-def _child(path: Path, recording: Recording, rows: int) -> Child:
+def with_limit(profile: Profile) -> Profile:
+    """A profile that says how much memory there was."""
+    return replace(profile, facts=profile.facts | {"memory_limit_bytes": limits.memory()})
+
+
+def child(path: Path, recording: Recording, profile: Profile) -> Child:
+    """What is told of a process."""
     head = recording.head
-    return Child(path, head.process, head.argv, rows, recording.ended, recording.successor)
+    return Child(
+        path=path,
+        process=head.process,
+        argv=head.argv,
+        intervals=len(profile.instructions),
+        complete=recording.ended,
+        successor=recording.successor,
+        program=head.path,
+        instructions=int(profile.instructions.sum()),
+        running=not recording.ended and Path(f"/proc/{head.process}").exists(),
+        system_calls=frozenset(call.name for call in profile.system_calls),
+        socket_families=frozenset(profile.facts.get("socket_families", ())),
+    )

@@ -264,7 +264,9 @@ class Profile:
     # "memory_limit_bytes" (what the machine, its control group or a limit left the program),
     # "complete" (bool: the recording went on to the end of the process, or to its exec),
     # and of forked children "process", "parent" (their numbers) and "instructions_before" (that
-    # the child ran before it became this program, and that are in no profile).
+    # the child ran before it became this program, and that are in no profile). Where others were
+    # profiled beside it, "others_system_calls" (list of names) and "others_socket_families" (list
+    # of int) are what these asked of the kernel.
     facts: dict[str, Any] = field(default_factory=dict)
     memory: Memory = Memory()
     backend: str = KBBV  # a name in BACKENDS

@@ -199,13 +199,30 @@ def _shifted(mapping: Mapping, rows: int, sites: int) -> Mapping:
 def _facts(profiles: Sequence[Profile]) -> dict[str, Any]:
     """What concerns all ranks; as of one process, its first thread is counted as the process."""
     facts = [profile.facts for profile in profiles]
-    families = {family for fact in facts for family in fact.get("socket_families", [])}
+    united = {
+        name: sorted({value for fact in facts for value in fact.get(name, [])})
+        for name in ("socket_families", "others_system_calls", "others_socket_families")
+        if name == "socket_families" or any(name in fact for fact in facts)
+    }
     return {
-        "socket_families": sorted(families),
+        **united,
         "threads": 1 + sum(int(fact.get("threads", 1)) - 1 for fact in facts),
-        "processes": sum(int(fact.get("processes", 1)) for fact in facts),
+        "processes": _processes(facts),
         "shared_memory": any(fact.get("shared_memory", False) for fact in facts),
         "memory_bytes": sum(int(fact.get("memory_bytes", 0)) for fact in facts),
         "memory_rows_unseen": sum(int(fact.get("memory_rows_unseen", 0)) for fact in facts),
         "memory_limit_bytes": min(int(fact.get("memory_limit_bytes", 0)) for fact in facts),
     }
+
+
+def _processes(facts: Sequence[dict[str, Any]]) -> int:
+    """A rank that another forked has been counted by that one, too; only the command's own process,
+    which may be among them, has no number."""
+    counted = sum(int(fact.get("processes", 1)) for fact in facts)
+    numbers = {fact.get("process") for fact in facts}
+    forked = [
+        fact
+        for fact in facts
+        if "parent" in fact and (None in numbers or fact["parent"] in numbers)
+    ]
+    return max(counted - len(forked), len(facts))

@@ -16,10 +16,10 @@ from kadence.profiler import (
     children,
     kprof,
     launch,
-    limits,
     program,
     rawstream,
     recorded,
+    taking,
 )
 from kadence.profiler.children import Child
 from kadence.profiler.program import Program
@@ -38,10 +38,12 @@ MOST_ROWS = 1000
 class Outcome:
     """How the program ended; `notes` are sentences for the user."""
 
-    exit_status: int  # 128 + signal where a signal ended it
+    exit_status: int  # of the command; 128 + signal where a signal ended it
     rows: int
     notes: tuple[str, ...] = ()
-    children: tuple[Child, ...] = ()  # and what the first process became
+    children: tuple[Child, ...] = ()  # the other processes, and what they became
+    taken: Child | None = None  # whose profile it is, where there was a choice
+    ranks: tuple[Path, ...] = ()  # profiles of the same program with comparable work
 
 
 @dataclass(frozen=True)
@@ -57,17 +59,19 @@ def profile(
     output: Path,
     interval: int | None = None,
     *,
+    wanted: str | None = None,
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
     stdin: launch.Stream = None,
     stdout: launch.Stream = None,
     stderr: launch.Stream = None,
 ) -> Outcome:
-    """Run `argv` and write its profile to `output`, whatever the program's exit status.
+    """Run `argv` and write the profile of what does its work to `output`, whatever its exit status.
 
-    The profile is there, and grows, from the first interval on. Without an interval, in
-    instructions, it fits the run: the thread that runs longest has between half of `MOST_ROWS` and
-    all of them, or fewer of `FINEST_INTERVAL`.
+    The first process's profile is there, and grows, from the first interval on; where another
+    program did the work, or the one that is `wanted` by name, that one's takes its place in the
+    end. Without an interval, in instructions, it fits the run: the thread that runs longest has
+    between half of `MOST_ROWS` and all of them, or fewer of `FINEST_INTERVAL`.
     """
     output = Path(output)
     _check(interval)
@@ -79,19 +83,26 @@ def profile(
         end = _run(command, place, scratch)
         recording = _recording(scratch, argv[0], end)
         others = tuple(children.pack(scratch.places.list, output.absolute(), output.parent))
-    made = recorded.profile(recording)
     made = replace(
-        made,
+        children.with_limit(recorded.profile(recording)),
         argv=tuple(argv),
         functions=functions,
         build_id=build_id,
-        command=_reproduction(argv, output, interval),
+        command=_reproduction(argv, output, interval, wanted),
         exit_status=end.status,
-        facts=made.facts | {"memory_limit_bytes": limits.memory()},
     )
     kprof.write(output, made)
-    notes = tuple(_notes(recording, found, argv[0], end.status))
-    return Outcome(end.status, len(made.instructions), notes, others)
+    first = replace(children.child(output, recording, made), argv=tuple(argv))
+    choice = taking.choose(first, others, wanted, cwd)
+    notes = [
+        *_notes(recording, found, argv[0], end.status, choice.taken is first),
+        *taking.notes(choice, first, str(output)),
+        *taking.left_behind(choice, others),
+        *taking.unseen(argv, cwd, [first, *others]),
+    ]
+    rows, others = taking.put_in_place(choice, first, others, output)
+    ranks = tuple(rank.path for rank in choice.ranks)
+    return Outcome(end.status, rows, tuple(notes), others, choice.taken, ranks)
 
 
 def _check(interval: int | None) -> None:
@@ -174,13 +185,18 @@ def _recording(scratch: _Scratch, name: str, end: launch.End) -> Recording:
     return recording
 
 
-def _reproduction(argv: Sequence[str], output: Path, interval: int | None) -> tuple[str, ...]:
+def _reproduction(
+    argv: Sequence[str], output: Path, interval: int | None, wanted: str | None
+) -> tuple[str, ...]:
     chosen = () if interval is None else ("--interval", str(interval))
-    return ("kadence", "profile", *chosen, "-o", str(output), "--", *argv)
+    named = () if wanted is None else ("--program", wanted)
+    return ("kadence", "profile", *chosen, *named, "-o", str(output), "--", *argv)
 
 
-def _notes(recording: Recording, found: Program, name: str, status: int) -> Iterator[str]:
-    if found.interpreter:
+def _notes(
+    recording: Recording, found: Program, name: str, status: int, taken: bool
+) -> Iterator[str]:
+    if found.interpreter and taken:
         yield (
             f"{name} is a script: the profile is that of {found.interpreter}; the programs it "
             "starts have their own"
@@ -191,7 +207,8 @@ def _notes(recording: Recording, found: Program, name: str, status: int) -> Iter
             "set-uid, not for x86_64, or out of Valgrind's reach"
         )
     elif recording.replaced:
-        yield f"{name} became another program (exec), which has a profile of its own"
+        if taken:
+            yield f"{name} became another program (exec), which has a profile of its own"
     elif not recording.complete:
         yield f"{name} was killed: the profile holds what was recorded until then"
     elif status > 128 and status - 128 in set(signal.Signals):

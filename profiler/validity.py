@@ -26,6 +26,8 @@ FACTS: dict[str, type] = {
     "instructions_before": int,
     "complete": bool,
     "socket_families": list,
+    "others_system_calls": list,
+    "others_socket_families": list,
 }
 LARGEST = 2**63 - 1
 
@@ -63,7 +65,9 @@ def _check_facts(facts: Any) -> None:
         value = facts.get(name)
         right = _is_count(value) if kind is int else type(value) is kind
         _wanted(value is None or right, f"its fact {name} is no {kind.__name__}")
-    _wanted(all(map(_is_count, facts.get("socket_families") or ())), "a family is no number")
+    for name in ("socket_families", "others_socket_families"):
+        _wanted(all(map(_is_count, facts.get(name) or ())), "a family is no number")
+    _check_texts(facts.get("others_system_calls") or ())
 
 
 def _check_rows(profile: Profile) -> None:

@@ -10,16 +10,23 @@ A program that is called as one of the verbs that follow `profile` is profiled a
 import argparse
 import json
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from kadence.errors import UsageError
 from kadence.profiler import compiled, runner
+from kadence.profiler.children import Child
+
+MOST_LISTED = 20  # processes
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.usage = "kadence profile [--interval N] [--json] -o P.kprof -- PROGRAM [ARGUMENT ...]"
+    parser.usage = (
+        "kadence profile [--interval N] [--program NAME] [--json] -o P.kprof "
+        "-- PROGRAM [ARGUMENT ...]"
+    )
     parser.add_argument(
         "--interval",
         metavar="N",
@@ -27,6 +34,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
             f"instructions per interval (default: fits the run, with {runner.MOST_ROWS // 2} to "
             f"{runner.MOST_ROWS} intervals; of a program that was built in profile mode, these "
             "are of processor time)"
+        ),
+    )
+    parser.add_argument(
+        "--program",
+        metavar="NAME",
+        help=(
+            "which of the programs that the command starts is meant (default: the one that "
+            "executes most instructions)"
         ),
     )
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="P.kprof")
@@ -45,30 +60,44 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Profile the program; its exit status is ours."""
-    outcome = _profile(options.command, options.output, options.interval)
+    outcome = _profile(options.command, options.output, options.interval, options.program)
     if options.json:
-        print(json.dumps(_document(outcome, options.output)), file=sys.stderr)
+        print(json.dumps(_document(outcome, options)), file=sys.stderr)
         return outcome.exit_status
     for note in outcome.notes:
         print(f"kadence: note: {note}", file=sys.stderr)
-    for child in outcome.children:
-        print(f"kadence: {child}", file=sys.stderr)
+    for line in _listed(outcome.children):
+        print(f"kadence: {line}", file=sys.stderr)
     return outcome.exit_status
 
 
-def _profile(command: list[str], output: Path, interval: str | None) -> runner.Outcome:
+def _listed(others: Sequence[Child]) -> Iterator[str]:
+    """A line for each, or for those that did most where a script started very many."""
+    most = sorted(others, key=lambda child: -child.instructions)[:MOST_LISTED]
+    yield from (str(child) for child in others if child in most)
+    left = len(others) - len(most)
+    if left:
+        yield f"and {left} more processes, each with fewer instructions; --json names them"
+
+
+def _profile(
+    command: list[str], output: Path, interval: str | None, program: str | None
+) -> runner.Outcome:
     given = _interval(interval)
     if compiled.is_built_in(command):
         return compiled.profile(command, output, given)
-    return runner.profile(command, output, given)
+    return runner.profile(command, output, given, wanted=program)
 
 
-def _document(outcome: runner.Outcome, output: Path) -> dict[str, Any]:
+def _document(outcome: runner.Outcome, options: argparse.Namespace) -> dict[str, Any]:
     """On standard error, because standard output is the program's."""
     return {
-        "profile": str(output),
+        "profile": str(options.output),
         "exit_status": outcome.exit_status,
         "intervals": outcome.rows,
+        "program": list(outcome.taken.argv) if outcome.taken else options.command,
+        "process": outcome.taken.process if outcome.taken else None,
+        "ranks": [str(path) for path in outcome.ranks],
         "notes": list(outcome.notes),
         "children": [
             {
@@ -76,6 +105,7 @@ def _document(outcome: runner.Outcome, output: Path) -> dict[str, Any]:
                 "process": child.process,
                 "program": list(child.argv),
                 "intervals": child.intervals,
+                "instructions": child.instructions,
                 "complete": child.complete,
                 "successor": child.successor,
             }
