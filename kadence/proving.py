@@ -7,7 +7,7 @@ same target, and the kernel logs no complaint.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kadence import execution, outputs
@@ -93,6 +93,19 @@ def prove(subject: Subject, kernel: Kernel, generic: Kernel, expected: Outputs) 
     except GuestError as error:
         return Finding(error.reason, tuple(missing.symbols(missing.in_log(error.log))))
     return Finding(outputs=tuple(sorted(expected.items())))
+
+
+def blamed(subject: Subject, generic: Kernel, finding: Finding) -> Finding:
+    """A failure for which nothing that was left out is to blame is hopeless."""
+    if finding.hopeless:
+        return finding
+    try:
+        for mode in subject.folders:
+            _require_check(subject, mode, generic)
+    except (NotServedError, GuestError) as error:
+        reason = f"{finding.reason}, and on the generic kernel: {error}"
+        return replace(finding, reason=reason, hopeless=True)
+    return finding
 
 
 def _require_check(subject: Subject, mode: str, kernel: Kernel) -> None:

@@ -2,16 +2,16 @@
 """Delta debugging: which few of many dropped things have to be put back.
 
 A pure search over an oracle that says whether it works with a given set put back. It first puts
-back batch after batch until it works, and then minimises what was put back by ddmin (Zeller and
-Hildebrandt, "Simplifying and isolating failure-inducing input", IEEE Transactions on Software
-Engineering 28(2), 2002, section 3.2), with "it works" in the place of "it fails".
+back batch after batch until it works, and then, if asked, minimises what was put back by ddmin
+(Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input", IEEE Transactions on
+Software Engineering 28(2), 2002, section 3.2), with "it works" in the place of "it fails".
 
 Nothing is assumed of the oracle but that its answer to the same set is the same: what helps may
 be several things together, and putting more back may break it again. An oracle that will not
 answer any more raises `BudgetSpent`; the search then ends with the best that it knows.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -26,7 +26,7 @@ class Outcome(Enum):
     """How a search ended."""
 
     MINIMAL = "minimal"  # without any one of them it does not work
-    SMALLER = "smaller"  # it works, but the budget ended before all had been tried
+    WORKS = "works"  # whether all of them are needed was not tried to the end
     HOPELESS = "hopeless"  # it does not work even with everything put back
     EXHAUSTED = "exhausted"  # the budget ended before it worked
 
@@ -40,7 +40,7 @@ class Repair:
 
     @property
     def works(self) -> bool:
-        return self.outcome in {Outcome.MINIMAL, Outcome.SMALLER}
+        return self.outcome in {Outcome.MINIMAL, Outcome.WORKS}
 
 
 @dataclass
@@ -60,21 +60,27 @@ class _Memory:
         return self.answers[key]
 
 
-def repair(batches: Sequence[Sequence[str]], oracle: Oracle) -> Repair:
-    """Find what to put back; batches come best candidates first, and {} is known to fail."""
+def repair(batches: Iterable[Sequence[str]], oracle: Oracle, *, minimise: bool = True) -> Repair:
+    """Find what to put back; batches come best candidates first, and {} is known to fail.
+
+    A batch is asked for when those before it have failed, so it may depend on how they did.
+    """
     memory = _Memory(oracle, {frozenset(): False})
     try:
         parts = _grow(batches, memory)
         if parts is None:
             return Repair(Outcome.HOPELESS)
+        found = [candidate for part in parts for candidate in part]
+        if not minimise and len(found) > 1:
+            return Repair(Outcome.WORKS, tuple(found))
         return Repair(Outcome.MINIMAL, tuple(_minimise(parts, memory)))
     except BudgetSpent:
         if memory.best is None:
             return Repair(Outcome.EXHAUSTED)
-        return Repair(Outcome.SMALLER, tuple(memory.best))
+        return Repair(Outcome.WORKS, tuple(memory.best))
 
 
-def _grow(batches: Sequence[Sequence[str]], memory: _Memory) -> list[list[str]] | None:
+def _grow(batches: Iterable[Sequence[str]], memory: _Memory) -> list[list[str]] | None:
     """What failed before and the batch that made it work, as the parts to begin with."""
     grown: list[str] = []
     for batch in batches:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kadence import proof, proving, repair, resources
+from kadence.course import Course
 from kadence.errors import BuildError
 from kadence.kconfig import configure, missing, source, store, targets
 from kadence.kconfig.build import BuildRequest
@@ -25,7 +26,9 @@ from kadence.proving import Finding, Outputs, Subject
 from kadence.stages import tell
 from kadence.trials import Builder, Configured, Trials
 
-DEFAULT_BUDGET = 12
+# Kernels for a repair; with the first, three are built at most before the generic one serves.
+# Whether all that was put back is needed is asked only of who allows more.
+DEFAULT_BUDGET = 2
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,7 @@ class Tailoring:
             made = self._proof(outcome, base.kernel, outputs=expected, repairs=mended)
         else:
             tell(finding.reason)
+            finding = proving.blamed(self.subject, self.generic, finding)
             made = self._repaired(base, finding, expected, mended)
         proof.record(base.kernel, made, self.command)
         return made
@@ -90,8 +94,8 @@ class Tailoring:
             prove=lambda kernel: self._prove(kernel, expected),
             builder=builder,
         )
-        batches = [] if first.hopeless else self._batches(base.kernel, dropped, first)
-        found = repair.repair(batches, trials)
+        course = () if first.hopeless else self._course(base.kernel, first, trials)
+        found = repair.repair(course, trials, minimise=self.budget > DEFAULT_BUDGET)
         kept = frozenset(found.put_back)
         served = trials.kernels.get(kept) if found.works else None
         if found.outcome is not repair.Outcome.EXHAUSTED:
@@ -112,10 +116,15 @@ class Tailoring:
         proof.record(served, made, self.command)
         return made
 
-    def _batches(self, base: Kernel, dropped: Dropped, first: Finding) -> list[list[str]]:
+    def _course(self, base: Kernel, first: Finding, trials: Trials) -> Course:
         ran = sorted(self._ran(), key=lambda symbol: symbol.ran == ANY)
-        refused = [s for s, value in base.manifest["requested"].items() if value == "n"]
-        return dropped.batches(first.named, [symbol.symbol for symbol in ran], refused)
+        return Course(
+            dropped=trials.dropped,
+            traced=[symbol.symbol for symbol in ran],
+            refused=[s for s, value in base.manifest["requested"].items() if value == "n"],
+            named=lambda: (trials.newest or first).named,
+            builds_left=lambda: self.budget - trials.builder.builds,
+        )
 
     def _dropped_from(self, tailored: dict[str, str]) -> Dropped:
         return Dropped(tailored, self._reference, self._definitions)

@@ -87,6 +87,7 @@ class Trials:
     builder: Builder
     kernels: dict[frozenset[str], Kernel] = field(default_factory=dict)
     findings: dict[frozenset[str], Finding] = field(default_factory=dict)
+    newest: Finding | None = None
 
     def __call__(self, put_back: frozenset[str]) -> bool:
         tell(f"trying with {_named(put_back)} put back")
@@ -100,7 +101,7 @@ class Trials:
         else:
             self.kernels[put_back] = found.kernel
             finding = self.prove(found.kernel)
-        self.findings[put_back] = finding
+        self.findings[put_back] = self.newest = finding
         tell(finding.reason or "it passes")
         return finding.passed
 

@@ -32,19 +32,17 @@ class Dropped:
             found.setdefault(definition.symbol, []).append(definition)
         return found
 
-    def batches(
-        self, named: Sequence[str], traced: Sequence[str], refused: Sequence[str]
-    ) -> list[list[str]]:
-        """Candidates in the order in which they are worth trying.
+    def batches(self, traced: Sequence[str], refused: Sequence[str]) -> list[list[str]]:
+        """Candidates that no failure names, in the order in which they are worth trying.
 
-        Those that the failure itself names, those of which a trace saw something run, those that
-        rules refuse, and the rest, the core of the kernel before drivers.
+        Those of which a trace saw something run, those that rules refuse, and the rest, the core of
+        the kernel before drivers.
         """
         # Sorted, for the order decides what is found and must be the same everywhere.
         dropped = sorted(symbol for symbol, value in self.reference.items() if value == "y")
         core = [symbol for symbol in dropped if self._is_core(symbol)]
         refused_here = [symbol for symbol in refused if symbol in set(dropped)]
-        tiers = [named, traced, refused_here, core, dropped]
+        tiers = [traced, refused_here, core, dropped]
         seen: set[str] = set()
         batches = []
         for tier in tiers:

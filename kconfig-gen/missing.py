@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 TABLE = Path(__file__).resolve().parent / "missing.toml"
+# What gives the calls that sockets of every family are made by.
+SOCKETS = "NET"
 LINE = re.compile(
     r"kadence: (?P<who>.*) (?:made system call (?P<call>\d+)|asked for socket family "
     r"(?P<family>\d+)), which this kernel lacks$",
@@ -41,6 +43,11 @@ def symbols(missing: Sequence[Missing]) -> list[str]:
     return list(dict.fromkeys(one.symbol for one in missing if one.symbol is not None))
 
 
+def companions(named: Sequence[str]) -> list[str]:
+    """What is likely to be missing next: where no socket can be made, no family was asked for."""
+    return list(dict.fromkeys(_table()["families"].values())) if SOCKETS in named else []
+
+
 def calls_of(symbol: str) -> set[str]:
     """Names of the system calls that a symbol gives."""
     return set(_table()["calls"].get(symbol, ()))
@@ -49,6 +56,12 @@ def calls_of(symbol: str) -> set[str]:
 def families_of(symbol: str) -> set[int]:
     """Numbers of the socket families that a symbol gives."""
     return {int(family) for family, giver in _table()["families"].items() if giver == symbol}
+
+
+def numbers() -> dict[str, int]:
+    """The number of each system call that a configuration gives or leaves out."""
+    named = {name: number for number, (name, _) in _calls().items()}
+    return named | {str(name): int(number) for name, number in _table()["forms"].items()}
 
 
 def sentence(missing: Sequence[Missing]) -> str:

@@ -18,7 +18,7 @@ from kadence.kconfig.build import BuildRequest, build
 from kadence.measure import ADAPTED, PLAIN
 from kadence.program import Program
 from kadence.proving import Subject
-from kadence.tailoring import Tailored, Tailoring
+from kadence.tailoring import DEFAULT_BUDGET, Tailored, Tailoring
 
 TOY_TREE = Path(__file__).resolve().parent.parent / "kconfig-gen/toy_tree.py"
 
@@ -86,7 +86,7 @@ class Workshop:
 
     def tailoring(self, check: str, run: str = "echo same", **needs: Any) -> Tailoring:
         """Of a program whose check and run are shell scripts."""
-        budget = needs.pop("budget", 12)
+        budget = needs.pop("budget", DEFAULT_BUDGET)
         overrides = needs.pop("overrides", ())
         folders = {mode: self.place / mode for mode in (PLAIN, ADAPTED)}
         for folder in folders.values():

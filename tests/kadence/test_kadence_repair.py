@@ -3,7 +3,7 @@
 
 import itertools
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import pytest
 
@@ -144,3 +144,24 @@ def test_a_candidate_in_two_batches_counts_once() -> None:
     oracle = Oracle(needs("C2"))
     assert repair([["C1", "C1"], ["C1", "C2"]], oracle).put_back == ("C2",)
     assert oracle.asked[0] == frozenset({"C1"})
+
+
+def test_who_wants_no_smaller_set_is_asked_for_none() -> None:
+    oracle = Oracle(needs("C5"))
+    found = repair([NAMES[:4], NAMES[4:8]], oracle, minimise=False)
+    assert found.outcome is Outcome.WORKS
+    assert found.put_back == (*NAMES[4:8], *NAMES[:4])
+    assert len(oracle.asked) == 2
+    assert repair([["C5"]], Oracle(needs("C5")), minimise=False).outcome is Outcome.MINIMAL
+
+
+def test_a_batch_is_asked_for_when_those_before_it_failed() -> None:
+    oracle = Oracle(needs("C1", "C9"))
+
+    def batches() -> Iterator[list[str]]:
+        yield ["C1"]
+        assert oracle.asked == [frozenset({"C1"})]
+        yield ["C9"]
+        raise AssertionError("nobody needs a third one")
+
+    assert set(repair(batches(), oracle).put_back) == {"C1", "C9"}

@@ -13,6 +13,7 @@ from kadence import proof
 from kadence.errors import KadenceError
 from kadence.kconfig import configure, store
 from kadence.proof import FAILED, PASSED, REPAIRED
+from kadence.tailoring import DEFAULT_BUDGET
 
 Options = Callable[..., str]
 NAMES = [f"PART{number}" for number in range(4)]
@@ -73,7 +74,7 @@ def test_what_was_dropped_too_much_is_put_back(
 
 def test_a_repair_becomes_a_rule(workshop: Any, options: Options) -> None:
     workshop.toy.define(options("PART"))
-    [repair] = workshop.tailored(on("PART")).proof.repairs
+    [repair] = workshop.tailored(on("PART"), budget=12).proof.repairs
     [rule] = tomllib.loads(repair.rule)["rule"]
     assert rule["symbols"] == {"PART": "y"}
     assert rule["target"] == "um"
@@ -81,11 +82,11 @@ def test_a_repair_becomes_a_rule(workshop: Any, options: Options) -> None:
 
 
 def test_a_rule_names_the_calls_that_tell(workshop: Any, options: Options) -> None:
-    workshop.toy.define(options("SYSVIPC"))
-    found = workshop.tailored(on("SYSVIPC"), system_calls=["shmdt", "read"], budget=100)
-    assert {repair.symbol for repair in found.proof.repairs} == {"SYSVIPC"}
+    workshop.toy.define(options("AIO"))
+    found = workshop.tailored(on("AIO"), system_calls=["io_destroy", "read"], budget=100)
+    assert {repair.symbol for repair in found.proof.repairs} == {"AIO"}
     [rule] = tomllib.loads(found.proof.repairs[0].rule)["rule"]
-    assert rule["any_call"] == ["shmdt"]
+    assert rule["any_call"] == ["io_destroy"]
 
 
 def test_only_the_kernels_that_matter_stay(workshop: Any, options: Options) -> None:
@@ -112,7 +113,7 @@ def test_what_the_kernel_itself_names_is_tried_first(workshop: Any, options: Opt
 
 def test_what_rules_refuse_comes_before_the_rest(workshop: Any, options: Options) -> None:
     workshop.toy.define(options("AIO", *NAMES))
-    found = workshop.tailored(on("AIO"))
+    found = workshop.tailored(on("AIO"), budget=12)
     assert [repair.symbol for repair in found.proof.repairs] == ["AIO"]
     assert found.proof.builds == 1
 
@@ -120,7 +121,7 @@ def test_what_rules_refuse_comes_before_the_rest(workshop: Any, options: Options
 def test_a_planted_removal_is_repaired(workshop: Any, options: Options) -> None:
     workshop.toy.define(options("FUTEX", "FUTEX_PI"))
     planted = (("FUTEX", "n"), ("FUTEX_PI", "n"))
-    found = workshop.tailored(on("FUTEX"), overrides=planted)
+    found = workshop.tailored(on("FUTEX"), overrides=planted, budget=12)
     assert [repair.symbol for repair in found.proof.repairs] == ["FUTEX"]
 
 
@@ -128,7 +129,7 @@ def test_other_outputs_than_the_generic_kernel_s_are_a_failure(
     workshop: Any, options: Options
 ) -> None:
     workshop.toy.define(options("PART"))
-    found = workshop.tailored("true", run="grep -c PART=y $CONFIG; true")
+    found = workshop.tailored("true", run="grep -c PART=y $CONFIG; true", budget=12)
     assert [repair.symbol for repair in found.proof.repairs] == ["PART"]
     assert "standard output of the plain program on the tailored kernel differs" in (
         found.proof.reason
@@ -154,19 +155,75 @@ def test_nothing_mends_it(workshop: Any, options: Options) -> None:
     assert proof.serving(base) is None
 
 
-def test_the_budget_ends_and_a_larger_one_goes_on(workshop: Any, options: Options) -> None:
+def lacking(call: int, symbol: str) -> str:
+    """A script that fails, with the kernel's own line, where a call's symbol is off."""
+    line = f"kadence: p made system call {call}, which this kernel lacks"
+    return f"grep -q {symbol}=y $CONFIG || {{ echo '{line}' >>$LOG; failed=1; }}"
+
+
+def test_all_that_a_failure_names_goes_back_at_once(workshop: Any, options: Options) -> None:
+    # UNIX and INET depend on what gives sockets at all, so nobody has asked for them yet.
+    families = "".join(
+        f'config {name}\n\tbool "{name}"\n\tdefault y\n\tdepends on NET\n'
+        for name in ("UNIX", "INET")
+    )
+    workshop.toy.define(options("NET", "SYSVIPC", "AIO", *NAMES) + families)
+    calls = [lacking(41, "NET"), lacking(29, "SYSVIPC"), lacking(206, "AIO")]
+    check = "\n".join([*calls, on("UNIX", "INET"), "exit $failed"])
+    found = workshop.tailored(check)
+    assert (found.proof.outcome, found.proof.builds) == (REPAIRED, 1)
+    put_back = {repair.symbol for repair in found.proof.repairs}
+    assert put_back == {"NET", "SYSVIPC", "AIO", "UNIX", "INET"}
+
+
+def test_what_the_next_failure_names_goes_back_next(workshop: Any, options: Options) -> None:
+    workshop.toy.define(options("AIO", "IO_URING", *NAMES))
+    steps = [lacking(206, "AIO"), "[ -z $failed ] || exit 1", lacking(425, "IO_URING")]
+    found = workshop.tailored("\n".join([*steps, "exit $failed"]), budget=100)
+    assert {repair.symbol for repair in found.proof.repairs} == {"AIO", "IO_URING"}
+    assert found.proof.minimal
+
+
+@pytest.mark.parametrize("culprits", [["PART0"], ["AIO", "PART3"], ["SUPPORT", *NAMES]])
+def test_three_kernels_are_built_at_most(
+    culprits: list[str], workshop: Any, options: Options
+) -> None:
+    workshop.toy.define(options("AIO", "SUPPORT", *NAMES))
+    found = workshop.tailored(on(*culprits), budget=DEFAULT_BUDGET)
+    assert found.proof.outcome == REPAIRED
+    assert set(culprits) <= {repair.symbol for repair in found.proof.repairs}
+    assert workshop.toy.times_built() <= 1 + 3  # the generic one besides
+
+
+def test_what_nothing_mends_costs_three_kernels_at_most(workshop: Any, options: Options) -> None:
+    workshop.toy.define(options("AIO", *NAMES))
+    named = lacking(425, "IO_URING")
+    found = workshop.tailored(f"{named}\ngrep -q kadence-generic $CONFIG", budget=DEFAULT_BUDGET)
+    assert (found.proof.outcome, found.kernel) == (FAILED, None)
+    assert workshop.toy.times_built() <= 1 + 3
+
+
+def test_a_check_that_the_generic_kernel_fails_costs_no_repair(
+    workshop: Any, options: Options
+) -> None:
+    workshop.toy.define(options("AIO", *NAMES))
+    found = workshop.tailored("exit 7", budget=100)
+    assert (found.proof.outcome, found.proof.builds) == (FAILED, 0)
+    assert "on the generic kernel: the program's check ended with status 7" in found.proof.reason
+
+
+def test_a_larger_budget_goes_on(workshop: Any, options: Options) -> None:
     workshop.toy.define(options("AIO", *NAMES))
     check = on("PART3")
-    found = workshop.tailored(check, budget=1)
-    assert (found.proof.outcome, found.kernel, found.proof.builds) == (FAILED, None, 1)
-    assert "1 builds did not suffice" in found.proof.reason
+    found = workshop.tailored(check, budget=0)
+    assert (found.proof.outcome, found.kernel, found.proof.builds) == (FAILED, None, 0)
+    assert "0 builds did not suffice" in found.proof.reason
     before = workshop.toy.times_built()
-    assert workshop.tailored(check, budget=1) == found
+    assert workshop.tailored(check, budget=0) == found
     assert workshop.toy.times_built() == before
     more = workshop.tailored(check, budget=100)
     assert more.proof.outcome == REPAIRED
     assert [repair.symbol for repair in more.proof.repairs] == ["PART3"]
-    # The trial of the first time was still there.
     assert workshop.toy.times_built() == before + more.proof.builds
 
 

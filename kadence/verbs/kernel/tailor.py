@@ -21,7 +21,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--budget",
         type=int,
         default=DEFAULT_BUDGET,
-        help="builds that a repair may take (%(default)s)",
+        help="builds that a repair may take (%(default)s); a larger one is spent on finding "
+        "out what of it is not needed",
     )
     parser.add_argument(
         "--force", action="store_true", help="plan even for an input-dependent program"
@@ -68,6 +69,6 @@ def _say_repairs(proof: Proof) -> None:
     for repair in proof.repairs:
         print(f"  CONFIG_{repair.symbol}={repair.value}: {repair.reason}")
     if not proof.minimal:
-        print("  (the budget ended before it was known whether all of them are needed)")
+        print("  (a larger --budget finds out whether all of them are needed)")
     print("\nrules that would have asked for them:\n")
     print("\n\n".join(repair.rule for repair in proof.repairs))
