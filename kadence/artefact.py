@@ -21,6 +21,7 @@ PLAN = "kadence.plan"
 REPORT = "kadence.report"
 KERNEL = "kadence.kernel"
 TRACE = "kadence.trace"
+NEEDS = "kadence.needs"
 PROOF = "kadence.proof"
 LAB = "kadence.lab"
 FIGURES = "kadence.figures"
@@ -38,6 +39,7 @@ VERSIONS = {
     REPORT: 1,
     KERNEL: 1,
     TRACE: 1,
+    NEEDS: 1,
     PROOF: 1,
     LAB: 1,
     FIGURES: 1,

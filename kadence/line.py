@@ -2,18 +2,22 @@
 """The stages of one program, from its folder to its plan and its two builds."""
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from kadence import builds, execution, phases, plain_runs, profiler, resources
+from kadence import builds, execution, phases, plain_runs, profiler, resources, watching
 from kadence.errors import ToolError
+from kadence.kconfig import rules
+from kadence.kconfig.store import Kernel
 from kadence.measure import PLAIN
 from kadence.phases import analysis, comparison, planning
 from kadence.places import Places
 from kadence.profiler import rankfile, runner
 from kadence.program import Program
 from kadence.stages import Stages, fingerprint, tell
+from kadence.watching import Watch
 
 # Instructions, where kadence.toml names none. It does not fit the run, as the profiler's would: a
 # plan depends on it, and a run that is a little longer is to have the same.
@@ -172,8 +176,32 @@ class Line:
             ),
         )
 
-    def planned(self, plain_key: str, force: bool) -> str:
-        """The plan for the phases, after what another input says where one is named."""
+    def watched(self, plain_key: str, generic: Kernel) -> str:
+        """What all processes of the program's commands ask of a kernel."""
+        asked = self.places.artefact("needs.json")
+        watch = Watch(
+            self.places.build(PLAIN),
+            self.places.output / "needs",
+            generic,
+            self.program.environment,
+            self.program.timeout_seconds,
+        )
+        return self.stages.run(
+            "needs",
+            [plain_key, generic.id, watching.commands(self.program), self.program.environment]
+            + [fingerprint(resources.built(part)) for part in (watching.TOOL, "boot")]
+            + [fingerprint(rules.FOLDER)],
+            [asked],
+            partial(watching.record, self.program, watch, asked),
+        )
+
+    def planned(
+        self, plain_key: str, force: bool, generic: Callable[[], Kernel] | None = None
+    ) -> str:
+        """The plan for the phases, after what another input says where one is named.
+
+        Who builds no kernel has none to see the program's needs on.
+        """
         of = self.places.artefact
         profile_key = self.profiled(plain_key)
         keys = [self.phased(profile_key)]
@@ -181,6 +209,11 @@ class Line:
         if self.program.validate:
             keys.append(self.compared(profile_key, self.validated(plain_key)))
             other = planning.Comparison(of("compare.json"), force)
+        seen = None
+        if generic is not None:
+            self.watched(plain_key, generic())
+            seen = of("needs.json")
+            keys.append(fingerprint(seen))
         return self.stages.run(
             "plan",
             [*keys, force, self.program.io, self.program.memory],
@@ -191,6 +224,7 @@ class Line:
                 of("plan.json"),
                 planning.Options(io=self.program.io, memory=self.program.memory),
                 other,
+                seen,
             ),
         )
 

@@ -59,7 +59,7 @@ def _prepare(
     source_key = line.copied()
     plain_key = line.built(PLAIN, source_key, None)
     line.tried(plain_key)
-    plan_key = line.planned(plain_key, wish.force)
+    plan_key = line.planned(plain_key, wish.force, generic.kernel)
     adapted_key = line.built(ADAPTED, source_key, places.artefact("plan.json"), plan_key)
     tell("kernels …")
     kernels, proof = _kernels(

@@ -1,5 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 
+# What sees what commands ask of a kernel. Static, for any guest.
+WATCH := $(BUILD)/kconfig-gen/watch
+BUILD_TARGETS += $(WATCH)
+
+$(WATCH): $(wildcard kconfig-gen/watch/*.[ch])
+	@mkdir -p $(@D)
+	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -static -o $@ $(filter %.c,$^)
+
 # Of the series whose source the machine's own Debian release does not have.
 .PHONY: series-7.3
 series-7.3: deps ## fetch the source of Linux 7.3, which other suites have

@@ -33,6 +33,8 @@ class Needs:
 
     system_calls: frozenset[str] = frozenset()
     socket_families: frozenset[int] = frozenset()
+    files: frozenset[str] = frozenset()  # patterns of names that rules know, below /dev and /proc
+    file_systems: frozenset[str] = frozenset()  # types that are mounted
     threads: bool = False
     processes: bool = False
     shared_memory: bool = False
@@ -160,6 +162,8 @@ def _needs(needs: Any) -> Needs:
     return Needs(
         system_calls=frozenset(needs["system_calls"]),
         socket_families=frozenset(int(family) for family in needs["socket_families"]),
+        files=frozenset(map(str, needs.get("files", ()))),
+        file_systems=frozenset(map(str, needs.get("file_systems", ()))),
         threads=bool(needs["threads"]),
         processes=bool(needs["processes"]),
         shared_memory=bool(needs["shared_memory"]),

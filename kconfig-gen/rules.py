@@ -18,7 +18,7 @@ import jinja2
 from kadence import resources
 from kadence.errors import BuildError
 from kadence.kconfig import source, targets
-from kadence.kconfig.request import TRACED, BuildRequest, Needs
+from kadence.kconfig.request import TAILORED, TRACED, BuildRequest, Needs
 from kadence.kconfig.trace import artefact as trace
 from kadence.kconfig.trace.symbols import PROGRAM
 
@@ -34,7 +34,7 @@ FILE_KEYS = {"precedence", "kinds", "rule"}
 NEED_FLAGS = ("threads", "processes", "shared_memory", "io_paths", "memory")
 RULE_KEYS = {
     "symbols", "reason", "target", "series", "kinds", "wants", "wants_not", "any_call",
-    "socket_family", "memory_above",
+    "socket_family", "any_file", "any_file_system", "memory_above",
 }  # fmt: skip
 
 
@@ -79,6 +79,31 @@ def requested(request: BuildRequest, needs: Needs) -> tuple[Requested, ...]:
     return tuple(sorted(chosen.values(), key=lambda wanted: wanted.symbol))
 
 
+@dataclass(frozen=True)
+class Conditions:
+    """What of a program's doing decides whether a rule holds."""
+
+    calls: frozenset[str]
+    socket_families: frozenset[int]
+    files: frozenset[str]  # patterns, as for fnmatch(3)
+    file_systems: frozenset[str]
+
+
+def conditions(target: str) -> Conditions:
+    """Of all rules for tailored kernels of a target."""
+    found: dict[str, set[Any]] = {}
+    for path in sorted(FOLDER.glob("*.toml")):
+        for rule in _rules(path, BuildRequest(kind=TAILORED, target=target)):
+            if rule.get("target", target) == target:
+                for key in ("any_call", "any_file", "any_file_system"):
+                    found.setdefault(key, set()).update(rule.get(key, ()))
+                found.setdefault("socket_family", set()).add(rule.get("socket_family"))
+    families = found.get("socket_family", set()) - {None}
+    sets = (frozenset(found.get(key, ())) for key in ("any_call", "any_file", "any_file_system"))
+    calls, files, file_systems = sets
+    return Conditions(calls, frozenset(families), files, file_systems)
+
+
 def _rules(path: Path, request: BuildRequest) -> Iterator[dict[str, Any]]:
     """The rules of a file that is for this kind of kernel, each with the file's precedence."""
     document = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -116,6 +141,9 @@ def _needed(rule: dict[str, Any], needs: Needs) -> bool:
         (
             "any_call" not in rule or not needs.system_calls.isdisjoint(rule["any_call"]),
             rule.get("socket_family") in {None, *needs.socket_families},
+            "any_file" not in rule or not needs.files.isdisjoint(rule["any_file"]),
+            "any_file_system" not in rule
+            or not needs.file_systems.isdisjoint(rule["any_file_system"]),
             needs.memory_bytes >= rule.get("memory_above", 0),
             all(
                 rule.get(flag, getattr(needs, flag)) == getattr(needs, flag) for flag in NEED_FLAGS

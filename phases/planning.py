@@ -26,6 +26,7 @@ from kadence.phases import (
     io_planning,
     kinds,
     memory_planning,
+    needs,
     reduction,
 )
 from kadence.phases.contention import counted
@@ -101,17 +102,23 @@ def run(
     output: Path,
     options: Options | None = None,
     comparison: Comparison | None = None,
+    seen: Path | None = None,
 ) -> Body:
-    """Read the phases artefact and write the plan; returns its body."""
+    """Read the phases artefact and write the plan; returns its body.
+
+    `seen` is a needs artefact: what all processes of the program's commands asked for.
+    """
     raw = artefact.read(phases_path, artefact.PHASES)
     document = parse(raw, phases_path)
     compared = _inputs(comparison, raw, phases_path)
     options = options or Options()
     body = plan(document, options, compared)
+    body["needs"] = needs.united(body["needs"], seen)
     command = [
         *("kadence", "plan", str(phases_path), "-o", str(output)),
         *options.words(),
         *(comparison.options() if comparison else ()),
+        *(("--needs", str(seen)) if seen else ()),
     ]
     artefact.write(output, artefact.PLAN, raw["build_id"], command, body)
     return body

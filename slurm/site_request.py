@@ -143,6 +143,8 @@ def _needs(needs: dict[str, Any]) -> Needs:
     return Needs(
         system_calls=frozenset(str(name) for name in needs["system_calls"]),
         socket_families=frozenset(int(family) for family in needs["socket_families"]),
+        files=frozenset(str(name) for name in needs.get("files", ())),
+        file_systems=frozenset(str(name) for name in needs.get("file_systems", ())),
         threads=bool(needs["threads"]),
         processes=bool(needs["processes"]),
         shared_memory=bool(needs["shared_memory"]),

@@ -52,6 +52,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "what the inputs have in common is planned",
     )
     parser.add_argument(
+        "--needs",
+        type=Path,
+        metavar="NEEDS.json",
+        help="what all processes of the program's commands ask of a kernel (kadence kernel needs)",
+    )
+    parser.add_argument(
         "--force", action="store_true", help="plan all for an input-dependent program"
     )
 
@@ -61,7 +67,7 @@ def execute(options: argparse.Namespace) -> int:
         raise UsageError("--force overrules a comparison; name one with --compare")
     comparison = planning.Comparison(options.compare, options.force) if options.compare else None
     wanted = planning.Options(options.processors, options.quantum, options.io, options.memory)
-    body = planning.run(options.phases, options.output, wanted, comparison)
+    body = planning.run(options.phases, options.output, wanted, comparison, options.needs)
     _tell_reduction(body)
     _tell_policies(body)
     _tell_io(body)

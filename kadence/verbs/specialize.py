@@ -35,8 +35,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--budget",
         type=int,
         default=DEFAULT_BUDGET,
-        help="builds that a tailored kernel's repair may take (%(default)s); a larger one is spent on finding "
-        "out what of it is not needed",
+        help="builds that a tailored kernel's repair may take (%(default)s); a larger one is "
+        "spent on finding out what of it is not needed",
     )
     parser.add_argument(
         "--force", action="store_true", help="plan even for an input-dependent program"

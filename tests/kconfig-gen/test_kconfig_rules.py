@@ -8,7 +8,7 @@ import pytest
 
 from kadence import resources
 from kadence.errors import BuildError, UsageError
-from kadence.kconfig import fragment, rules, series
+from kadence.kconfig import fragment, missing, rules, series
 from kadence.kconfig.request import BuildRequest, Needs, read_needs
 
 GENERIC = BuildRequest(kind="generic")
@@ -286,8 +286,8 @@ def test_processes_get_processors_where_the_series_has_them(needs: Needs, severa
 
 
 def test_a_socket_family_without_a_rule_is_refused() -> None:
-    with pytest.raises(BuildError, match="socket family 38"):
-        rules.requested(TAILORED, Needs(socket_families=frozenset({2, 38})))
+    with pytest.raises(BuildError, match="socket family 30"):
+        rules.requested(TAILORED, Needs(socket_families=frozenset({2, 30})))
 
 
 @pytest.mark.parametrize(
@@ -331,3 +331,28 @@ def test_a_plan_with_broken_needs_is_refused(write_plan: object, broken: dict[st
 def test_the_command_that_builds_a_kernel_names_its_series() -> None:
     assert BuildRequest(series="7.3").command()[-2:] == ["--series", "7.3"]
     assert BuildRequest(source=Path("tree")).command()[-2:] == ["--source", "tree"]
+
+
+@pytest.mark.parametrize(
+    ("needs", "symbol"),
+    [
+        (Needs(system_calls=frozenset({"shmctl"})), "SYSVIPC"),
+        (Needs(system_calls=frozenset({"ioprio_set"})), "BLOCK"),
+        (Needs(socket_families=frozenset({38})), "CRYPTO_USER_API_HASH"),
+        (Needs(files=frozenset({"/proc/net/*"})), "NET"),
+        (Needs(files=frozenset({"/dev/loop*"})), "BLK_DEV_LOOP"),
+        (Needs(file_systems=frozenset({"ext4"})), "EXT4_FS"),
+    ],
+)
+def test_what_helpers_ask_for_switches_its_symbol_on(needs: Needs, symbol: str) -> None:
+    assert symbols(TAILORED, needs)[symbol] == "y"
+    assert symbols(TAILORED, Needs()).get(symbol, "n") == "n"
+
+
+@pytest.mark.parametrize("target", ["um", "x86_64"])
+def test_what_rules_look_for_can_be_watched_for(target: str) -> None:
+    known = rules.conditions(target)
+    assert known.calls <= set(missing.numbers())
+    assert {"shmget", "unshare"} <= known.calls and known.socket_families >= {1, 2, 10}
+    assert not any("," in pattern for pattern in known.files)
+    assert ("hugetlbfs" in known.file_systems) == (target == "x86_64")

@@ -9,6 +9,7 @@ ACTIONS = {
     "build": "build a kernel into the store",
     "list": "the kernels in the store",
     "trace": "learn which kernel code a program runs, and what configures it",
+    "needs": "see what a command and all that it starts ask of a kernel",
     "tailor": "make a kernel for one program and prove it on that",
     "explain": "why a symbol is on or off",
     "diff": "what two kernels differ in",

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`kadence kernel needs`: what a command and all processes that it starts ask of a kernel."""
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+
+from kadence.errors import UsageError
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Where the needs go, and the command."""
+    parser.add_argument("-o", dest="output", type=Path, required=True, metavar="P.needs.json")
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD", help="the command")
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run it on this machine's own kernel, and say what it asked for."""
+    from kadence import watching
+
+    command = options.command[1:] if options.command[:1] == ["--"] else options.command
+    if not command:
+        raise UsageError("no command to look at; name it after --")
+    if not os.access(options.output.parent, os.W_OK):
+        raise UsageError(f"cannot write {options.output}; choose another place with -o")
+    seen = watching.Seen()
+    with tempfile.TemporaryDirectory() as scratch:
+        watching.Watch(Path.cwd(), Path(scratch), None).see(command, "", seen)
+    again = ["kadence", "kernel", "needs", "-o", str(options.output), "--", *command]
+    body = watching.write(options.output, seen, [command], again)
+    for key in ("system_calls", "socket_families", "files", "file_systems"):
+        print(f"{key.replace('_', ' ')}: {' '.join(map(str, body[key])) or 'none'}")
+    return 1 if seen.unseen else 0

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a program needs of its kernel: its profile's needs, and what was seen of its commands.
+
+The profile shows one process on one input; `*.needs.json` (docs/artefacts.md) what all processes
+of the program's commands asked for. The plan holds both as one.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kadence import artefact
+from kadence.errors import ArtefactError
+
+# Keys of both that are sets.
+UNITED = ("system_calls", "socket_families", "files", "file_systems")
+
+
+def united(needs: Mapping[str, Any] | None, path: Path | None) -> dict[str, Any] | None:
+    """The needs with what was seen; None where the profile knows of none."""
+    if needs is None or path is None:
+        return None if needs is None else dict(needs)
+    seen = artefact.read(path, artefact.NEEDS)
+    try:
+        both = {key: sorted({*needs.get(key, ()), *seen[key]}) for key in UNITED}
+    except (KeyError, TypeError) as error:
+        raise ArtefactError(
+            f"{path} does not say what was seen ({error!r}); make it anew"
+        ) from error
+    return dict(needs) | both

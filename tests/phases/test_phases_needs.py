@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A plan's needs are the profile's and those that were seen of all commands, as one."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kadence import artefact
+from kadence.errors import ArtefactError
+from kadence.phases import needs
+
+PROFILED = {"system_calls": ["read", "write"], "socket_families": [2], "threads": True}
+SEEN = {
+    "system_calls": ["shmget", "read"],
+    "socket_families": [1],
+    "files": ["/proc/net/*"],
+    "file_systems": [],
+}
+
+
+def write(path: Path, body: dict[str, Any]) -> Path:
+    artefact.write(path, artefact.NEEDS, None, ["kadence"], body)
+    return path
+
+
+def test_both_are_one(tmp_path: Path) -> None:
+    assert needs.united(PROFILED, write(tmp_path / "p.needs.json", SEEN)) == {
+        "system_calls": ["read", "shmget", "write"],
+        "socket_families": [1, 2],
+        "files": ["/proc/net/*"],
+        "file_systems": [],
+        "threads": True,
+    }
+
+
+def test_nothing_was_seen() -> None:
+    assert needs.united(PROFILED, None) == PROFILED
+
+
+def test_a_profile_that_knows_of_no_needs_gets_none(tmp_path: Path) -> None:
+    assert needs.united(None, write(tmp_path / "p.needs.json", SEEN)) is None
+
+
+def test_a_damaged_artefact_is_told(tmp_path: Path) -> None:
+    path = write(tmp_path / "p.needs.json", {**SEEN, "files": 3})
+    with pytest.raises(ArtefactError, match="does not say what was seen"):
+        needs.united(PROFILED, path)
