@@ -242,14 +242,15 @@ def test_patches_are_for_their_series_target_and_word() -> None:
         for name in ("6.12", "6.1", "7.0", "7.3")
         for target in ("um", "x86_64")
     }
-    missing_call, always = "6.12/missing-call.patch", "6.12/um-register-state.patch"
-    assert files["6.12", "um"] == {missing_call, always, "6.12/um-memory.patch"}
+    missing_call = "6.12/missing-call.patch"
+    always = {"6.12/um-register-state.patch", "6.12/um-unlinked-file.patch"}
+    assert files["6.12", "um"] == {missing_call, *always, "6.12/um-memory.patch"}
     assert files["6.12", "x86_64"] == {missing_call, "6.12/x86-entry-alignment.patch"}
     names = ("missing-call", "um-memory", "um-mmapper", "um-seccomp")
     assert files["7.3", "um"] == {f"7.3/{name}.patch" for name in names}
     assert all(files[key] == set() for key in files if key[0] in {"6.1", "7.0"})
     generic = series.patches_for("6.12", "um", frozenset({"generic"}))
-    assert {patch.file for patch in generic} == {always, "6.12/um-memory.patch"}
+    assert {patch.file for patch in generic} == {*always, "6.12/um-memory.patch"}
     assert series.patches_for("6.12", "x86_64", frozenset({"generic"})) == ()
 
 

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Launchers of MPI start their ranks inside one guest, and what they ask for is seen."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kadence import boot
+
+RANKS = 3
+SOURCE = Path(__file__).resolve().parent / "programs/ring.c"
+# Tokens come round as they went: 0 + 1 + 2, and 42 from each.
+PRINTED = f"{RANKS} ranks, {RANKS * (RANKS - 1) // 2 + 42 * RANKS}\n"
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """A program, how its ranks are started, and what that takes."""
+
+    argv: list[str]
+    environment: dict[str, str]
+
+
+@pytest.fixture(scope="module", params=["openmpi", "mpich"])
+def launcher(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Launcher:
+    kind = request.param
+    folder = tmp_path_factory.mktemp(kind)
+    subprocess.run([f"mpicc.{kind}", "-O2", "-o", folder / "ring", SOURCE], check=True)
+    mine = {
+        "openmpi": {
+            "OMPI_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        }
+    }
+    argv = [f"mpirun.{kind}", "-n", str(RANKS), str(folder / "ring")]
+    return Launcher(argv, mine.get(kind, {}))
+
+
+def output_of(image: Path, launcher: Launcher, folder: Path) -> str:
+    with (folder / "output").open("w+") as output:
+        result = boot.run(
+            boot.Request(
+                image=image,
+                argv=launcher.argv,
+                directory=folder,
+                environment=os.environ | launcher.environment,
+                stdout=output.fileno(),
+            )
+        )
+        assert (result.status, boot.complaints(result.log)) == (0, [])
+        output.seek(0)
+        return output.read()
+
+
+@pytest.mark.kernel
+def test_ranks_run_in_a_guest(launcher: Launcher, generic_kernel: Any, tmp_path: Path) -> None:
+    assert output_of(generic_kernel.image, launcher, tmp_path) == PRINTED
+
+
+# Opens by its number in /proc what another process has open, and has no name any more.
+UNLINKED = """
+import os, sys, tempfile
+with tempfile.TemporaryFile(dir=sys.argv[1]) as file:
+    os.ftruncate(file.fileno(), 8192)
+    child = f"/proc/{os.getpid()}/fd/{file.fileno()}"
+    if os.fork() == 0:
+        with open(child, "r+b") as again:
+            os.pwrite(again.fileno(), b"from the child", 4096)
+        os._exit(0)
+    os.wait()
+    print(os.pread(file.fileno(), 14, 4096).decode())
+"""
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("folder", ["/dev/shm", "/tmp"])
+def test_a_file_without_a_name_is_opened_by_way_of_proc(
+    folder: str, generic_kernel: Any, tmp_path: Path
+) -> None:
+    python = Launcher([sys.executable, "-Sc", UNLINKED, folder], {})
+    assert output_of(generic_kernel.image, python, tmp_path) == "from the child\n"
