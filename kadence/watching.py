@@ -124,11 +124,8 @@ def record(program: Program, watch: Watch, output: Path) -> None:
     seen = Seen()
     for argv, standard_input in commands(program):
         watch.see(argv, standard_input, seen)
-    write(output, seen, [argv for argv, _ in commands(program)], _again(program, output))
-
-
-def _again(program: Program, output: Path) -> list[str]:
-    return ["kadence", "kernel", "needs", "-o", str(output), "--", *program.check]
+    again = ["kadence", "kernel", "tailor", str(program.folder), "-o", str(output.parent)]
+    write(output, seen, [argv for argv, _ in commands(program)], again)
 
 
 def write(
