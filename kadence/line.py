@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from kadence import builds, execution, phases, plain_runs, profiler, resources, watching
 from kadence.errors import ToolError
@@ -196,37 +197,41 @@ class Line:
         )
 
     def planned(
-        self, plain_key: str, force: bool, generic: Callable[[], Kernel] | None = None
-    ) -> str:
+        self,
+        plain_key: str,
+        force: bool,
+        generic: Callable[[str, str], Kernel | None] | None = None,
+    ) -> tuple[str, Kernel | None]:
         """The plan for the phases, after what another input says where one is named.
 
-        Who builds no kernel has none to see the program's needs on.
+        Who builds no kernel has none to see the program's needs on. `generic` gives one, or none,
+        once the keys of the build and of its phases are known; it comes back with the plan's.
         """
         of = self.places.artefact
         profile_key = self.profiled(plain_key)
         keys = [self.phased(profile_key)]
-        other = None
         if self.program.validate:
             keys.append(self.compared(profile_key, self.validated(plain_key)))
-            other = planning.Comparison(of("compare.json"), force)
+        kernel = generic(plain_key, " ".join(keys)) if generic else None
         seen = None
-        if generic is not None:
-            self.watched(plain_key, generic())
+        if kernel is not None:
+            self.watched(plain_key, kernel)
             seen = of("needs.json")
             keys.append(fingerprint(seen))
-        return self.stages.run(
+        key = self.stages.run(
             "plan",
             [*keys, force, self.program.io, self.program.memory],
             [of("plan.json")],
-            partial(
-                planning.run,
-                of("phases.json"),
-                of("plan.json"),
-                planning.Options(io=self.program.io, memory=self.program.memory),
-                other,
-                seen,
-            ),
+            partial(self.plan, of("plan.json"), force, seen),
         )
+        return key, kernel
+
+    def plan(self, output: Path, force: bool, seen: Path | None = None) -> dict[str, Any]:
+        """Write a plan for the phases that were found."""
+        of = self.places.artefact
+        other = planning.Comparison(of("compare.json"), force) if self.program.validate else None
+        options = planning.Options(io=self.program.io, memory=self.program.memory)
+        return planning.run(of("phases.json"), output, options, other, seen)
 
 
 # What decides what the wrappers make of a source.

@@ -2,10 +2,12 @@
 """From a program's folder to what can be measured: two builds, and kernels to run them on."""
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kadence import resources, tasks
+from kadence import proof, resources, tasks
 from kadence.boot import processors
 from kadence.kconfig import background, series, targets
 from kadence.kconfig.background import Background
@@ -27,7 +29,7 @@ class Prepared:
 
     program: Program
     places: Places
-    kernels: dict[str, Kernel]  # GENERIC, and TAILORED where one was proven
+    kernels: dict[str, Kernel]  # GENERIC, and TAILORED where one was proven; or none at all
     proof: Proof
     key: str  # changes when anything that could change a measurement does
 
@@ -45,29 +47,70 @@ class Wish:
     overrides: tuple[tuple[str, str], ...] = ()  # above all rules, unless a repair needs otherwise
 
 
-def prepare(described: Program, places: Places, stages: Stages, wish: Wish) -> Prepared:
-    """Do every stage before measuring, or find it done; what needs none of them begins at once."""
-    request = BuildRequest(kind=GENERIC, target=wish.target, series=wish.series)
-    with background.building(request) as generic:
-        return _prepare(described, places, stages, wish, generic)
+# Says which target the kernels are for, from the keys of the plain build and of its phases; None
+# for no kernel at all.
+Decide = Callable[[str, str], str | None]
 
 
-def _prepare(
-    described: Program, places: Places, stages: Stages, wish: Wish, generic: Background
+class _Generic:
+    """The generic kernel, begun at once, or when it is decided for which target, if for any."""
+
+    def __init__(self, wish: Wish, decide: Decide | None, beside: ExitStack) -> None:
+        self.wish = wish
+        self._decide, self._beside = decide, beside
+        self._begun: Background | None = None
+
+    def begin(self) -> Background:
+        """Begin to build it; what is not finished when the context ends is given up."""
+        if self._begun is None:
+            request = BuildRequest(kind=GENERIC, target=self.wish.target, series=self.wish.series)
+            self._begun = self._beside.enter_context(background.building(request))
+        return self._begun
+
+    def kernel(self, plain_key: str, phases_key: str) -> Kernel | None:
+        """Wait for it; None where there is to be none."""
+        if self._decide is not None:
+            target = self._decide(plain_key, phases_key)
+            if target is None:
+                return None
+            self.wish = replace(self.wish, target=target)
+        return self.begin().kernel()
+
+
+def prepare(
+    described: Program,
+    places: Places,
+    stages: Stages,
+    wish: Wish,
+    decide: Decide | None = None,
+    *,
+    at_once: bool = True,
 ) -> Prepared:
+    """Do every stage before measuring, or find it done.
+
+    The generic kernel needs nothing of the program: it begins `at_once`, unless it is to be decided
+    first whether any kernel is built.
+    """
     line = Line(described, places, stages)
-    source_key = line.copied()
-    plain_key = line.built(PLAIN, source_key, None)
-    line.tried(plain_key)
-    plan_key = line.planned(plain_key, wish.force, generic.kernel)
+    with ExitStack() as beside:
+        generic = _Generic(wish, decide, beside)
+        if at_once:
+            generic.begin()
+        source_key = line.copied()
+        plain_key = line.built(PLAIN, source_key, None)
+        line.tried(plain_key)
+        plan_key, kernel = line.planned(plain_key, wish.force, generic.kernel)
     adapted_key = line.built(ADAPTED, source_key, places.artefact("plan.json"), plan_key)
+    builds_key = f"{plain_key} {adapted_key}"
+    if kernel is None:
+        unproven = proof.unbuilt(described.name, described.run, described.check)
+        return Prepared(described, places, {}, unproven, builds_key)
+    wish = generic.wish
     tell("kernels …")
-    kernels, proof = _kernels(
-        described, places, wish, generic.kernel(), f"{plain_key} {adapted_key}"
-    )
+    kernels, proven = _kernels(described, places, wish, kernel, builds_key)
     ids = [kernel.id for kernel in kernels.values()]
-    key = " ".join([plain_key, adapted_key, *ids, repr(proof), str(_at_once(places, wish.target))])
-    return Prepared(described, places, kernels, proof, key)
+    key = " ".join([plain_key, adapted_key, *ids, repr(proven), str(_at_once(places, wish.target))])
+    return Prepared(described, places, kernels, proven, key)
 
 
 def _kernels(

@@ -18,6 +18,7 @@ from kadence.kconfig.store import Kernel
 
 FILE = "proof.json"
 PASSED, REPAIRED, FAILED = "passed", "repaired", "failed"
+UNBUILT = "unbuilt"  # in reports alone: no kernel was built, so none was proven
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,24 @@ class Proof:
     minimal: bool  # each repair was seen to be needed
     builds: int  # that the repair took
     budget: int
+
+
+def unbuilt(name: str, run: tuple[str, ...], check: tuple[str, ...]) -> Proof:
+    """Where this machine's own kernel is left as it is."""
+    return Proof(
+        key="",
+        name=name,
+        run=run,
+        check=check,
+        outcome=UNBUILT,
+        kernel=None,
+        reason="no kernel was built",
+        outputs={},
+        repairs=(),
+        minimal=True,
+        builds=0,
+        budget=0,
+    )
 
 
 def record(kernel: Kernel, proof: Proof, command: Sequence[str]) -> None:

@@ -96,7 +96,10 @@ def paired(found: Measurements, of: Cell, against: Cell, metric: str) -> Estimat
 
 def verdict(found: Measurements, others: float = 0.0) -> Verdict:
     """The report's one sentence; `others` is the share of the processors that others had."""
-    kernel = TAILORED if Cell(TAILORED, ADAPTED) in found.samples else GENERIC
+    kernel = next(
+        each for each in (TAILORED, GENERIC, MACHINE)
+        if Cell(each, ADAPTED) in found.samples or each == MACHINE
+    )  # fmt: skip
     cell = Cell(kernel, ADAPTED)
     if found.differences:
         return Verdict(

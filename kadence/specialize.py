@@ -28,8 +28,10 @@ from kadence import (
 )
 from kadence.boot import host
 from kadence.errors import UsageError
+from kadence.foresight import Foresight
 from kadence.kconfig.store import Kernel
-from kadence.measure import ADAPTED, GENERIC, PLAIN, TAILORED, Bench
+from kadence.line import Line
+from kadence.measure import ADAPTED, PLAIN, TAILORED, Bench
 from kadence.neighbours import Neighbours
 from kadence.pipeline import Prepared, Wish
 from kadence.places import Places, claim
@@ -38,6 +40,7 @@ from kadence.stages import Stages, alone_in, fingerprint
 
 FEWEST_ROUNDS = 7
 STRIP_WIDTH = 600  # pieces of time that the page shows
+PREDICTED = ("target", "sentence", "here", "bound", "targets", "left")
 # What the page shows of a plan; one of before may have no `memory`.
 PLANNED = ("stability", "announcement", "policies", "markers", "io", "memory", "refused")
 
@@ -63,7 +66,11 @@ def specialize(
     with alone_in(places.output):
         stages = Stages(places.output, again)
         choice.tell()
-        prepared = pipeline.prepare(described, places, stages, wish)
+        line = Line(described, places, stages)
+        foresight = Foresight(line, wish.force, target, choice.target, wish.series)
+        prepared = pipeline.prepare(
+            described, places, stages, wish, foresight, at_once=target is not None
+        )
         stages.run(
             "measure",
             [prepared.key, rounds, platform.release(), described, *_measuring_code()],
@@ -93,7 +100,7 @@ def _measuring_code() -> Iterable[str]:
 def _measure(prepared: Prepared, rounds: int, command: list[str]) -> None:
     scratch = prepared.places.output / "scratch"
     scratch.mkdir(exist_ok=True)
-    target = prepared.kernels[GENERIC].target
+    target = next((kernel.target for kernel in prepared.kernels.values()), boot.Request.target)
     bench = Bench(
         program=prepared.program,
         folders={mode: prepared.places.build(mode) for mode in (PLAIN, ADAPTED)},
@@ -107,14 +114,22 @@ def _measure(prepared: Prepared, rounds: int, command: list[str]) -> None:
     others = around.share()
     phases = artefact.read(prepared.places.artefact("phases.json"), artefact.PHASES)
     plan = artefact.read(prepared.places.artefact("plan.json"), artefact.PLAN)
+    prediction = artefact.read(prepared.places.artefact("prediction.json"), artefact.PREDICTION)
     body = _known(prepared, phases, plan) | report.body(
-        found, rounds, notes(prepared.proof, bench.target), others
+        found, rounds, [*notes(prepared.proof, bench.target), *foretold(prediction)], others
     )
+    body["prediction"] = {key: prediction[key] for key in PREDICTED}
     body["tailoring"] = asdict(prepared.proof)
     body["left_out"] = left_out(prepared.kernels.get(TAILORED))
     body["kernels"] = [_kernel(prepared, kind, body["cells"]) for kind in prepared.kernels]
     place = prepared.places.output / "report.json"
     artefact.write(place, artefact.REPORT, phases["build_id"], command, body)
+
+
+def foretold(prediction: Mapping[str, Any]) -> list[str]:
+    """What was known before anything was built: where this leads, and what the plan leaves."""
+    sentences = [prediction["sentence"], *prediction["left"]]
+    return [f"{sentence[0].upper()}{sentence[1:]}." for sentence in sentences if sentence]
 
 
 def notes(proved: Proof, target: str = boot.Request.target) -> list[str]:

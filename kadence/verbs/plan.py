@@ -5,6 +5,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from kadence import foresight
 from kadence.errors import UsageError
 from kadence.phases import io_planning, memory_planning, planning, reduction
 
@@ -73,6 +74,8 @@ def execute(options: argparse.Namespace) -> int:
     _tell_io(body)
     _tell_memory(body)
     _tell_announcement(body["announcement"])
+    for sentence in foresight.of_plan(options.phases, body):
+        print(sentence)
     return 0
 
 
