@@ -11,7 +11,17 @@ from scipy import sparse
 
 from kadence import artefact
 from kadence.errors import UsageError
-from kadence.phases import callers, concurrency, kinds, markers, matrix, memory, ranks, vectors
+from kadence.phases import (
+    callers,
+    concurrency,
+    flushes,
+    kinds,
+    markers,
+    matrix,
+    memory,
+    ranks,
+    vectors,
+)
 from kadence.phases.callers import Callers
 from kadence.phases.kinds import Verdict
 from kadence.phases.markers import Marker
@@ -164,6 +174,7 @@ def _phase(
         "largest_distance": round(float(distances[rows].max()), DIGITS),
         "hottest": _hottest(profile, in_block, instructions),
         "system_calls": _summed(calls),
+        "streams": flushes.of_phase(calls, profile.call_sites),
     }
 
 

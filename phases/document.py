@@ -25,6 +25,15 @@ class Transfers:
 
 
 @dataclass(frozen=True)
+class Flushed:
+    """Writes of the C library's streams, by a function of the program, that get no ring."""
+
+    function: str
+    calls: tuple[str, ...]  # of the C library, that flushed or had no buffer
+    transfers: Transfers
+
+
+@dataclass(frozen=True)
 class CallingFunction:
     """A function of the program that ran about as often as a phase wrote, or read."""
 
@@ -53,6 +62,8 @@ class Phase:
     transfers: tuple[Transfers, ...]
     writers: Callers
     readers: Callers
+    flushed: tuple[Flushed, ...]
+    buffered: int  # other writes of such streams
 
 
 @dataclass(frozen=True)
@@ -170,7 +181,14 @@ def _phase(entry: dict[str, Any]) -> Phase:
         transfers=tuple(_transfers(calls) for calls in entry["system_calls"]),
         writers=_callers(entry["writers"]),
         readers=_callers(entry["readers"]),
+        flushed=tuple(map(_flushed, entry.get("streams", {}).get("flushed", ()))),
+        buffered=int(entry.get("streams", {}).get("buffered", 0)),
     )
+
+
+def _flushed(entry: dict[str, Any]) -> Flushed:
+    calls = tuple(map(str, entry["calls"]))
+    return Flushed(str(entry["function"]), calls, _transfers(entry))
 
 
 def _transfers(entry: dict[str, Any]) -> Transfers:

@@ -12,6 +12,8 @@ from typing import Any
 from kadence.errors import UsageError
 from kadence.phases import io_calls, io_records, kinds
 from kadence.phases.document import Callers, Document, Phase
+from kadence.phases.flushes import BOUND_AFTER
+from kadence.phases.io_calls import STREAM_CALLS
 from kadence.phases.io_records import BURST, READS, WRITES, Records
 
 DEFAULT, STRICT, OFF = MODES = ("default", "strict", "off")
@@ -84,6 +86,7 @@ def plan_io(document: Document, mode: str) -> Paths:
 
 
 def _plan_writes(document: Document, phase: Phase, paths: Paths) -> None:
+    _refuse_flushed(phase, paths)
     taken = []
     for records in io_records.of_phase(document, phase, WRITES):
         objection = records.objection()
@@ -94,8 +97,36 @@ def _plan_writes(document: Document, phase: Phase, paths: Paths) -> None:
             paths.refuse(phase, PATH, objection)
     if taken:
         evidence = "; ".join(map(str, taken))
-        if _take_sites(document, Wanted(phase, phase.writers, PATH, evidence), paths):
+        if _take_sites(document, Wanted(phase, _bindable(phase), PATH, evidence), paths):
             paths.streams |= phase.writers.streams
+
+
+def _refuse_flushed(phase: Phase, paths: Paths) -> None:
+    for flushed in phase.flushed:
+        moved = flushed.transfers
+        if moved.count >= BURST:
+            where = f" of {flushed.function}" if flushed.function else ""
+            paths.refuse(
+                phase,
+                RING,
+                f"{moved.count} writes of {moved.bytes / moved.count:.3g} bytes on average by "
+                f"{' and '.join(flushed.calls)}: the stream{where} is flushed, or has no buffer, "
+                f"and gets a ring only after {BOUND_AFTER} bytes without a flush",
+            )
+
+
+def _bindable(phase: Phase) -> Callers:
+    """Who writes, without what only writes by streams that get no ring."""
+    writers = phase.writers
+    if not phase.flushed:
+        return writers
+    others = {name: ran for name, ran in writers.calls.items() if name not in STREAM_CALLS}
+    if phase.buffered == 0:
+        return replace(writers, calls=others)
+    flushing = {flushed.function for flushed in phase.flushed}
+    left = tuple(caller for caller in writers.functions if caller.function not in flushing)
+    # A function that writes in both ways is taken: its other calls may get a ring.
+    return writers if others else replace(writers, functions=left)
 
 
 def _tell_of_strictness(phase: Phase, records: Records, paths: Paths) -> None:

@@ -9,7 +9,7 @@ and 1,024 bytes on tmpfs): at 2,048 bytes, by extrapolation, half of what the re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kadence.phases.document import Document, Phase
+from kadence.phases.document import Document, Phase, Transfers
 from kadence.phases.marking import firings_per_second
 
 CALLS_PER_SECOND = 1000.0  # fewer are a thousandth of the time
@@ -96,8 +96,16 @@ def of_phase(document: Document, phase: Phase, way: Way) -> Iterable[Records]:
             for call in phase.transfers
             if call.name in way.system_calls and call.descriptor == descriptor
         ]
-        count = sum(call.count for call in calls)
-        if count:
-            moved = sum(call.bytes for call in calls)
+        left_out = _transfers_without_ring(phase, descriptor) if way is WRITES else []
+        count = sum(call.count for call in calls) - sum(call.count for call in left_out)
+        if count > 0:
+            moved = sum(call.bytes for call in calls) - sum(call.bytes for call in left_out)
             rate = firings_per_second(count, instructions)
             yield Records(way, end, count, moved, rate, count / stays)
+
+
+def _transfers_without_ring(phase: Phase, descriptor: str) -> list[Transfers]:
+    """Those of streams that are flushed too often."""
+    return [
+        flushed.transfers for flushed in phase.flushed if flushed.transfers.descriptor == descriptor
+    ]
