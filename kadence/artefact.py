@@ -32,7 +32,6 @@ SITE = "kadence.site"
 JOB = "kadence.job"
 STEP = "kadence.step"
 RECORD = "kadence.record"
-PREDICTION = "kadence.prediction"
 
 VERSIONS = {
     PHASES: 4,
@@ -51,7 +50,6 @@ VERSIONS = {
     JOB: 1,
     STEP: 1,
     RECORD: 1,
-    PREDICTION: 1,
 }
 
 

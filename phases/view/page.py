@@ -3,7 +3,6 @@
 
 import json
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +32,7 @@ SCRIPTS = (
 )
 
 
-def render(
-    subject: Subject, made: Content, served: bool = False, remarks: Sequence[str] = ()
-) -> str:
+def render(subject: Subject, made: Content, served: bool = False) -> str:
     """The whole page; `served` lets it ask the server that it comes from."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(ASSETS),
@@ -58,7 +55,6 @@ def render(
         group=header["group"],
         landmarks=len(header["landmarks"]),
         phases=_rows(subject),
-        remarks=list(remarks),
         memory=memory.section(subject),
         transitions=len(subject.transitions),
         transition_weight=f"{subject.raw['transition_weight']:.2%}",
