@@ -74,12 +74,12 @@ def _read(memory: Path) -> dict[str, str]:
 def _machine(processors: int) -> str:
     """What the answer depends on; a device that appears or opens later is asked again."""
     usable = os.access(DEVICE, os.R_OK | os.W_OK)
-    parts = [platform.release(), platform.version(), _processor(), _qemu(), usable]
+    parts = [platform.release(), platform.version(), processor(), _qemu(), usable]
     parts += [processors] if processors > 1 else []
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
-def _processor() -> str:
+def processor() -> str:
     """Model and abilities of the first processor, as the kernel tells them."""
     text = PROCESSORS.read_text(encoding="utf-8", errors="replace").partition("\n\n")[0]
     told = [line for line in text.splitlines() if line.startswith(("model name", "flags"))]

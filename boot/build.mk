@@ -7,7 +7,7 @@ BOOT_CFLAGS := $(CFLAGS_STRICT) -D_GNU_SOURCE -static
 BOOT_HEADERS := $(wildcard boot/*.h boot/*/*.h)
 
 BUILD_TARGETS += $(BUILD)/boot/init $(BUILD)/boot/relay $(BUILD)/boot/probe \
-	$(BUILD)/boot/file-server
+	$(BUILD)/boot/costs $(BUILD)/boot/file-server
 
 $(BUILD)/boot/init: $(wildcard boot/init/*.c) $(BOOT_HEADERS)
 	@mkdir -p $(@D)
@@ -20,6 +20,10 @@ $(BUILD)/boot/relay: $(wildcard boot/relay/*.c) $(BOOT_HEADERS)
 $(BUILD)/boot/probe: $(wildcard boot/probe/*.[ch])
 	@mkdir -p $(@D)
 	$(CC12) $(BOOT_CFLAGS) -o $@ $(filter %.c,$^)
+
+$(BUILD)/boot/costs: $(wildcard boot/costs/*.[ch])
+	@mkdir -p $(@D)
+	$(CC12) $(BOOT_CFLAGS) -O2 -pthread -o $@ $(filter %.c,$^)
 
 $(BUILD)/boot/file-server: boot/file_server/main.c
 	@mkdir -p $(@D)

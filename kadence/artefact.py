@@ -32,6 +32,7 @@ SITE = "kadence.site"
 JOB = "kadence.job"
 STEP = "kadence.step"
 RECORD = "kadence.record"
+PREDICTION = "kadence.prediction"
 
 VERSIONS = {
     PHASES: 4,
@@ -50,6 +51,7 @@ VERSIONS = {
     JOB: 1,
     STEP: 1,
     RECORD: 1,
+    PREDICTION: 1,
 }
 
 

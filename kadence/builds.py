@@ -17,7 +17,11 @@ def prepare(program: Program, source: Path, output: Path, log: Path) -> None:
     """Copy the folder and let the program's own command fetch or generate what is not in it."""
     copy(program.folder, source, leave_out=output)
     if program.prepare:
-        _shell(program.prepare, source, {"KADENCE_CACHE": str(resources.cache_directory())}, log)
+        environment = {
+            "KADENCE_CACHE": str(resources.cache_directory()),
+            "KADENCE_FOLDER": str(program.folder),
+        }
+        _shell(program.prepare, source, environment, log)
     missing = [name for name in program.inputs if not (source / name).is_file()]
     if missing:
         raise ToolError(
@@ -77,6 +81,6 @@ def _shell(command: str, folder: Path, environment: dict[str, str], log: Path) -
         )
     if completed.returncode:
         raise ToolError(
-            f"`{command}` ended with status {completed.returncode} in a copy of the program's "
-            f"folder; what it said is in {log}"
+            f"`{command}` ended with status {completed.returncode} in {folder}; "
+            f"what it said is in {log}"
         )

@@ -2,60 +2,36 @@
 """From a program's folder to what can be measured: two builds, and kernels to run them on."""
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kadence import resources, tasks
+from kadence import proof, resources, tasks
 from kadence.boot import processors
-from kadence.errors import KadenceError, UsageError
 from kadence.kconfig import background, series, targets
 from kadence.kconfig.background import Background
 from kadence.kconfig.build import BuildRequest
 from kadence.kconfig.store import Kernel
-from kadence.leaving_out import TAILORED_KERNEL, LeftOut
 from kadence.line import Line
 from kadence.measure import ADAPTED, GENERIC, PLAIN, TAILORED
 from kadence.places import Places
 from kadence.program import Program
-from kadence.proof import FAILED, Proof, failed
+from kadence.proof import Proof
 from kadence.proving import Subject
 from kadence.stages import Stages, fingerprint, tell
 from kadence.tailoring import DEFAULT_BUDGET, Tailoring
 
 
 @dataclass(frozen=True)
-class Made:
-    """What there is of a program before kernels are thought of."""
-
-    program: Program
-    places: Places
-    plan: Path | None
-    modes: tuple[str, ...]  # PLAIN, and ADAPTED where that could be built and runs alike
-    key: str  # of the builds
-
-    @property
-    def folders(self) -> dict[str, Path]:
-        """The built copy of each mode."""
-        return {mode: self.places.build(mode) for mode in self.modes}
-
-
-@dataclass(frozen=True)
 class Prepared:
     """All that measuring needs."""
 
-    made: Made
-    kernels: dict[str, Kernel]  # GENERIC, and TAILORED where one was proven
+    program: Program
+    places: Places
+    kernels: dict[str, Kernel]  # GENERIC, and TAILORED where one was proven; or none at all
     proof: Proof
-    left_out: tuple[LeftOut, ...]
     key: str  # changes when anything that could change a measurement does
-
-    @property
-    def program(self) -> Program:
-        return self.made.program
-
-    @property
-    def places(self) -> Places:
-        return self.made.places
 
 
 @dataclass(frozen=True)
@@ -71,83 +47,107 @@ class Wish:
     overrides: tuple[tuple[str, str], ...] = ()  # above all rules, unless a repair needs otherwise
 
 
-def prepare(described: Program, places: Places, stages: Stages, wish: Wish) -> Prepared:
-    """Do every stage before measuring, or find it done; what needs none of them begins at once."""
-    request = BuildRequest(kind=GENERIC, target=wish.target, series=wish.series)
-    with background.building(request) as generic:
-        return _prepare(described, places, stages, wish, generic)
+# Says which target the kernels are for, from the keys of the plain build and of its phases; None
+# for no kernel at all.
+Decide = Callable[[str, str], str | None]
 
 
-def _prepare(
-    described: Program, places: Places, stages: Stages, wish: Wish, generic: Background
+class _Generic:
+    """The generic kernel, begun at once, or when it is decided for which target, if for any."""
+
+    def __init__(self, wish: Wish, decide: Decide | None, beside: ExitStack) -> None:
+        self.wish = wish
+        self._decide, self._beside = decide, beside
+        self._begun: Background | None = None
+
+    def begin(self) -> Background:
+        """Begin to build it; what is not finished when the context ends is given up."""
+        if self._begun is None:
+            request = BuildRequest(kind=GENERIC, target=self.wish.target, series=self.wish.series)
+            self._begun = self._beside.enter_context(background.building(request))
+        return self._begun
+
+    def kernel(self, plain_key: str, phases_key: str) -> Kernel | None:
+        """Wait for it; None where there is to be none."""
+        if self._decide is not None:
+            target = self._decide(plain_key, phases_key)
+            if target is None:
+                return None
+            self.wish = replace(self.wish, target=target)
+        return self.begin().kernel()
+
+
+def prepare(
+    described: Program,
+    places: Places,
+    stages: Stages,
+    wish: Wish,
+    decide: Decide | None = None,
+    *,
+    at_once: bool = True,
 ) -> Prepared:
+    """Do every stage before measuring, or find it done.
+
+    The generic kernel needs nothing of the program: it begins `at_once`, unless it is to be decided
+    first whether any kernel is built.
+    """
     line = Line(described, places, stages)
-    source_key = line.copied()
-    plain_key = line.built(PLAIN, source_key, None)
-    line.tried(plain_key)
-    plan_key = line.planned(plain_key, wish.force, generic.kernel)
-    adapted_key = line.adapted(source_key, plan_key)
-    made = Made(
-        described,
-        places,
-        places.artefact("plan.json") if plan_key else None,
-        (PLAIN, ADAPTED) if adapted_key else (PLAIN,),
-        f"{plain_key} {adapted_key}",
-    )
+    with ExitStack() as beside:
+        generic = _Generic(wish, decide, beside)
+        if at_once:
+            generic.begin()
+        source_key = line.copied()
+        plain_key = line.built(PLAIN, source_key, None)
+        line.tried(plain_key)
+        plan_key, kernel = line.planned(plain_key, wish.force, generic.kernel)
+    adapted_key = line.built(ADAPTED, source_key, places.artefact("plan.json"), plan_key)
+    builds_key = f"{plain_key} {adapted_key}"
+    if kernel is None:
+        unproven = proof.unbuilt(described.name, described.run, described.check)
+        return Prepared(described, places, {}, unproven, builds_key)
+    wish = generic.wish
     tell("kernels …")
-    kernels, proof = _kernels(made, wish, generic.kernel())
-    if proof.outcome == FAILED:
-        line.parts.leave_out(TAILORED_KERNEL, proof.reason)
-    left_out = tuple(line.parts.left_out)
+    kernels, proven = _kernels(described, places, wish, kernel, builds_key)
     ids = [kernel.id for kernel in kernels.values()]
-    key = " ".join([made.key, *ids, repr(proof), repr(left_out), str(_at_once(made, wish.target))])
-    return Prepared(made, kernels, proof, left_out, key)
+    key = " ".join([plain_key, adapted_key, *ids, repr(proven), str(_at_once(places, wish.target))])
+    return Prepared(described, places, kernels, proven, key)
 
 
-def _kernels(made: Made, wish: Wish, generic: Kernel) -> tuple[dict[str, Kernel], Proof]:
+def _kernels(
+    described: Program, places: Places, wish: Wish, generic: Kernel, builds_key: str
+) -> tuple[dict[str, Kernel], Proof]:
     """The generic kernel, and the tailored one where it serves the program."""
-    kernels = {GENERIC: generic}
-    try:
-        tailored = _tailoring(made, wish, generic).tailor()
-    except KadenceError as error:
-        program = made.program
-        return kernels, failed(program.name, program.run, program.check, error.reason)
-    if tailored.kernel is not None:
-        kernels[TAILORED] = tailored.kernel
-    return kernels, tailored.proof
-
-
-def _tailoring(made: Made, wish: Wish, generic: Kernel) -> Tailoring:
-    if made.plan is None:
-        raise UsageError("without a plan nobody knows what the program needs of a kernel")
     request = BuildRequest(
         kind=TAILORED,
-        plan=made.plan,
+        plan=places.artefact("plan.json"),
         target=wish.target,
         series=wish.series,
         trace=wish.trace,
         mitigations=wish.mitigations,
         overrides=wish.overrides,
     )
-    described = made.program
-    return Tailoring(
+    tailored = Tailoring(
         request=request,
         generic=generic,
         subject=Subject(
             program=described,
-            folders=made.folders,
-            scratch=made.places.output / "proof",
-            key=_proof_key(described, generic, f"{made.key} {_at_once(made, wish.target)}"),
-            tasks=tasks.of_plan(made.plan, wish.target),
+            folders={mode: places.build(mode) for mode in (PLAIN, ADAPTED)},
+            scratch=places.output / "proof",
+            key=_proof_key(described, generic, f"{builds_key} {_at_once(places, wish.target)}"),
+            tasks=tasks.of_plan(places.artefact("plan.json"), wish.target),
         ),
         budget=wish.budget,
         command=["kadence", "kernel", "tailor", str(described.folder), *request.options()],
-    )
+    ).tailor()
+    kernels = {GENERIC: generic}
+    if tailored.kernel is not None:
+        kernels[TAILORED] = tailored.kernel
+    return kernels, tailored.proof
 
 
-def _at_once(made: Made, target: str) -> int:
+def _at_once(places: Places, target: str) -> int:
     """Tasks of the program that a guest on this machine can run at once."""
-    return min(tasks.of_plan(made.plan, target), processors.usable())
+    return min(tasks.of_plan(places.artefact("plan.json"), target), processors.usable())
 
 
 def _proof_key(described: Program, generic: Kernel, builds_key: str) -> str:

@@ -18,6 +18,7 @@ from kadence.kconfig.store import Kernel
 
 FILE = "proof.json"
 PASSED, REPAIRED, FAILED = "passed", "repaired", "failed"
+UNBUILT = "unbuilt"  # in reports alone: no kernel was built, so none was proven
 
 
 @dataclass(frozen=True)
@@ -48,11 +49,22 @@ class Proof:
     budget: int
 
 
-def failed(
-    name: str, run: tuple[str, ...], check: tuple[str, ...], reason: str, key: str = ""
-) -> Proof:
-    """Of a program for which no kernel could be tried."""
-    return Proof(key, name, run, check, FAILED, None, reason, {}, (), True, 0, 0)
+def unbuilt(name: str, run: tuple[str, ...], check: tuple[str, ...]) -> Proof:
+    """Where this machine's own kernel is left as it is."""
+    return Proof(
+        key="",
+        name=name,
+        run=run,
+        check=check,
+        outcome=UNBUILT,
+        kernel=None,
+        reason="no kernel was built",
+        outputs={},
+        repairs=(),
+        minimal=True,
+        builds=0,
+        budget=0,
+    )
 
 
 def record(kernel: Kernel, proof: Proof, command: Sequence[str]) -> None:

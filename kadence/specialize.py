@@ -15,11 +15,8 @@ from kadence import (
     artefact,
     boot,
     execution,
-    filters,
-    leaving_out,
     measure,
     neighbours,
-    outputs,
     page,
     pipeline,
     program,
@@ -31,16 +28,19 @@ from kadence import (
 )
 from kadence.boot import host
 from kadence.errors import UsageError
+from kadence.foresight import Foresight
 from kadence.kconfig.store import Kernel
-from kadence.measure import GENERIC, TAILORED, Bench
+from kadence.line import Line
+from kadence.measure import ADAPTED, PLAIN, TAILORED, Bench
 from kadence.neighbours import Neighbours
 from kadence.pipeline import Prepared, Wish
 from kadence.places import Places, claim
-from kadence.proof import REPAIRED, Proof
+from kadence.proof import FAILED, REPAIRED, Proof
 from kadence.stages import Stages, alone_in, fingerprint
 
 FEWEST_ROUNDS = 7
 STRIP_WIDTH = 600  # pieces of time that the page shows
+PREDICTED = ("target", "sentence", "here", "bound", "targets", "left")
 # What the page shows of a plan; one of before may have no `memory`.
 PLANNED = ("stability", "announcement", "policies", "markers", "io", "memory", "refused")
 
@@ -66,7 +66,11 @@ def specialize(
     with alone_in(places.output):
         stages = Stages(places.output, again)
         choice.tell()
-        prepared = pipeline.prepare(described, places, stages, wish)
+        line = Line(described, places, stages)
+        foresight = Foresight(line, wish.force, target, choice.target, wish.series)
+        prepared = pipeline.prepare(
+            described, places, stages, wish, foresight, at_once=target is not None
+        )
         stages.run(
             "measure",
             [prepared.key, rounds, platform.release(), described, *_measuring_code()],
@@ -86,10 +90,7 @@ def _rendered(places: Places) -> dict[str, Any]:
 
 
 def _measuring_code() -> Iterable[str]:
-    modules = (
-        *(boot, execution, filters, leaving_out, measure, neighbours, outputs, report),
-        *(statistics, kadence.specialize),
-    )
+    modules = (boot, execution, measure, neighbours, report, statistics, kadence.specialize)
     for module in modules:
         path = Path(str(module.__file__))
         yield fingerprint(path.parent if path.name == "__init__.py" else path)
@@ -99,27 +100,36 @@ def _measuring_code() -> Iterable[str]:
 def _measure(prepared: Prepared, rounds: int, command: list[str]) -> None:
     scratch = prepared.places.output / "scratch"
     scratch.mkdir(exist_ok=True)
-    target = prepared.kernels[GENERIC].target
+    target = next((kernel.target for kernel in prepared.kernels.values()), boot.Request.target)
     bench = Bench(
         program=prepared.program,
-        folders=prepared.made.folders,
+        folders={mode: prepared.places.build(mode) for mode in (PLAIN, ADAPTED)},
         images={kind: kernel.image for kind, kernel in prepared.kernels.items()},
         scratch=scratch,
         target=target,
-        tasks=tasks.of_plan(prepared.made.plan, target),
+        tasks=tasks.of_plan(prepared.places.artefact("plan.json"), target),
     )
     around = Neighbours()
     found = measure.measure(bench, rounds)
     others = around.share()
     phases = artefact.read(prepared.places.artefact("phases.json"), artefact.PHASES)
-    body = _known(prepared, phases) | report.body(
-        found, rounds, notes(prepared.proof, bench.target), others, prepared.left_out
+    plan = artefact.read(prepared.places.artefact("plan.json"), artefact.PLAN)
+    prediction = artefact.read(prepared.places.artefact("prediction.json"), artefact.PREDICTION)
+    body = _known(prepared, phases, plan) | report.body(
+        found, rounds, [*notes(prepared.proof, bench.target), *foretold(prediction)], others
     )
+    body["prediction"] = {key: prediction[key] for key in PREDICTED}
     body["tailoring"] = asdict(prepared.proof)
     body["left_out"] = left_out(prepared.kernels.get(TAILORED))
     body["kernels"] = [_kernel(prepared, kind, body["cells"]) for kind in prepared.kernels]
     place = prepared.places.output / "report.json"
     artefact.write(place, artefact.REPORT, phases["build_id"], command, body)
+
+
+def foretold(prediction: Mapping[str, Any]) -> list[str]:
+    """What was known before anything was built: where this leads, and what the plan leaves."""
+    sentences = [prediction["sentence"], *prediction["left"]]
+    return [f"{sentence[0].upper()}{sentence[1:]}." for sentence in sentences if sentence]
 
 
 def notes(proved: Proof, target: str = boot.Request.target) -> list[str]:
@@ -129,6 +139,8 @@ def notes(proved: Proof, target: str = boot.Request.target) -> list[str]:
 
 
 def _tailoring_notes(proved: Proof) -> list[str]:
+    if proved.outcome == FAILED:
+        return [f"The tailored kernel is not used, the generic one serves instead: {proved.reason}"]
     if proved.outcome == REPAIRED:
         symbols = ", ".join(repair.symbol for repair in proved.repairs)
         return [f"The tailored kernel had to be given back {symbols}: {proved.reason}"]
@@ -146,30 +158,17 @@ def left_out(kernel: Kernel | None) -> list[dict[str, Any]]:
     return [{"reason": reason, "symbols": symbols} for reason, symbols in by_reason.items()]
 
 
-def _plan(path: Path | None) -> dict[str, Any]:
-    """What the page shows of a plan; of none, that there is nothing."""
-    if path is None:
-        return {
-            "stability": None,
-            "announcement": None,
-            "policies": [],
-            "markers": [],
-            "refused": [],
-        }
-    plan = artefact.read(path, artefact.PLAN)
-    return {key: plan[key] for key in PLANNED if key in plan}
-
-
-def _known(prepared: Prepared, phases: Mapping[str, Any]) -> dict[str, Any]:
+def _known(
+    prepared: Prepared, phases: Mapping[str, Any], plan: Mapping[str, Any]
+) -> dict[str, Any]:
     """The part of `report.json` that was known before anything was measured."""
+    folders = {mode: prepared.places.build(mode) for mode in (PLAIN, ADAPTED)}
     return {
         "program": {
             "name": prepared.program.name,
             "run": list(prepared.program.run),
             "profile": list(prepared.program.profile),
-            "builds": [
-                asdict(each) for each in programs.built(prepared.program, prepared.made.folders)
-            ],
+            "builds": [asdict(each) for each in programs.built(prepared.program, folders)],
         },
         "machine": {
             "release": platform.release(),
@@ -182,7 +181,7 @@ def _known(prepared: Prepared, phases: Mapping[str, Any]) -> dict[str, Any]:
             "timeline": timeline(phases),
         },
         "phases": phases["phases"],
-        "plan": _plan(prepared.made.plan),
+        "plan": {key: plan[key] for key in PLANNED if key in plan},
         "system_calls": phases["system_calls"],
     }
 

@@ -5,6 +5,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from kadence import foresight
 from kadence.errors import UsageError
 from kadence.phases import io_planning, memory_planning, planning, reduction
 
@@ -73,12 +74,15 @@ def execute(options: argparse.Namespace) -> int:
     _tell_io(body)
     _tell_memory(body)
     _tell_announcement(body["announcement"])
+    for sentence in foresight.of_plan(options.phases, body):
+        print(sentence)
     return 0
 
 
 def _tell_reduction(body: dict[str, Any]) -> None:
-    for reason in reduction.told(body):
-        print(f"reduced: {reason}; {ADVICE}")
+    for refusal in body["refused"]:
+        if refusal["what"] == reduction.REFUSED:
+            print(f"reduced: {refusal['reason']}; {ADVICE}")
 
 
 def _tell_policies(body: dict[str, Any]) -> None:

@@ -11,17 +11,11 @@ from kadence.specialize import FEWEST_ROUNDS, specialize
 from kadence.tailoring import DEFAULT_BUDGET
 from kadence.verbs.kernel import wishes
 
-# Of a report that could not have all its parts.
-ONLY_PART = 3
+PARTLY = 3  # there is a report, but not of all that was asked for: no kernel was built
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The verb's arguments."""
-    parser.epilog = (
-        "exit status: 0 if all was built, proven and measured; 3 if there is a report, but part of "
-        "it was left out, as its first lines say; 1 if there is none, or if outputs were not the "
-        "same everywhere"
-    )
     parser.add_argument("folder", metavar="DIR", type=Path, help="folder with a kadence.toml")
     parser.add_argument("-o", "--output", type=Path, help="where to work and report (NAME.kadence)")
     parser.add_argument(
@@ -33,7 +27,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target",
         choices=TARGETS,
-        help="what the kernels run on (default: the first that works on this machine)",
+        help="what the kernels run on (default: the first that works on this machine, and none "
+        "where the program is predicted to lose by it)",
     )
     parser.add_argument(
         "--trace", type=Path, metavar="P.ktrace.json", help="what the program ran in the kernel"
@@ -47,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "spent on finding out what of it is not needed",
     )
     parser.add_argument(
-        "--force", action="store_true", help="plan all for an input-dependent program"
+        "--force", action="store_true", help="plan even for an input-dependent program"
     )
     parser.add_argument(
         "--again", action="store_true", help="do everything anew, even if nothing has changed"
@@ -55,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Status 1 where the output was not the same everywhere, 3 where something was left out."""
+    """Status 1 where the output was not the same everywhere, PARTLY where a part was left out."""
     output = options.output or Path(f"{program.read(options.folder).name}.kadence")
     wish = Wish(
         series=options.series,
@@ -70,4 +65,4 @@ def execute(options: argparse.Namespace) -> int:
     print(f"\n{output / 'report.html'}")
     if document["failures"]:
         return 1
-    return ONLY_PART if document["without"] else 0
+    return PARTLY if document["prediction"]["target"] is None else 0

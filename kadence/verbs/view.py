@@ -7,6 +7,7 @@ import os
 import webbrowser
 from pathlib import Path
 
+from kadence import foresight
 from kadence.phases.view import command, subject
 from kadence.phases.view.command import Outputs, Shown
 
@@ -37,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     page = options.output or options.phases.parent / f"{subject.stem(options.phases)}.html"
     outputs = Outputs(page, options.png, options.svg, options.trace)
-    shown = command.run(options.phases, outputs, options.profile, options.plan)
+    shown = command.run(options.phases, outputs, options.profile, options.plan, foresight.of_plan)
     phases = len(shown.subject.raw["phases"])
     print(f"{page}: {shown.subject.intervals} intervals, {phases} phases")
     if options.serve:

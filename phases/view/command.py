@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`kadence view`: everything that it writes."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from kadence import artefact
 from kadence.phases.view import content, page, subject, trace
 from kadence.phases.view.content import Content
 from kadence.phases.view.server import Server
-from kadence.phases.view.subject import Subject
+from kadence.phases.view.subject import Body, Subject
 
 
 @dataclass(frozen=True)
@@ -27,15 +28,25 @@ class Shown:
 
     subject: Subject
     content: Content
+    remarks: tuple[str, ...] = ()  # on the plan
+
+
+# What is to be said of a plan by who knows this machine's kernels, a sentence each.
+Remarks = Callable[[Path, Body], Sequence[str]]
 
 
 def run(
-    phases_path: Path, outputs: Outputs, profile: Path | None = None, plan: Path | None = None
+    phases_path: Path,
+    outputs: Outputs,
+    profile: Path | None = None,
+    plan: Path | None = None,
+    remarks: Remarks | None = None,
 ) -> Shown:
     """Write what was asked for; returns what is shown."""
     found = subject.load(phases_path, profile, plan)
-    shown = Shown(found, content.of(found, phases_path.parent))
-    text = page.render(found, shown.content)
+    told = remarks(phases_path, found.plan) if remarks and found.plan else ()
+    shown = Shown(found, content.of(found, phases_path.parent), tuple(told))
+    text = page.render(found, shown.content, remarks=shown.remarks)
     with artefact.atomic_output(outputs.page) as temporary:
         temporary.write_text(text, encoding="utf-8")
     _export(found, outputs)
@@ -57,4 +68,8 @@ def _export(found: Subject, outputs: Outputs) -> None:
 
 def serve(shown: Shown, port: int = 0) -> Server:
     """A server of the page; it answers from `serve_forever` on."""
-    return Server(shown.subject, page.render(shown.subject, shown.content, served=True), port)
+    return Server(
+        shown.subject,
+        page.render(shown.subject, shown.content, served=True, remarks=shown.remarks),
+        port,
+    )

@@ -3,6 +3,7 @@
 
 import json
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,9 @@ SCRIPTS = (
 )
 
 
-def render(subject: Subject, made: Content, served: bool = False) -> str:
+def render(
+    subject: Subject, made: Content, served: bool = False, remarks: Sequence[str] = ()
+) -> str:
     """The whole page; `served` lets it ask the server that it comes from."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(ASSETS),
@@ -55,6 +58,7 @@ def render(subject: Subject, made: Content, served: bool = False) -> str:
         group=header["group"],
         landmarks=len(header["landmarks"]),
         phases=_rows(subject),
+        remarks=list(remarks),
         memory=memory.section(subject),
         transitions=len(subject.transitions),
         transition_weight=f"{subject.raw['transition_weight']:.2%}",

@@ -89,7 +89,7 @@ def test_other_machine_is_asked_anew(
     machine: Callable[[str], list[str]], cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     acceleration.chosen(machine("exit 1"), [])
-    monkeypatch.setattr(acceleration, "_processor", lambda: "another")
+    monkeypatch.setattr(acceleration, "processor", lambda: "another")
     assert acceleration.chosen(machine("echo kadence: probe"), []) == acceleration.KVM
     assert sorted(json.loads(cache.read_text()).values()) == ["kvm", "tcg"]
 

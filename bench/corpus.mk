@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+
+$(STAMPS)/corpus-packages: requirements/debian-corpus.txt
+	@$(call install_packages,$<)
+
+CORPUS_OPTIONS ?=
+# `make corpus PROGRAMS="hmmer seqtk" CORPUS_OPTIONS=--own` does two of them, without kernels.
+.PHONY: corpus
+corpus: build $(STAMPS)/corpus-packages ## programs of Debian's, from source to report, in a table (PROGRAMS="…")
+	@$(PYTHON) bench/corpus.py $(CORPUS_OPTIONS) $(PROGRAMS)

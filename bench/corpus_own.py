@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The adapted program beside the plain one, and that one beside itself, on this machine's kernel.
+
+    corpus_own.py FOLDER OUTPUT ROUNDS
+
+Plain, plain again and adapted run in turn; each round begins with another. What the plain program
+seems to lose or gain against itself is what this machine can't tell here.
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from kadence import artefact, execution, outputs, program, statistics
+from kadence.errors import KadenceError
+from kadence.execution import ExecutionError, Sample
+from kadence.line import Line
+from kadence.measure import ADAPTED, PLAIN
+from kadence.places import Places
+from kadence.program import Program
+from kadence.stages import Stages, alone_in, tell
+
+AGAIN = "again"  # the plain program, once more
+MODES = (PLAIN, AGAIN, ADAPTED)
+OWN = "own.json"
+
+
+def main(folder: str, output: str, rounds: str) -> int:
+    described = program.read(Path(folder))
+    places = Places(Path(output).resolve(), described.name)
+    try:
+        with alone_in(places.output):
+            prepare(described, places)
+            found = measure(described, places, int(rounds))
+            with artefact.atomic_output(places.output / OWN) as temporary:
+                temporary.write_text(json.dumps(found, indent=1), encoding="utf-8")
+    except KadenceError as error:
+        tell(str(error))
+        return error.exit_status
+    return 0
+
+
+def prepare(described: Program, places: Places) -> None:
+    """All that `kadence specialize` does before kernels; it finds it done afterwards."""
+    line = Line(described, places, Stages(places.output))
+    source_key = line.copied()
+    plain_key = line.built(PLAIN, source_key, None)
+    line.tried(plain_key)
+    plan_key = line.planned(plain_key, False)
+    line.built(ADAPTED, source_key, places.artefact("plan.json"), plan_key)
+
+
+def measure(described: Program, places: Places, rounds: int) -> dict[str, Any]:
+    """Medians of each mode, ratios to plain, and which outputs differ from the first run's."""
+    samples: dict[str, list[Sample]] = {mode: [] for mode in MODES}
+    checksums: dict[str, str] = {}
+    differing: set[str] = set()
+    for number in range(rounds + 1):
+        for mode in _rotated(number):
+            sample, found = _run(described, places, mode)
+            checksums = checksums or found
+            differing |= {f"{name} ({mode})" for name in found if found[name] != checksums[name]}
+            if number > 0:
+                samples[mode].append(sample)
+    seconds = {mode: [sample.seconds for sample in samples[mode]] for mode in MODES}
+    return {
+        "rounds": rounds,
+        "differing": sorted(differing),
+        "medians": {mode: _medians(samples[mode]) for mode in MODES},
+        "adapted": asdict(statistics.paired_ratio(seconds[ADAPTED], seconds[PLAIN])),
+        "again": asdict(statistics.paired_ratio(seconds[AGAIN], seconds[PLAIN])),
+    }
+
+
+def _rotated(number: int) -> Iterator[str]:
+    start = number % len(MODES)
+    yield from (*MODES[start:], *MODES[:start])
+
+
+def _run(described: Program, places: Places, mode: str) -> tuple[Sample, dict[str, str]]:
+    folder = places.build(ADAPTED if mode == ADAPTED else PLAIN)
+    scratch = places.output / "own"
+    scratch.mkdir(exist_ok=True)
+    outputs.remove(described, folder)
+    ending = execution.run(
+        described.run,
+        folder,
+        image=None,
+        scratch=scratch,
+        environment=execution.environment(described.environment),
+        standard_input=described.standard_input,
+        timeout_seconds=described.timeout_seconds,
+    )
+    if ending.status:
+        raise ExecutionError(
+            f"{described.run[0]} ended with status {ending.status} as the {mode} program on this "
+            f"machine's own kernel; what it said is in {scratch / 'stderr'}"
+        )
+    written = outputs.files(described, folder, scratch)
+    if (absent := outputs.absent(written)) is not None:
+        raise ExecutionError(f"the {mode} program wrote no {absent}")
+    return ending.sample, outputs.checksums(described, written)
+
+
+def _medians(samples: list[Sample]) -> dict[str, float]:
+    names = ("seconds", "minor_faults", "max_resident_bytes")
+    return {
+        name: statistics.median([getattr(sample, name) for sample in samples]).value
+        for name in names
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

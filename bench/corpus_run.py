@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One program of the corpus, from source to report, within a limit of time.
+
+Steps are processes of their own: what one of them does wrong, or how long it takes, concerns no
+other program.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from corpus_own import OWN
+
+from kadence import resources
+
+PARTLY = 3  # `kadence specialize`: there is a report, but not of all that was asked for
+TAIL_BYTES = 100_000
+# In the order in which they come; a program's row names the last that succeeded.
+STAGES = (
+    *("prepare", "build-plain", "plain-runs", "profile", "phases", "validate", "compare"),
+    *("plan", "predict", "build-adapted", "measure"),
+)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much is done for each program."""
+
+    seconds: float
+    rounds: int
+    kernels: bool  # or the machine's own alone
+
+
+@dataclass
+class Result:
+    """What became of a program."""
+
+    name: str
+    stage: str = ""
+    refusal: str = ""  # of the whole; empty where there is a report
+    seconds: float = 0.0  # of this run of the corpus; what was done before is not done again
+    own: dict[str, Any] = field(default_factory=dict)
+    report: dict[str, Any] = field(default_factory=dict)
+    version: str = ""  # of the Debian package
+
+
+def corpus() -> Path:
+    """The folder of the corpus."""
+    return resources.home() / "bench" / "corpus"
+
+
+def run(name: str, place: Path, limits: Limits) -> Result:
+    """Do what is not done yet; never raises for what a program does."""
+    result = Result(name)
+    output = place / name
+    output.mkdir(parents=True, exist_ok=True)
+    (output / ".stages").mkdir(exist_ok=True)
+    began = time.monotonic()
+    for command in _commands(corpus() / name, output, limits):
+        left = limits.seconds - (time.monotonic() - began)
+        log = output / f"{command[0]}.log"
+        status = _process(command[1:], log, left)
+        if status not in (0, PARTLY):
+            result.refusal = refusal(log, status, limits.seconds)
+            break
+    result.seconds = time.monotonic() - began
+    result.stage = last_stage(output)
+    result.version = _version(output)
+    result.own = _document(output / OWN)
+    if limits.kernels:
+        result.report = _document(output / "report.json")
+    return result
+
+
+def _commands(folder: Path, output: Path, limits: Limits) -> list[list[str]]:
+    """A name for the log, then the words; what the first makes, the second finds."""
+    own = Path(__file__).with_name("corpus_own.py")
+    where, rounds = [str(folder), str(output)], str(limits.rounds)
+    commands = [["own", sys.executable, str(own), *where, rounds]]
+    if limits.kernels:
+        specialize = [sys.executable, "-m", "kadence.cli", "specialize", where[0], "-o", where[1]]
+        commands.append(["specialize", *specialize, "--rounds", rounds])
+    return commands
+
+
+def _process(words: Sequence[str], log: Path, seconds: float) -> int | None:
+    """Its status; None where its time was over."""
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            return process.wait(max(seconds, 0.0))
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            _end(process)
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """All that the step started and that did not leave its group."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+    process.wait()
+
+
+def refusal(log: Path, status: int | None, seconds: float) -> str:
+    """The sentence that Kadence ended with."""
+    lines = log.read_bytes()[-TAIL_BYTES:].decode("utf-8", "replace").splitlines()
+    last = next((line for line in reversed(lines) if line.strip()), "nothing was said")
+    said = last.removeprefix("kadence: ")
+    if status is None:
+        return f"not done within {seconds:.0f} s; its last line: {said}"
+    return said if status == 1 else f"{said} (status {status})"
+
+
+def last_stage(output: Path) -> str:
+    """The last stage that succeeded."""
+    done = [stage for stage in STAGES if (output / ".stages" / stage).is_file()]
+    return done[-1] if done else "none"
+
+
+def _version(output: Path) -> str:
+    """As the last line of `fetch` in the log of what prepared the source."""
+    try:
+        text = (output / "logs" / "prepare.log").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    fetched = [line for line in text.splitlines() if line.startswith("fetched ")]
+    return fetched[-1].removeprefix("fetched ").partition(",")[0] if fetched else ""
+
+
+def _document(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

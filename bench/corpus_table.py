@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The table of the corpus: a line for each program, then each refusal in full, then the sums."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from corpus_run import Result
+
+HEADINGS = (
+    *("program", "last stage", "adapted/plain here", "plain/plain here", "faults here"),
+    *("peak MiB here", "predicted there", "kernel there/plain here", "adapted there/plain here"),
+    *("outputs", "s"),
+)
+NOTHING = "-"
+
+
+def table(results: Sequence[Result]) -> str:
+    rows = [HEADINGS, *map(row, results)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
+    lines = [_line(each, widths) for each in rows]
+    lines.insert(1, "  ".join("-" * width for width in widths))
+    return "\n".join([*lines, "", *refusals(results), "", *sums(results)])
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    pairs = zip(cells, widths, strict=True)
+    return "  ".join(cell.ljust(width) for cell, width in pairs).rstrip()
+
+
+def row(result: Result) -> tuple[str, ...]:
+    own, report = result.own, result.report
+    return (
+        *(result.name, result.stage),
+        *(ratio(own.get("adapted")) + (" SLOWER" if slower(own) else ""), ratio(own.get("again"))),
+        *_change(own),
+        *_there(report),
+        *(outputs(result), f"{result.seconds:.0f}"),
+    )
+
+
+def ratio(estimate: Mapping[str, float] | None) -> str:
+    if not estimate:
+        return NOTHING
+    return f"{estimate['value']:.3f} ({estimate['low']:.3f} to {estimate['high']:.3f})"
+
+
+def slower(own: Mapping[str, Any]) -> bool:
+    """Beyond what the plain program seems to lose against itself."""
+    if not own:
+        return False
+    adapted, again = own["adapted"], own["again"]
+    return bool(adapted["low"] > 1.0 and adapted["value"] > again["high"])
+
+
+def _change(own: Mapping[str, Any]) -> tuple[str, str]:
+    """Page faults and peak memory, plain and adapted."""
+    if not own:
+        return NOTHING, NOTHING
+    plain, adapted = own["medians"]["plain"], own["medians"]["adapted"]
+    faults = f"{plain['minor_faults']:.0f} -> {adapted['minor_faults']:.0f}"
+    peaks = [each["max_resident_bytes"] / 2**20 for each in (plain, adapted)]
+    return faults, f"{peaks[0]:.1f} -> {peaks[1]:.1f}"
+
+
+def _there(report: Mapping[str, Any]) -> tuple[str, str, str]:
+    """On the kernel that was made: predicted, the kernel alone, and the adapted program on it."""
+    seconds = {
+        (cell["kernel"], cell["program"]): cell["estimates"]["seconds"]["value"]
+        for cell in report.get("cells", ())
+    }
+    here = seconds.get(("machine", "plain"))
+    best = "tailored" if ("tailored", "adapted") in seconds else "generic"
+    pairs = (seconds.get((best, mode)) for mode in ("plain", "adapted"))
+    shown = [f"{there / here:.2f} {best}" if there and here else NOTHING for there in pairs]
+    return predicted(report.get("prediction", {})), shown[0], shown[1]
+
+
+def predicted(prediction: Mapping[str, Any]) -> str:
+    """The factor of each target that was looked at, and where none was taken, that."""
+    factors = [
+        f"{one['target']} {one['factor']:.1f}"
+        for one in prediction.get("targets", ())
+        if "factor" in one
+    ]
+    left = ["left"] if prediction and prediction.get("target") is None else []
+    return " ".join([*factors, *left]) or NOTHING
+
+
+def outputs(result: Result) -> str:
+    """Of all runs on all kernels."""
+    failures = [*result.own.get("differing", ()), *result.report.get("failures", ())]
+    if failures:
+        return "DIFFER"
+    return "same" if result.own else NOTHING
+
+
+def refusals(results: Iterable[Result]) -> Iterator[str]:
+    for result in results:
+        for failure in (*result.own.get("differing", ()), *result.report.get("failures", ())):
+            yield f"{result.name}: other output: {failure}"
+        if result.refusal:
+            yield f"{result.name}: {result.refusal}"
+
+
+def sums(results: Sequence[Result]) -> Iterator[str]:
+    reports = sum(bool(result.report) for result in results)
+    refused = sum(bool(result.refusal) for result in results)
+    differing = sum(outputs(result) == "DIFFER" for result in results)
+    slow = [result.name for result in results if slower(result.own)]
+    seconds = sum(result.seconds for result in results)
+    yield (
+        f"{len(results)} programs: {reports} reports, {sum(bool(r.own) for r in results)} adapted "
+        f"programs measured here, {refused} refusals; {differing} with other outputs; "
+        f"slower adapted than plain here: {', '.join(slow) or 'none'}; {seconds / 60:.0f} min"
+    )
+    yield "packages: " + ", ".join(result.version for result in results if result.version)

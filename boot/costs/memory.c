@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Memory and its first touches, in pages. */
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "costs.h"
+
+#define WALKED_PAGES 4096L
+
+static volatile char *map(long pages)
+{
+	void *found = mmap(NULL, (size_t)(pages * PAGE), PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return found == MAP_FAILED ? NULL : found;
+}
+
+static void unmap(volatile char *memory, long pages)
+{
+	munmap((void *)memory, (size_t)(pages * PAGE));
+}
+
+/* A mapping and its end: two calls. */
+long charge_map(long count)
+{
+	for (long i = 0; i < count; i += 2) {
+		volatile char *memory = map(1);
+
+		if (!memory)
+			return -1;
+		unmap(memory, 1);
+	}
+	return (count + 1) / 2 * 2;
+}
+
+/*
+ * One page at a time, as the profile counts them, whatever the machine does with huge pages. Short
+ * batches walk through a mapping that is as large as a program's: its own end is not in the figure.
+ */
+long charge_fault(long count)
+{
+	static volatile char *memory;
+	static long page;
+
+	if (memory && page + count > WALKED_PAGES) {
+		unmap(memory, WALKED_PAGES);
+		memory = NULL;
+	}
+	if (!memory) {
+		page = 0;
+		memory = map(WALKED_PAGES);
+		if (!memory)
+			return -1;
+		madvise((void *)memory, WALKED_PAGES * PAGE, MADV_NOHUGEPAGE);
+	}
+	for (long i = 0; i < count; i++, page++)
+		memory[page * PAGE] = 1;
+	return count;
+}
+
+long charge_populate(long count)
+{
+	volatile char *memory = map(count);
+	long done = count;
+
+	if (!memory)
+		return -1;
+	madvise((void *)memory, (size_t)(count * PAGE), MADV_NOHUGEPAGE);
+	if (madvise((void *)memory, (size_t)(count * PAGE), MADV_POPULATE_WRITE))
+		done = -1;
+	for (long i = 0; i < done; i++)
+		memory[i * PAGE] = 1;
+	unmap(memory, count);
+	return done;
+}
+
+/* From the end of the file, where charge_read_page() does not come to. */
+long charge_file_fault(long count)
+{
+	static long end = COLD_PAGES;
+	int file = open(COLD_FILE, O_RDONLY | O_CLOEXEC);
+	volatile char *memory;
+	long sum = 0;
+
+	end -= count;
+	if (file < 0 || end < 0)
+		return -1;
+	memory = mmap(NULL, (size_t)(count * PAGE), PROT_READ, MAP_PRIVATE, file, end * PAGE);
+	close(file);
+	if (memory == MAP_FAILED)
+		return -1;
+	for (long i = 0; i < count; i++)
+		sum += memory[i * PAGE];
+	unmap(memory, count);
+	return sum < 0 ? -1 : count;
+}

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a profiled run asks of its kernel, in the units that boot/costs.py charges.
+
+As the program is, and as a plan leaves it: records that go through rings and windows cost no call,
+pages that are made present in bulk cost less than a fault each.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kadence.boot import costs
+from kadence.phases import io_calls, io_planning, io_records, kinds, memory_planning
+from kadence.phases.document import Document, Transfers
+from kadence.phases.io_records import READS, WRITES, Way
+from kadence.phases.memory import FILES, PAGE_BYTES, SCATTERED
+from kadence.phases.memory_document import SiteUse, Use
+
+OPENS = frozenset(["open", "openat", "openat2", "creat"])
+MAPS = frozenset(["mmap", "munmap", "mremap", "brk", "mprotect", "madvise"])
+CLOCKS = frozenset(["clock_gettime", "gettimeofday", "time"])
+SIGNALS = frozenset(["kill", "tkill", "tgkill", "rt_sigqueueinfo"])
+STARTS = frozenset(["clone", "clone3", "fork", "vfork"])
+PROGRAMS = frozenset(["execve", "execveat"])
+WRITING = frozenset(["write", "pwrite64", "writev", "pwritev", "pwritev2"])
+READING = frozenset(["read", "pread64", "readv", "preadv", "preadv2"])
+# Of the plain call's cost; the close of a file is part of what its opening is charged.
+BY_NAME = {
+    **dict.fromkeys(OPENS, costs.OPEN),
+    **dict.fromkeys(kinds.FILE_SYSTEM_CALLS - OPENS, costs.LOOK),
+    **dict.fromkeys(MAPS, costs.MAP),
+    **dict.fromkeys(CLOCKS, costs.CLOCK),
+    **dict.fromkeys(SIGNALS, costs.SIGNAL),
+    **dict.fromkeys(STARTS, costs.FORK),
+    **dict.fromkeys(PROGRAMS, costs.EXEC),
+    "futex": costs.WAIT,
+}
+BY_DESCRIPTOR = {"pipe": costs.PIPE, "socket": costs.SOCKET}
+
+Body = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Item:
+    """One sort of work that the kernel is asked for."""
+
+    what: str  # as people call it
+    charges: Mapping[str, float]  # how many of each; negative where another charge includes it
+    count: int
+    adapted: int = 0  # of them, those that a plan takes care of
+
+    @property
+    def left(self) -> int:
+        return self.count - self.adapted
+
+    def nanoseconds(self, kernel: costs.Costs, *, adapted: bool) -> float:
+        """On a kernel, as the program is or as the plan leaves it."""
+        total = sum(number * kernel.of(charge) for charge, number in self.charges.items())
+        if not adapted or not self.count:
+            return total
+        if costs.FAULT in self.charges or costs.FILE_FAULT in self.charges:
+            saved = total / self.count - kernel.of(costs.POPULATE)
+            return total - self.adapted * max(saved, 0)
+        return total * self.left / self.count
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Of the profiled run."""
+
+    items: tuple[Item, ...]
+    instructions: int
+
+    @property
+    def faults(self) -> int:
+        return sum(item.count for item in self.items if costs.FAULT in item.charges)
+
+    @property
+    def calls(self) -> int:
+        return sum(
+            item.count
+            for item in self.items
+            if not {costs.FAULT, costs.FILE_FAULT} & set(item.charges)
+        )
+
+
+def of(raw: Body, document: Document, plan: Body | None) -> Demand:
+    """From the phases artefact, as read and as checked; without a plan nothing is adapted."""
+    items = [*_faults(raw, document, plan), *_calls(raw, document, plan)]
+    return Demand(tuple(item for item in items if item.count), document.total_instructions)
+
+
+# ---- system calls --------------------------------------------------------------------------------
+
+
+def _calls(raw: Body, document: Document, plan: Body | None) -> Iterator[Item]:
+    """Calls of one kind are one item."""
+    charges: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
+    counts: defaultdict[str, int] = defaultdict(int)
+    threads = document.concurrency.threads - 1
+    for entry in raw["system_calls"]:
+        call = Transfers(entry["name"], entry["descriptor"], entry["count"], entry["bytes"])
+        what, charged = _charged(call, threads)
+        counts[what] += call.count
+        for charge, number in charged.items():
+            charges[what][charge] += number
+    adapted = {} if plan is None else _records(document, plan)
+    for what in counts:
+        taken = min(round(adapted.get(what, 0.0) * counts[what]), counts[what])
+        yield Item(what, dict(charges[what]), counts[what], taken)
+
+
+def _charged(call: Transfers, threads: int) -> tuple[str, Mapping[str, float]]:
+    """What a call is called, and what it is charged."""
+    for names, way, charge, page in (
+        (WRITING | WRITES.system_calls, WRITES, costs.WRITE, costs.WRITTEN_PAGE),
+        (READING | {"recvfrom", "recvmsg"}, READS, costs.READ, costs.READ_PAGE),
+    ):
+        if call.name in names and call.descriptor in ("file", "pipe", "socket"):
+            what = f"{way.verb} {way.preposition} {call.descriptor}s"
+            if call.descriptor != "file":
+                return what, {BY_DESCRIPTOR[call.descriptor]: call.count}
+            pages = call.bytes / PAGE_BYTES
+            return what, {charge: call.count - pages, page: pages}
+    if call.name == "close":
+        return "other system calls", {}
+    charge = BY_NAME.get(call.name, BY_DESCRIPTOR.get(call.descriptor, costs.CALL))
+    if charge == costs.FORK:
+        # What is no thread is a process.
+        processes = max(call.count - threads, 0)
+        return NAMES[charge], {charge: processes, costs.WAIT: call.count - processes}
+    return NAMES.get(charge, "other system calls"), {charge: call.count}
+
+
+NAMES = {
+    costs.OPEN: "files opened",
+    costs.LOOK: "paths looked up",
+    costs.MAP: "calls that map or unmap memory",
+    costs.CLOCK: "looks at the clock",
+    costs.SIGNAL: "signals",
+    costs.FORK: "threads and processes started",
+    costs.EXEC: "programs started",
+    costs.WAIT: "calls with which threads wait for one another",
+    costs.PIPE: "other calls on pipes",
+    costs.SOCKET: "other calls on sockets",
+}
+
+
+def _records(document: Document, plan: Body) -> dict[str, float]:
+    """The share of each kind of transfers that sites of the plan take care of."""
+    found: dict[str, float] = {}
+    if plan["io"]["mode"] == io_planning.OFF:
+        return found
+    for way, names in ((WRITES, io_calls.WRITING), (READS, io_calls.READING)):
+        planned = {s["phase"] for s in plan["io"]["sites"] if names.intersection(s["calls"])}
+        for what, end in _ends(way):
+            counts = {
+                phase.number: records
+                for phase in document.phases
+                for records in io_records.of_phase(document, phase, way)
+                if records.end == end
+            }
+            total = sum(records.count for records in counts.values())
+            taken = sum(
+                records.count
+                for number, records in counts.items()
+                if number in planned and records.objection() is None
+            )
+            found[what] = taken / total if total else 0.0
+    return found
+
+
+def _ends(way: Way) -> Iterator[tuple[str, str]]:
+    for descriptor, end in way.ends.items():
+        yield f"{way.verb} {way.preposition} {descriptor}s", end
+
+
+# ---- memory --------------------------------------------------------------------------------------
+
+
+def _faults(raw: Body, document: Document, plan: Body | None) -> Iterator[Item]:
+    memory = raw["memory"]
+    of_files = int(memory.get("file_pages", 0))
+    anonymous, mapped = (0, 0) if plan is None else _pages_planned(document, plan)
+    faults = int(memory["faults"])
+    yield Item("page faults", {costs.FAULT: faults}, faults, min(anonymous, faults))
+    pages = "pages of mapped files"
+    yield Item(pages, {costs.FILE_FAULT: of_files}, of_files, min(mapped, of_files))
+
+
+def _pages_planned(document: Document, plan: Body) -> tuple[int, int]:
+    """Pages that are made present in bulk, and pages of files that are."""
+    if plan["memory"]["mode"] == memory_planning.OFF:
+        return 0, 0
+    use, ahead = document.memory, plan["memory"]["ahead"]
+    treated = [site for site in use.sites if _is_planned(site, plan)]
+    left = [site.use for site in use.sites if site not in treated]
+    of_files = sum(site.use.pages for site in treated if site.use.kind in FILES)
+    anonymous = sum(site.use.pages for site in treated) - of_files
+    anonymous += sum(used.pages for used in (*use.ranges, *left) if _is_ahead(used, ahead))
+    return anonymous, of_files
+
+
+def _is_planned(site: SiteUse, plan: Body) -> bool:
+    places = {(place.function, place.file, place.cfg_checksum) for place in site.places}
+    return site.own and any(
+        (planned["function"], planned["file"] or "", planned["cfg_checksum"] or "") in places
+        and planned["line"] in (None, site.line)
+        for planned in plan["memory"]["sites"]
+    )
+
+
+def _is_ahead(used: Use, ahead: list[str]) -> bool:
+    ordered = used.order not in (SCATTERED, None)
+    return ordered and memory_planning.KIND_OF_RANGE.get(used.kind) in ahead

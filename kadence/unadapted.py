@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a plan leaves as it is: how much of it there is, what it costs, and why.
+
+A plan is the same on every machine, and costs are not, so these sentences are made where a plan is
+shown: by `kadence plan`, on the page, in the report.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kadence import prediction
+from kadence.boot.costs import Costs
+from kadence.demand import Demand, Item
+from kadence.phases import io_planning, io_records, memory_planning
+from kadence.phases.io_records import READS, WRITES
+from kadence.phases.memory_judgement import FEWEST_FAULTS
+from kadence.prediction import TITLES, Prediction
+
+# Of the run; what is less is not worth a line. Where no costs are known, the count decides.
+LEAST_SHARE = 0.01
+LEAST_COUNT = 1000
+MOST_REASONS = 2  # of one item
+
+FAULTS, FILE_PAGES = "page faults", "pages of mapped files"
+NO_WAY = {
+    "files opened": "nothing stands in for opening a file",
+    "paths looked up": "nothing stands in for looking a path up",
+    "calls that map or unmap memory": "only malloc's own memory is kept from one use to the next",
+    "looks at the clock": "only the kernel tells the time",
+    "signals": "nothing stands in for a signal",
+    "threads and processes started": "nothing stands in for a new thread or process",
+    "programs started": "nothing stands in for a new program",
+    "calls with which threads wait for one another": "waiting is not adapted",
+}
+NOTHING_ELSE = "only small reads and writes are adapted"
+
+Body = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Market:
+    """The prices here and there, and what a run comes to at them."""
+
+    own: Costs
+    there: Costs
+    predicted: Prediction
+
+
+def sentences(demand: Demand, plan: Body, market: Market | None) -> list[str]:
+    """A line for each sort of work that the plan leaves, the costliest first."""
+    weighed = sorted(_weighed(demand, market), key=lambda pair: (-pair[1], -pair[0].left))
+    lines = [_line(item, share, plan, market) for item, share in weighed]
+    if changes_nothing(plan):
+        return [_nothing_done(demand, market), *lines]
+    return lines
+
+
+def changes_nothing(plan: Body) -> bool:
+    """Whether the adapted program would do what the plain one does."""
+    quanta = any(policy["quantum_ns"] for policy in plan["policies"])
+    memory = plan["memory"]
+    return not (quanta or plan["io"]["sites"] or memory["sites"] or memory["ahead"])
+
+
+def _weighed(demand: Demand, market: Market | None) -> Iterator[tuple[Item, float]]:
+    for item in demand.items:
+        if market is None:
+            if item.left >= LEAST_COUNT:
+                yield item, 0.0
+            continue
+        share = prediction.share(item, market.own, market.there, market.predicted)
+        if share >= LEAST_SHARE and item.left >= FEWEST_FAULTS:
+            yield item, share
+
+
+def _line(item: Item, share: float, plan: Body, market: Market | None) -> str:
+    """`58,500 page faults, 31 % of the run on User-Mode Linux, not adapted because …`."""
+    of = f" of {item.count:,}" if item.adapted else ""
+    part = (
+        f", {share:.0%}".replace("%", " %") + f" of the run on {_there(market)}" if market else ""
+    )
+    return f"{item.left:,}{of} {item.what}{part}, not adapted because {_reason(item, plan)}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %"
+
+
+def _there(market: Market | None) -> str:
+    return TITLES[market.predicted.target] if market else ""
+
+
+def _nothing_done(demand: Demand, market: Market | None) -> str:
+    asked = f"{demand.calls:,} system calls and {demand.faults:,} page faults"
+    if market is None:
+        return f"the plan changes nothing; the run has {asked}"
+    spent = sum(
+        prediction.share(item, market.own, market.there, market.predicted) for item in demand.items
+    )
+    return f"the plan changes nothing; {asked} are {_percent(spent)} of the run on {_there(market)}"
+
+
+# ---- reasons -------------------------------------------------------------------------------------
+
+
+def _reason(item: Item, plan: Body) -> str:
+    if item.what in (FAULTS, FILE_PAGES):
+        return _memory_reason(item, plan)
+    for way in (WRITES, READS):
+        for descriptor, end in way.ends.items():
+            if item.what == f"{way.verb} {way.preposition} {descriptor}s":
+                return _io_reason(item, f"{way.preposition} {end}", way, plan)
+    return NO_WAY.get(item.what, NOTHING_ELSE)
+
+
+def _memory_reason(item: Item, plan: Body) -> str:
+    told = [
+        entry["reason"] for entry in plan["refused"] if entry["what"] == memory_planning.REFUSED
+    ]
+    if told:
+        return _some(told)
+    if plan["memory"]["reason"]:
+        return str(plan["memory"]["reason"])
+    if item.what == FILE_PAGES:
+        return "only files that the program maps itself, and reads nearly whole, are mapped ahead"
+    return f"they lie in places with fewer than {FEWEST_FAULTS} faults each, or in no order"
+
+
+def _io_reason(item: Item, end: str, way: io_records.Way, plan: Body) -> str:
+    told = [
+        entry["reason"]
+        for entry in plan["refused"]
+        if entry["what"] in io_planning.REFUSED
+        and f" {way.verb} of " in entry["reason"]
+        and f" {end}" in entry["reason"]
+    ]
+    if told:
+        return _some(told)
+    if plan["io"]["reason"]:
+        return str(plan["io"]["reason"])
+    return "they are in phases where they are too few or too large, or between phases"
+
+
+def _some(reasons: Sequence[str]) -> str:
+    """The first ones, each once; the plan has all of them."""
+    distinct = list(dict.fromkeys(reasons))
+    more = len(distinct) - MOST_REASONS
+    rest = f"; and {more} more of the plan's refusals" if more > 0 else ""
+    return "; ".join(distinct[:MOST_REASONS]) + rest

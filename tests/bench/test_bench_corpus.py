@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The corpus: its quickest programs from source to report, and what its table says of any."""
+
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import corpus
+import corpus_run
+import corpus_table
+import pytest
+from corpus_run import Limits, Result
+
+from kadence import program
+
+# The step takes seconds to start on a busy machine, and hangs for an hour if it is not ended.
+SOON = 45.0
+HANGS = 3600
+
+Make = Callable[[str], Path]
+
+TOML = """
+[program]
+name = "toy"
+[build]
+command = '''{build}'''
+[run]
+command = ["./toy"]
+[check]
+command = ["./toy"]
+"""
+
+
+@pytest.fixture
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
+    """A corpus of one program that is built so; returns where it is worked on."""
+
+    def make(build: str) -> Path:
+        folder = tmp_path / "programs" / "toy"
+        folder.mkdir(parents=True)
+        (folder / "kadence.toml").write_text(TOML.format(build=build))
+        monkeypatch.setattr(corpus_run, "corpus", lambda: folder.parent)
+        return tmp_path / "out"
+
+    return make
+
+
+def estimate(value: float, low: float, high: float) -> dict[str, Any]:
+    return {"value": value, "low": low, "high": high}
+
+
+def own(adapted: dict[str, Any], again: dict[str, Any]) -> dict[str, Any]:
+    medians = {"seconds": 1.0, "minor_faults": 10.0, "max_resident_bytes": 2.0**20}
+    modes = {"plain": medians, "again": medians, "adapted": medians}
+    return {"adapted": adapted, "again": again, "medians": modes, "differing": []}
+
+
+def test_every_folder_is_a_program_of_its_name_and_fetches_by_package(root: Path) -> None:
+    names = corpus.programs()
+    assert len(names) >= 24
+    assert set(corpus.QUICKEST) <= set(names)
+    for name in names:
+        described = program.read(root / "bench/corpus" / name)
+        assert described.name == name
+        assert '"$KADENCE_FOLDER/../fetch" ' in described.prepare
+        assert {path.name for path in described.folder.iterdir()} <= {"kadence.toml", "inputs.py"}
+
+
+def test_a_program_is_slower_only_beyond_what_it_seems_to_lose_against_itself() -> None:
+    level = estimate(1.0, 0.97, 1.04)
+    assert corpus_table.slower(own(estimate(1.10, 1.05, 1.15), level))
+    assert not corpus_table.slower(own(estimate(1.03, 1.01, 1.05), level))
+    assert not corpus_table.slower(own(estimate(1.06, 0.99, 1.15), level))
+    assert not corpus_table.slower(own(estimate(0.80, 0.70, 0.90), level))
+    assert not corpus_table.slower({})
+
+
+def test_the_table_counts_what_it_shows() -> None:
+    fine = Result("fine", "measure", own=own(estimate(1, 0.9, 1.1), estimate(1, 0.9, 1.1)))
+    slow = Result("slow", "measure", own=own(estimate(2, 1.9, 2.1), estimate(1, 0.9, 1.1)))
+    other = Result("other", "measure", own=dict(fine.own, differing=["standard output (adapted)"]))
+    refused = Result("refused", "prepare", refusal="nobody has this package")
+    text = corpus_table.table([fine, slow, other, refused])
+    assert "refused: nobody has this package" in text
+    assert "other: other output: standard output (adapted)" in text
+    assert "4 programs: 0 reports, 3 adapted programs measured here, 1 refusals" in text
+    assert "1 with other outputs" in text
+    assert "slower adapted than plain here: slow;" in text
+
+
+def test_a_build_that_fails_is_a_refusal_with_the_place_of_what_it_said(toy: Make) -> None:
+    output = toy("echo no such header; exit 3")
+    result = corpus_run.run("toy", output, Limits(seconds=600, rounds=7, kernels=False))
+    assert result.stage == "prepare"
+    assert "ended with status 3" in result.refusal
+    assert "no such header" in (output / "toy/logs/build-plain.log").read_text()
+    assert not result.own
+
+
+def test_what_hangs_is_ended_with_its_children_when_its_time_is_over(toy: Make) -> None:
+    output = toy(f"echo $$ >../pid; sleep {HANGS}; true")
+    result = corpus_run.run("toy", output, Limits(seconds=SOON, rounds=7, kernels=False))
+    assert f"not done within {SOON:.0f} s" in result.refusal
+    child = int((output / "toy/pid").read_text())
+    for _ in range(100):
+        if not Path(f"/proc/{child}").exists():
+            break
+        time.sleep(0.1)
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
+
+
+def test_a_program_is_measured_beside_itself_on_this_machine(toy: Make) -> None:
+    source = (
+        "int main(void) { volatile long sum = 0; for (long i = 0; i < 30000000; i++) sum += i; }"
+    )
+    output = toy(f"echo '{source}' >toy.c && $CC -O1 -g -o toy toy.c")
+    result = corpus_run.run("toy", output, Limits(seconds=600, rounds=7, kernels=False))
+    assert result.refusal == ""
+    assert result.stage == "build-adapted"
+    assert result.own["rounds"] == 7
+    assert result.own["differing"] == []
+    assert json.loads((output / "toy/own.json").read_text()) == result.own
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("name", corpus.QUICKEST)
+def test_the_quickest_end_in_a_report(name: str, tmp_path: Path) -> None:
+    result = corpus_run.run(name, tmp_path, Limits(seconds=3000, rounds=7, kernels=True))
+    assert result.refusal == ""
+    assert result.stage == "measure"
+    assert result.report["failures"] == []
+    assert result.own["differing"] == []

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Predictions on programs whose demand is known by construction, at prices that are given."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kadence import artefact, demand, foresight, prediction, unadapted
+from kadence.boot import costs
+from kadence.boot.costs import Costs
+from kadence.demand import Demand, Item
+from kadence.phases import analysis, document, planning
+from kadence.prediction import Prediction, Timed
+from kadence.profiler import runner
+from kadence.unadapted import Market
+
+SOURCE = """\
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* So many calls, each of which does nothing, and so many first touches of pages. */
+int main(int argc, char **argv)
+{
+	long calls = argc > 1 ? atol(argv[1]) : 0;
+	long pages = argc > 2 ? atol(argv[2]) : 0;
+	int protection = PROT_READ | PROT_WRITE;
+	int kind = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+	volatile char *memory = mmap(NULL, (pages + 1) * 4096, protection, kind, -1, 0);
+
+	for (long i = 0; i < calls; i++)
+		syscall(SYS_getppid);
+	for (long i = 0; i < pages; i++)
+		memory[i * 4096] = 1;
+	return 0;
+}
+"""
+HERE = Costs({costs.COMPUTE: 1.0, costs.CALL: 100.0, costs.FAULT: 1000.0, costs.POPULATE: 500.0})
+OTHERS = "other system calls"
+
+
+def there(call: float, fault: float, accelerator: str = "native", compute: float = 1.0) -> Costs:
+    prices = {costs.COMPUTE: compute, costs.CALL: call, costs.FAULT: fault, costs.POPULATE: 1500.0}
+    return Costs(prices, accelerator=accelerator)
+
+
+def asking(calls: int = 0, faults: int = 0, adapted: int = 0) -> Demand:
+    items = [
+        Item(OTHERS, {costs.CALL: calls}, calls),
+        Item(unadapted.FAULTS, {costs.FAULT: faults}, faults, adapted),
+    ]
+    return Demand(tuple(item for item in items if item.count), 10**9)
+
+
+def predicted(asked: Demand, seconds: float, call: float, fault: float) -> Prediction:
+    return prediction.predict(asked, Timed(seconds, seconds), HERE, there(call, fault), "um")
+
+
+# ---- by given prices -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [10_000, 100_000, 1_000_000])
+def test_what_is_lost_is_in_proportion_to_the_calls(count: int) -> None:
+    found = predicted(asking(calls=count), 1.0, call=10_100, fault=0)
+    assert found.adapted - 1.0 == pytest.approx(count * 10_000e-9)
+
+
+@pytest.mark.parametrize("count", [10_000, 100_000, 1_000_000])
+def test_what_is_lost_is_in_proportion_to_the_faults(count: int) -> None:
+    found = predicted(asking(faults=count), 1.0, call=0, fault=51_000)
+    assert found.adapted - 1.0 == pytest.approx(count * 50_000e-9)
+
+
+def test_the_verdict_turns_at_the_bound() -> None:
+    """100,000 calls in a second: at 5 µs more a call they are the bound of one half."""
+    asked = asking(calls=100_000)
+    assert prediction.BOUND == 1.5
+    assert not predicted(asked, 1.0, call=5_099, fault=0).is_slow
+    assert predicted(asked, 1.0, call=5_101, fault=0).is_slow
+
+
+def test_a_run_that_loses_less_than_a_guest_s_start_is_not_stopped() -> None:
+    assert not predicted(asking(calls=9_000), 0.001, call=10_100, fault=0).is_slow
+    assert predicted(asking(calls=11_000), 0.001, call=10_100, fault=0).is_slow
+
+
+def test_pages_that_are_made_present_in_bulk_cost_what_that_costs() -> None:
+    found = predicted(asking(faults=100_000, adapted=90_000), 1.0, call=0, fault=51_000)
+    assert found.plain - 1.0 == pytest.approx(100_000 * 50_000e-9)
+    left = 10_000 * 51_000e-9 + 90_000 * 1_500e-9
+    assert found.adapted - 1.0 == pytest.approx(left - 100_000 * 1_000e-9)
+
+
+def test_threads_share_the_one_processor() -> None:
+    run = Timed(seconds=1.0, processor_seconds=2.0)
+    assert prediction.predict(asking(), run, HERE, there(0, 0), "um").factor == 2.0
+    assert prediction.predict(asking(), run, HERE, there(0, 0), "x86_64").factor == 1.0
+
+
+def test_emulation_slows_computing_and_kvm_does_not() -> None:
+    run = Timed(1.0, 1.0)
+    for accelerator, factor in (("tcg", 12.0), ("kvm", 1.0)):
+        prices = there(0, 0, accelerator, compute=12.0)
+        found = prediction.predict(asking(), run, HERE, prices, "x86_64")
+        assert found.factor == factor
+
+
+# ---- the choice ----------------------------------------------------------------------------------
+
+
+def test_no_kernel_is_built_for_what_loses_by_it_unless_asked_for() -> None:
+    asked = asking(calls=1_000_000)
+    slow = predicted(asked, 1.0, call=10_100, fault=0)
+    target, sentence = foresight.choose([slow], asked, None)
+    assert target is None
+    assert "11.0 times" in sentence
+    assert "1,000,000 system calls" in sentence
+    assert "--target um" in sentence
+    target, sentence = foresight.choose([slow], asked, "um")
+    assert target == "um"
+    assert "11.0 times" in sentence
+
+
+def test_another_target_is_taken_where_it_is_predicted_to_be_better() -> None:
+    asked = asking(calls=1_000_000)
+    slow = predicted(asked, 1.0, call=10_100, fault=0)
+    kvm = prediction.predict(asked, Timed(1, 1), HERE, there(100, 0, "kvm"), "x86_64")
+    emulated = prediction.predict(asked, Timed(1, 1), HERE, there(0, 0, "tcg", 12.0), "x86_64")
+    assert foresight.choose([slow, kvm], asked, None)[0] == "x86_64"
+    assert foresight.choose([slow, emulated], asked, None)[0] is None
+
+
+def test_what_loses_little_is_taken_as_before() -> None:
+    asked = asking(calls=1_000)
+    found = predicted(asked, 1.0, call=10_100, fault=0)
+    assert foresight.choose([found], asked, None)[0] == "um"
+
+
+# ---- what the plan leaves ------------------------------------------------------------------------
+
+
+def plan_of(refused: tuple[str, ...] = (), reason: str | None = None) -> dict[str, Any]:
+    return {
+        "policies": [{"quantum_ns": 0}],
+        "io": {"mode": "off", "reason": "no phase makes many writes", "sites": []},
+        "memory": {"mode": "off", "reason": reason, "sites": [], "ahead": []},
+        "refused": [{"phase": 0, "what": "memory", "reason": each} for each in refused],
+    }
+
+
+def test_a_plan_that_does_nothing_says_why_with_the_figure() -> None:
+    """58,500 faults at 53,000 ns are 3.1 s of a run of ten."""
+    asked = asking(faults=58_500)
+    prices = there(call=0, fault=53_000)
+    seconds = 10 - 58_500 * 52_000e-9
+    found = prediction.predict(asked, Timed(seconds, seconds), HERE, prices, "um")
+    market = Market(HERE, prices, found)
+    told = unadapted.sentences(asked, plan_of(("f: sparse",)), market)
+    assert told[0].startswith("the plan changes nothing; 0 system calls and 58,500 page faults are")
+    assert told[1] == (
+        "58,500 page faults, 31 % of the run on User-Mode Linux, not adapted because f: sparse"
+    )
+
+
+def test_without_prices_the_count_and_the_reason_are_told_all_the_same() -> None:
+    told = unadapted.sentences(asking(faults=58_500), plan_of(reason="not wanted"), None)
+    assert told[1] == "58,500 page faults, not adapted because not wanted"
+
+
+def test_what_is_adapted_or_too_little_has_no_line() -> None:
+    asked = asking(calls=70, faults=1_000_000, adapted=1_000_000)
+    prices = there(call=10_000, fault=51_000)
+    found = prediction.predict(asked, Timed(10, 10), HERE, prices, "um")
+    plan = plan_of() | {"memory": {"mode": "default", "reason": None, "sites": [{}], "ahead": []}}
+    assert unadapted.sentences(asked, plan, Market(HERE, prices, found)) == []
+
+
+# ---- costs ---------------------------------------------------------------------------------------
+
+
+def test_costs_are_read_and_estimated_from_tracing() -> None:
+    assert costs.parse("call 100.50\ntrace 8000.00\n") == {"call": 100.5, "trace": 8000.0}
+    found = costs.estimate(Costs({costs.CALL: 100.0, costs.TRACE: 8000.0, costs.COMPUTE: 1.0}))
+    assert found.known == costs.ESTIMATED
+    assert found.of(costs.CALL) == 8100
+    assert found.of(costs.FAULT) == 24_000
+    # The C library's clock makes no call here, and one there.
+    assert found.of(costs.CLOCK) == 8000
+
+
+def test_costs_of_this_machine_are_measured_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KADENCE_CACHE", str(tmp_path))
+    found = costs.own()
+    assert set(found.nanoseconds) == {*costs.CHARGES, costs.TRACE}
+    assert all(figure > 0 for figure in found.nanoseconds.values())
+    monkeypatch.setattr(costs, "_measured", lambda charges: pytest.fail("measured again"))
+    assert costs.own() == found
+    # What somebody broke is measured anew.
+    (tmp_path / "costs.json").write_text("[]")
+    with pytest.raises(pytest.fail.Exception):
+        costs.own()
+
+
+@pytest.mark.kernel
+def test_a_guest_is_charged_more_than_its_machine(generic_kernel: Any) -> None:
+    own = costs.own()
+    found = costs.of_guest(generic_kernel.image, generic_kernel.id, "um")
+    assert set(found.nanoseconds) == set(costs.CHARGES)
+    for charge in (costs.CALL, costs.CLOCK, costs.FAULT, costs.WRITE, costs.FORK):
+        assert found.of(charge) > own.of(charge)
+    assert found.of(costs.POPULATE) < found.of(costs.FAULT)
+
+
+# ---- from a program to its demand ----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("program") / "p"
+    command = ["gcc-12", "-O2", "-x", "c", "-o", str(place), "-"]
+    subprocess.run(command, input=SOURCE, text=True, check=True)
+    return place
+
+
+def asked_by(program: Path, folder: Path, calls: int, pages: int) -> Demand:
+    """From a real profile."""
+    place = folder / f"{calls}-{pages}.kprof"
+    runner.profile([str(program), str(calls), str(pages)], place)
+    phases = place.with_suffix(".phases.json")
+    analysis.run(place, phases)
+    raw = artefact.read(phases, artefact.PHASES)
+    checked = document.parse(raw, phases)
+    return demand.of(raw, checked, planning.plan(checked, planning.Options()))
+
+
+def test_a_program_asks_for_what_it_does(program: Path, tmp_path: Path) -> None:
+    few, many = (
+        asked_by(program, tmp_path, calls, pages) for calls, pages in ((1000, 500), (4000, 3500))
+    )
+    assert many.calls - few.calls == 3000
+    assert many.faults - few.faults == 3000
+
+
+# ---- the whole flow ------------------------------------------------------------------------------
+
+
+def test_a_program_that_would_lose_is_reported_without_a_kernel(
+    kadence: Callable[..., Any], tmp_path: Path
+) -> None:
+    """200,000 calls in some milliseconds; the cache is empty, so nothing was ever built here."""
+    folder = tmp_path / "p"
+    folder.mkdir()
+    (folder / "p.c").write_text(SOURCE)
+    (folder / "Makefile").write_text("p: p.c\n\t$(CC) -O2 -o $@ $<\n")
+    (folder / "kadence.toml").write_text(
+        '[program]\nname = "p"\n[build]\ncommand = "make"\n[run]\ncommand = ["./p", "200000"]\n'
+        '[check]\ncommand = ["./p"]\n'
+    )
+    environment = os.environ | {"KADENCE_CACHE": str(tmp_path / "cache")}
+    output = tmp_path / "out"
+    completed = kadence("specialize", folder, "-o", output, env=environment)
+    assert completed.returncode == 3, completed.stderr
+    sentence = next(line for line in completed.stderr.splitlines() if "will take" in line)
+    assert "estimated without a kernel" in sentence
+    lines = completed.stderr.splitlines()
+    assert lines.index(sentence) < lines.index("kadence: build adapted …")
+    assert not list((tmp_path / "cache").glob("kernels/*"))
+    report = json.loads((output / "report.json").read_text())
+    assert report["prediction"]["target"] is None
+    assert {cell["kernel"] for cell in report["cells"]} == {"machine"}
+    said = sentence.removeprefix("kadence: ")
+    assert said in completed.stdout
+    assert any("other system calls" in note for note in report["notes"])
+    page = (output / "report.html").read_text()
+    assert said.replace("'", "&#39;") in page
+    assert "None was built" in page
+    for name in ("p.kprof", "p.phases.json", "p.plan.json", "p.prediction.json"):
+        assert (output / name).is_file()
+    # `plan` and `view` say the same of it, each on its own.
+    told = kadence("plan", output / "p.phases.json", "-o", tmp_path / "plan.json", env=environment)
+    left = next(line for line in told.stdout.splitlines() if "not adapted because" in line)
+    assert "200," in left
+    kadence("view", output / "p.phases.json", "--no-open", env=environment)
+    assert left in (output / "p.html").read_text()
