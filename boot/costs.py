@@ -13,6 +13,7 @@ import platform
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from typing import Any
 from kadence import artefact, resources
 from kadence.boot import acceleration, processors, session
 from kadence.boot.request import Request
-from kadence.errors import GuestError, ToolError
+from kadence.errors import GuestError, KadenceError, ToolError
 
 # Each charge, and what it is for; all but `compute` are nanoseconds that the kernel takes.
 COMPUTE, CALL, CLOCK = "compute", "call", "clock"
@@ -126,9 +127,12 @@ def _command(charges: Sequence[str], folder: Path) -> list[str]:
 def _measured(charges: Sequence[str]) -> Costs:
     with tempfile.TemporaryDirectory(prefix="kadence-costs-") as name:
         command = _command(charges, Path(name))
-        completed = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS
-        )
+        try:
+            completed = subprocess.run(
+                command, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS
+            )
+        except subprocess.TimeoutExpired as error:
+            raise ToolError(f"{command[0]} did not end in {PATIENCE_SECONDS:.0f} s") from error
     if completed.returncode:
         raise ToolError(f"{command[0]} ended with status {completed.returncode}")
     return Costs(parse(completed.stdout))
@@ -180,9 +184,11 @@ def _remembered(of: Sequence[str], measure: Callable[[], Costs]) -> Costs:
     except (KeyError, TypeError):
         found = measure()
     known[key] = asdict(found)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with artefact.atomic_output(place) as temporary:
-        temporary.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+    # Where nothing can be kept it is measured each time.
+    with suppress(OSError, KadenceError):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with artefact.atomic_output(place) as temporary:
+            temporary.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
     return found
 
 

@@ -57,7 +57,7 @@ class Foreseen:
 
 def costs_of(target: str, series: str = kernel_series.DEFAULT) -> Costs | None:
     """Of a kernel that is built already; of User-Mode Linux without one, as estimated."""
-    with suppress(KadenceError):
+    with suppress(KadenceError, OSError):
         if target != UM and acceleration.remembered() != acceleration.KVM:
             return None  # emulation takes longer to measure than it can be worth to anybody
         for kernel in _kernels(target, series):
@@ -75,7 +75,7 @@ def _kernels(target: str, series: str) -> Iterator[Kernel]:
 
 def market(asked: Demand, here: Timed, target: str, series: str) -> Market | None:
     """The prices on both kernels and what the run comes to; None where they can't be had."""
-    with suppress(KadenceError):
+    with suppress(KadenceError, OSError):
         own, there = costs.own(), costs_of(target, series)
         if there is not None:
             predicted = prediction.predict(asked, here, own, there, target)

@@ -16,7 +16,7 @@ BOUND = 1.5
 # A guest takes as long to start: what loses less has lost nothing by it, and a run so short tells
 # of its own start more than of its work.
 LEAST_LOSS_SECONDS = 0.1
-# Where nobody has timed the run: six programs of docs/results/predict.txt run 1.5 to 5 of them.
+# Where nobody has timed the run: those of docs/results/bench-predict.txt run 1 to 5 of them.
 INSTRUCTIONS_PER_SECOND = 3e9
 NANOSECONDS = 1e9
 TITLES = {"um": "User-Mode Linux", "x86_64": "an x86_64 kernel in QEMU"}

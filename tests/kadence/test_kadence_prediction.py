@@ -209,6 +209,26 @@ def test_costs_of_this_machine_are_measured_once(
         costs.own()
 
 
+def test_costs_are_had_where_nothing_can_be_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("KADENCE_CACHE", str(tmp_path / "file"))
+    monkeypatch.setattr(costs, "_measured", lambda charges: HERE)
+    assert costs.own() == HERE
+
+
+def test_nothing_is_foretold_where_costs_can_not_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> Costs:
+        raise PermissionError
+
+    monkeypatch.setattr(costs, "own", fail)
+    asked = asking(calls=1_000_000)
+    found = foresight.foresee(asked, Timed(1, 1), plan_of(), None, "6.12")
+    assert (found.target, found.sentence) == ("um", "")
+    assert "1,000,000 other system calls, not adapted" in found.left[1]
+
+
 @pytest.mark.kernel
 def test_a_guest_is_charged_more_than_its_machine(generic_kernel: Any) -> None:
     own = costs.own()
