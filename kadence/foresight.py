@@ -55,11 +55,16 @@ class Foreseen:
 # ---- costs ---------------------------------------------------------------------------------------
 
 
-def costs_of(target: str, series: str = kernel_series.DEFAULT) -> Costs | None:
-    """Of a kernel that is built already; of User-Mode Linux without one, as estimated."""
+def costs_of(
+    target: str, series: str = kernel_series.DEFAULT, *, patient: bool = False
+) -> Costs | None:
+    """Of a kernel that is built already; of User-Mode Linux without one, as estimated.
+
+    An emulated guest takes many seconds to measure: only for who is `patient`.
+    """
     with suppress(KadenceError, OSError):
-        if target != UM and acceleration.remembered() != acceleration.KVM:
-            return None  # emulation takes longer to measure than it can be worth to anybody
+        if target != UM and not patient and acceleration.remembered() != acceleration.KVM:
+            return None
         for kernel in _kernels(target, series):
             return costs.of_guest(kernel.image, kernel.id, target)
         return costs.estimated_um() if target == UM else None
@@ -73,10 +78,12 @@ def _kernels(target: str, series: str) -> Iterator[Kernel]:
             yield store.find(kind, target=target, series=series)
 
 
-def market(asked: Demand, here: Timed, target: str, series: str) -> Market | None:
+def market(
+    asked: Demand, here: Timed, target: str, series: str, *, patient: bool = False
+) -> Market | None:
     """The prices on both kernels and what the run comes to; None where they can't be had."""
     with suppress(KadenceError, OSError):
-        own, there = costs.own(), costs_of(target, series)
+        own, there = costs.own(), costs_of(target, series, patient=patient)
         if there is not None:
             predicted = prediction.predict(asked, here, own, there, target)
             return Market(own, there, predicted)
@@ -106,7 +113,7 @@ def _demand(phases_path: Path, plan: Body) -> Demand | None:
 def foresee(asked: Demand, here: Timed, plan: Body, wanted: str | None, series: str) -> Foreseen:
     """For the target that was asked for, else for those that work here."""
     target = wanted or UM
-    first = market(asked, here, target, series)
+    first = market(asked, here, target, series, patient=wanted is not None)
     left = tuple(unadapted.sentences(asked, plan, first))
     if first is None:
         return Foreseen(target, "", (), left)
