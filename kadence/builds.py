@@ -81,6 +81,6 @@ def _shell(command: str, folder: Path, environment: dict[str, str], log: Path) -
         )
     if completed.returncode:
         raise ToolError(
-            f"`{command}` ended with status {completed.returncode} in {folder}; "
-            f"what it said is in {log}"
+            f"`{command}` ended with status {completed.returncode} in a copy of the program's "
+            f"folder; what it said is in {log}"
         )

@@ -6,11 +6,11 @@
 nothing is foretold and nothing is stopped.
 """
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from kadence import artefact, demand, execution, prediction, resources, unadapted
@@ -172,10 +172,12 @@ class Foresight:
         return None if target is None else str(target)
 
     def _write(self, place: Path, wanted: str | None) -> None:
-        with tempfile.TemporaryDirectory(prefix="kadence-predict-") as scratch:
-            plan = self.line.plan(Path(scratch) / "plan.json", self.force)
         phases_path = self.line.places.artefact("phases.json")
-        asked = _demand(phases_path, plan)
+        asked, plan = None, {}
+        # Without a plan nothing is foretold; that there is none is told where it is made.
+        with TemporaryDirectory(prefix="kadence-predict-") as scratch, suppress(KadenceError):
+            plan = self.line.plan(Path(scratch) / "plan.json", self.force)
+            asked = _demand(phases_path, plan)
         if asked is None:
             found, here = Foreseen(wanted or UM, "", (), ()), Timed(0, 0)
         else:

@@ -2,18 +2,19 @@
 """The stages of one program, from its folder to its plan and its two builds."""
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kadence import builds, execution, phases, plain_runs, profiler, resources, watching
+from kadence import artefact, builds, execution, phases, plain_runs, profiler, resources, watching
 from kadence.errors import ToolError
 from kadence.kconfig import rules
 from kadence.kconfig.store import Kernel
-from kadence.measure import PLAIN
-from kadence.phases import analysis, comparison, planning
+from kadence.leaving_out import ADAPTED_PROGRAM, NEEDS, PHASE_CALLS, PLAN, SECOND_INPUT, Parts
+from kadence.measure import ADAPTED, PLAIN
+from kadence.phases import analysis, comparison, planning, reduction
 from kadence.places import Places
 from kadence.profiler import rankfile, runner
 from kadence.program import Program
@@ -40,6 +41,7 @@ class Line:
     program: Program
     places: Places
     stages: Stages
+    parts: Parts = field(default_factory=Parts)
 
     def copied(self) -> str:
         """The folder's copy, with what `prepare` fetches or generates."""
@@ -77,16 +79,38 @@ class Line:
 
     def tried(self, plain_key: str) -> str:
         """The plain program runs, alike each time, and its check passes."""
-        program = self.program
-        ran = (program.run, program.standard_input, program.environment, program.timeout_seconds)
+        place = self.places.plain_runs
         return self.stages.run(
             "plain runs",
-            [plain_key, *ran, program.check, program.outputs, program.filters],
-            [self.places.plain_runs],
-            partial(
-                plain_runs.require_alike, program, self.places.build(PLAIN), self.places.plain_runs
-            ),
+            [plain_key, *self._judged()],
+            [place],
+            partial(plain_runs.require_alike, self.program, self.places.build(PLAIN), place),
         )
+
+    def _judged(self) -> tuple[object, ...]:
+        """What the runs that are compared depend on, beside the build."""
+        program = self.program
+        return (
+            *(program.run, program.standard_input, program.environment, program.timeout_seconds),
+            *(program.check, program.outputs, program.filters),
+        )
+
+    def adapted(self, source_key: str, plan_key: str) -> str:
+        """The adapted program, which runs as the plain one does; no key where there is none."""
+        if not plan_key:
+            return ""
+        return self.parts.attempt(ADAPTED_PROGRAM, lambda: self._adapted(source_key, plan_key))
+
+    def _adapted(self, source_key: str, plan_key: str) -> str:
+        folder = self.places.build(ADAPTED)
+        made = self.built(ADAPTED, source_key, self.places.artefact("plan.json"), plan_key)
+        self.stages.run(
+            "adapted run",
+            [made, *self._judged()],
+            [],
+            partial(plain_runs.require_same, self.program, folder, self.places.plain_runs),
+        )
+        return made
 
     def profiled(self, plain_key: str) -> str:
         """The profile of the plain program."""
@@ -131,7 +155,6 @@ class Line:
         if outcome.ranks:
             rankfile.merge([output, *outcome.ranks], output)
         if outcome.exit_status:
-            output.unlink()
             raise ToolError(
                 f"{run.argv[0]} ended with status {outcome.exit_status} under the profiler; what "
                 f"it said is in {log}"
@@ -196,40 +219,63 @@ class Line:
             partial(watching.record, self.program, watch, asked),
         )
 
+    def second_input(self, plain_key: str, profile_key: str) -> str:
+        """What the other input says, where one is named; no key where that can't be known."""
+        if not self.program.validate:
+            return ""
+        key = self.parts.attempt(
+            SECOND_INPUT, lambda: self.compared(profile_key, self.validated(plain_key))
+        )
+        if not key:
+            # One of an earlier time must not be taken for this one's.
+            self.places.artefact("compare.json").unlink(missing_ok=True)
+        return key
+
     def planned(
         self,
         plain_key: str,
         force: bool,
         generic: Callable[[str, str], Kernel | None] | None = None,
     ) -> tuple[str, Kernel | None]:
-        """The plan for the phases, after what another input says where one is named.
+        """The plan for the phases, after what another input says; no key where there is none.
 
         Who builds no kernel has none to see the program's needs on. `generic` gives one, or none,
         once the keys of the build and of its phases are known; it comes back with the plan's.
         """
-        of = self.places.artefact
         profile_key = self.profiled(plain_key)
-        keys = [self.phased(profile_key)]
-        if self.program.validate:
-            keys.append(self.compared(profile_key, self.validated(plain_key)))
+        keys = [self.phased(profile_key), self.second_input(plain_key, profile_key)]
         kernel = generic(plain_key, " ".join(keys)) if generic else None
-        seen = None
-        if kernel is not None:
-            self.watched(plain_key, kernel)
-            seen = of("needs.json")
-            keys.append(fingerprint(seen))
-        key = self.stages.run(
+        keys.append(self._needs(plain_key, kernel) if kernel else "")
+        key = self.parts.attempt(PLAN, lambda: self._planned(keys, force))
+        if key:
+            for reason in reduction.told(self._read_plan()):
+                self.parts.leave_out(PHASE_CALLS, reason)
+        return key, kernel
+
+    def _needs(self, plain_key: str, generic: Kernel) -> str:
+        """What was seen of them; empty where that failed, and the profile alone tells."""
+        if not self.parts.attempt(NEEDS, lambda: self.watched(plain_key, generic)):
+            return ""
+        return fingerprint(self.places.artefact("needs.json"))
+
+    def _read_plan(self) -> dict[str, Any]:
+        return artefact.read(self.places.artefact("plan.json"), artefact.PLAN)
+
+    def _planned(self, keys: Sequence[str], force: bool) -> str:
+        of = self.places.artefact
+        seen = of("needs.json") if keys[-1] else None
+        return self.stages.run(
             "plan",
             [*keys, force, self.program.io, self.program.memory],
             [of("plan.json")],
             partial(self.plan, of("plan.json"), force, seen),
         )
-        return key, kernel
 
     def plan(self, output: Path, force: bool, seen: Path | None = None) -> dict[str, Any]:
         """Write a plan for the phases that were found."""
         of = self.places.artefact
-        other = planning.Comparison(of("compare.json"), force) if self.program.validate else None
+        compared = self.program.validate and of("compare.json").exists()
+        other = planning.Comparison(of("compare.json"), force) if compared else None
         options = planning.Options(io=self.program.io, memory=self.program.memory)
         return planning.run(of("phases.json"), output, options, other, seen)
 

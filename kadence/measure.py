@@ -13,6 +13,7 @@ from pathlib import Path
 from kadence import boot, execution, outputs, stages
 from kadence.errors import GuestError
 from kadence.execution import Ending, ExecutionError, Sample
+from kadence.filters import Counted, counted, warnings
 from kadence.program import Program
 
 MACHINE, GENERIC, TAILORED = "machine", "generic", "tailored"
@@ -48,6 +49,8 @@ class Measurements:
     differences: dict[tuple[Cell, str], list[int]] = field(default_factory=dict)
     counters: dict[Cell, str] = field(default_factory=dict)  # JSON lines from libkadapt
     dropped: dict[Cell, str] = field(default_factory=dict)  # left unmeasured, and why
+    filtered: list[Counted] = field(default_factory=list)  # of the reference's first run
+    warnings: list[str] = field(default_factory=list)  # about filters
 
 
 @dataclass(frozen=True)
@@ -68,9 +71,7 @@ class Bench:
     def cells(self) -> list[Cell]:
         """The combinations there are, the reference first."""
         return [
-            Cell(kernel, program)
-            for kernel in (MACHINE, *self.images)
-            for program in (PLAIN, ADAPTED)
+            Cell(kernel, program) for kernel in (MACHINE, *self.images) for program in self.folders
         ]
 
 
@@ -94,7 +95,7 @@ def _rotated(cells: Sequence[Cell], number: int) -> Iterator[Cell]:
 
 
 def _run_cell(bench: Bench, cell: Cell, number: int, found: Measurements) -> None:
-    """Run one combination once; a tailored kernel that fails is dropped, not fatal."""
+    """Run one combination once; one that fails is dropped, and what rests on it."""
     folder = bench.folders[cell.program]
     counters = bench.scratch / "counters.json"
     counters.unlink(missing_ok=True)
@@ -103,15 +104,24 @@ def _run_cell(bench: Bench, cell: Cell, number: int, found: Measurements) -> Non
         ending = _run_program(bench, cell, folder, extra)
         _compare(bench, cell, number, found)
     except (GuestError, ExecutionError) as error:
-        if cell.kernel != TAILORED:
+        if cell == REFERENCE:
             raise
-        for program in (PLAIN, ADAPTED):
-            found.dropped[Cell(TAILORED, program)] = error.reason
+        found.dropped |= dict.fromkeys(_lost_with(cell, bench), error.reason)
         return
     if number > 0:
         found.samples[cell].append(ending.sample)
     elif counters.is_file():
         found.counters[cell] = counters.read_text()
+
+
+def _lost_with(cell: Cell, bench: Bench) -> list[Cell]:
+    """What nobody would use once this combination has failed.
+
+    A kernel that fails the plain program serves no other, and a tailored one has to serve both.
+    """
+    if cell.kernel == TAILORED or cell.program == PLAIN:
+        return [other for other in bench.cells() if other.kernel == cell.kernel]
+    return [cell]
 
 
 def _run_program(bench: Bench, cell: Cell, folder: Path, extra: dict[str, str]) -> Ending:
@@ -146,6 +156,9 @@ def _compare(bench: Bench, cell: Cell, number: int, found: Measurements) -> None
     sums = outputs.checksums(bench.program, files)
     if not found.outputs:
         outputs.keep(files, bench.kept(cell))
+        own = bench.program.filters
+        found.filtered = [one for name in files for one in counted(own, name, files[name])]
+        found.warnings = warnings(own, files)
     found.outputs.setdefault(cell, sums)
     different = [name for name in sums if sums[name] != found.outputs[REFERENCE][name]]
     for name in different:

@@ -34,6 +34,11 @@ def checksums(program: Program, found: Mapping[str, Path]) -> dict[str, str]:
     return {name: filters.checksum(program.filters, name, path) for name, path in found.items()}
 
 
+def files_in(program: Program, place: Path) -> Files:
+    """Where outputs are that were kept there."""
+    return {name: place / name for name in (*program.outputs, STANDARD_OUTPUT)}
+
+
 def keep(found: Mapping[str, Path], place: Path) -> Files:
     """Copy outputs to where the next run does not overwrite them."""
     kept = {name: place / name for name in found}

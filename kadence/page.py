@@ -28,7 +28,11 @@ def render(document: Mapping[str, Any], matrix: bytes) -> str:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        bytes=in_bytes, count=in_digits, seconds=in_seconds, percent=in_percent
+        bytes=in_bytes,
+        count=in_digits,
+        seconds=in_seconds,
+        percent=in_percent,
+        sentence=capitalised,
     )
     return environment.get_template("report.html.j2").render(
         report=document,
@@ -41,8 +45,10 @@ def render(document: Mapping[str, Any], matrix: bytes) -> str:
     )
 
 
-def announcements(figures: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+def announcements(figures: Mapping[str, Any] | None) -> list[tuple[str, Mapping[str, Any]]]:
     """What the markers do on the input they were chosen on, and on each other one."""
+    if figures is None:
+        return []
     return [
         ("chosen on", figures["chosen_on"]),
         *(("validated on", other) for other in figures["validated_on"]),
@@ -79,6 +85,11 @@ def in_digits(number: float) -> str:
 def in_seconds(number: float) -> str:
     """`1.234 s`, `12.3 ms`."""
     return f"{number:.3f} s" if number >= 1 else f"{1000 * number:.1f} ms"
+
+
+def capitalised(text: str) -> str:
+    """As a sentence begins; what is a name stays one."""
+    return text[:1].upper() + text[1:]
 
 
 def in_percent(share: float) -> str:

@@ -9,10 +9,12 @@ from pathlib import Path
 
 from kadence import proof, resources, tasks
 from kadence.boot import processors
+from kadence.errors import KadenceError, UsageError
 from kadence.kconfig import background, series, targets
 from kadence.kconfig.background import Background
 from kadence.kconfig.build import BuildRequest
 from kadence.kconfig.store import Kernel
+from kadence.leaving_out import TAILORED_KERNEL, LeftOut, Parts
 from kadence.line import Line
 from kadence.measure import ADAPTED, GENERIC, PLAIN, TAILORED
 from kadence.places import Places
@@ -24,14 +26,38 @@ from kadence.tailoring import DEFAULT_BUDGET, Tailoring
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """All that measuring needs."""
+class Made:
+    """What there is of a program before kernels are thought of."""
 
     program: Program
     places: Places
+    plan: Path | None
+    modes: tuple[str, ...]  # PLAIN, and ADAPTED where that could be built and runs alike
+    key: str  # of the builds
+
+    @property
+    def folders(self) -> dict[str, Path]:
+        """The built copy of each mode."""
+        return {mode: self.places.build(mode) for mode in self.modes}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """All that measuring needs."""
+
+    made: Made
     kernels: dict[str, Kernel]  # GENERIC, and TAILORED where one was proven; or none at all
     proof: Proof
+    left_out: tuple[LeftOut, ...]
     key: str  # changes when anything that could change a measurement does
+
+    @property
+    def program(self) -> Program:
+        return self.made.program
+
+    @property
+    def places(self) -> Places:
+        return self.made.places
 
 
 @dataclass(frozen=True)
@@ -100,54 +126,76 @@ def prepare(
         plain_key = line.built(PLAIN, source_key, None)
         line.tried(plain_key)
         plan_key, kernel = line.planned(plain_key, wish.force, generic.kernel)
-    adapted_key = line.built(ADAPTED, source_key, places.artefact("plan.json"), plan_key)
-    builds_key = f"{plain_key} {adapted_key}"
-    if kernel is None:
+    adapted_key = line.adapted(source_key, plan_key)
+    made = Made(
+        described,
+        places,
+        places.artefact("plan.json") if plan_key else None,
+        (PLAIN, ADAPTED) if adapted_key else (PLAIN,),
+        f"{plain_key} {adapted_key}",
+    )
+    return _prepared(made, generic.wish, kernel, line.parts)
+
+
+def _prepared(made: Made, wish: Wish, generic: Kernel | None, parts: Parts) -> Prepared:
+    described = made.program
+    if generic is None:
         unproven = proof.unbuilt(described.name, described.run, described.check)
-        return Prepared(described, places, {}, unproven, builds_key)
-    wish = generic.wish
+        return Prepared(made, {}, unproven, tuple(parts.left_out), f"{made.key} {parts.left_out!r}")
     tell("kernels …")
-    kernels, proven = _kernels(described, places, wish, kernel, builds_key)
+    kernels, proven = _kernels(made, wish, generic)
+    if proven.outcome == proof.FAILED:
+        parts.leave_out(TAILORED_KERNEL, proven.reason)
+    left_out = tuple(parts.left_out)
     ids = [kernel.id for kernel in kernels.values()]
-    key = " ".join([plain_key, adapted_key, *ids, repr(proven), str(_at_once(places, wish.target))])
-    return Prepared(described, places, kernels, proven, key)
+    rest = [repr(proven), repr(left_out), str(_at_once(made, wish.target))]
+    return Prepared(made, kernels, proven, left_out, " ".join([made.key, *ids, *rest]))
 
 
-def _kernels(
-    described: Program, places: Places, wish: Wish, generic: Kernel, builds_key: str
-) -> tuple[dict[str, Kernel], Proof]:
+def _kernels(made: Made, wish: Wish, generic: Kernel) -> tuple[dict[str, Kernel], Proof]:
     """The generic kernel, and the tailored one where it serves the program."""
+    kernels = {GENERIC: generic}
+    try:
+        tailored = _tailoring(made, wish, generic).tailor()
+    except KadenceError as error:
+        program = made.program
+        return kernels, proof.failed(program.name, program.run, program.check, error.reason)
+    if tailored.kernel is not None:
+        kernels[TAILORED] = tailored.kernel
+    return kernels, tailored.proof
+
+
+def _tailoring(made: Made, wish: Wish, generic: Kernel) -> Tailoring:
+    if made.plan is None:
+        raise UsageError("without a plan nobody knows what the program needs of a kernel")
     request = BuildRequest(
         kind=TAILORED,
-        plan=places.artefact("plan.json"),
+        plan=made.plan,
         target=wish.target,
         series=wish.series,
         trace=wish.trace,
         mitigations=wish.mitigations,
         overrides=wish.overrides,
     )
-    tailored = Tailoring(
+    described = made.program
+    return Tailoring(
         request=request,
         generic=generic,
         subject=Subject(
             program=described,
-            folders={mode: places.build(mode) for mode in (PLAIN, ADAPTED)},
-            scratch=places.output / "proof",
-            key=_proof_key(described, generic, f"{builds_key} {_at_once(places, wish.target)}"),
-            tasks=tasks.of_plan(places.artefact("plan.json"), wish.target),
+            folders=made.folders,
+            scratch=made.places.output / "proof",
+            key=_proof_key(described, generic, f"{made.key} {_at_once(made, wish.target)}"),
+            tasks=tasks.of_plan(made.plan, wish.target),
         ),
         budget=wish.budget,
         command=["kadence", "kernel", "tailor", str(described.folder), *request.options()],
-    ).tailor()
-    kernels = {GENERIC: generic}
-    if tailored.kernel is not None:
-        kernels[TAILORED] = tailored.kernel
-    return kernels, tailored.proof
+    )
 
 
-def _at_once(places: Places, target: str) -> int:
+def _at_once(made: Made, target: str) -> int:
     """Tasks of the program that a guest on this machine can run at once."""
-    return min(tasks.of_plan(places.artefact("plan.json"), target), processors.usable())
+    return min(tasks.of_plan(made.plan, target), processors.usable())
 
 
 def _proof_key(described: Program, generic: Kernel, builds_key: str) -> str:

@@ -16,7 +16,7 @@ from kadence.program import Program
 from kadence.stages import tell
 
 SHOWN = 160  # characters of a line that differs
-FIRST, SECOND = "first", "second"
+FIRST, SECOND, ADAPTED = "first", "second", "adapted"
 
 
 def require_alike(program: Program, folder: Path, scratch: Path) -> None:
@@ -29,6 +29,18 @@ def require_alike(program: Program, folder: Path, scratch: Path) -> None:
         raise ExecutionError(_sentence(differing, scratch))
     for warning in filters.warnings(program.filters, second):
         tell(warning)
+    require_check(program, folder, scratch)
+
+
+def require_same(program: Program, folder: Path, scratch: Path) -> None:
+    """Run the adapted program once: its outputs are the plain one's, and its check passes."""
+    ran = run(program, folder, scratch, "adapted", scratch / ADAPTED)
+    plain = outputs.files_in(program, scratch / FIRST)
+    for found in differences(program, plain, ran):
+        raise ExecutionError(
+            f"{found.file} of the adapted program is not the plain one's on this machine's own "
+            f"kernel: {in_words(found)}; both are in {scratch / FIRST} and {scratch / ADAPTED}"
+        )
     require_check(program, folder, scratch)
 
 

@@ -22,6 +22,8 @@ class Built:
 
 def built(program: Program, folders: Mapping[str, Path]) -> list[Built]:
     """The program that `run` starts; where that is a script, every program that was adapted."""
+    if ADAPTED not in folders:
+        return []
     started = os.path.normpath(program.run[0])
     pairs = {pair.file: pair for pair in _pairs(folders)}
     if started in pairs:

@@ -67,6 +67,13 @@ def unbuilt(name: str, run: tuple[str, ...], check: tuple[str, ...]) -> Proof:
     )
 
 
+def failed(
+    name: str, run: tuple[str, ...], check: tuple[str, ...], reason: str, key: str = ""
+) -> Proof:
+    """Of a program for which no kernel could be tried."""
+    return Proof(key, name, run, check, FAILED, None, reason, {}, (), True, 0, 0)
+
+
 def record(kernel: Kernel, proof: Proof, command: Sequence[str]) -> None:
     """Keep a proof beside a kernel, in place of an older one for the same."""
     others = [other for other in _proofs(kernel) if other.key != proof.key]

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from kadence import neighbours, statistics
+from kadence import leaving_out, neighbours, statistics
 from kadence.execution import Sample
+from kadence.leaving_out import LeftOut
 from kadence.measure import (
     ADAPTED,
     GENERIC,
@@ -94,13 +95,22 @@ def paired(found: Measurements, of: Cell, against: Cell, metric: str) -> Estimat
     )
 
 
+# What a user would take, the most of it first.
+CHOICES = (
+    *(Cell(TAILORED, ADAPTED), Cell(TAILORED, PLAIN), Cell(GENERIC, ADAPTED)),
+    *(Cell(MACHINE, ADAPTED), Cell(GENERIC, PLAIN)),
+)
+
+
+def judged(found: Measurements) -> Cell:
+    """The combination that the verdict is about: what there is decides, not how fast it was."""
+    return next((cell for cell in CHOICES if cell in found.samples), CHOICES[0])
+
+
 def verdict(found: Measurements, others: float = 0.0) -> Verdict:
     """The report's one sentence; `others` is the share of the processors that others had."""
-    kernel = next(
-        each for each in (TAILORED, GENERIC, MACHINE)
-        if Cell(each, ADAPTED) in found.samples or each == MACHINE
-    )  # fmt: skip
-    cell = Cell(kernel, ADAPTED)
+    cell = judged(found)
+    kernel = cell.kernel
     if found.differences:
         return Verdict(
             FAILED, "The program's output is not the same everywhere: do not use this.", kernel
@@ -194,21 +204,31 @@ def comparisons(found: Measurements) -> list[dict[str, Any]]:
     return compared
 
 
+def without(found: Measurements, before: Sequence[LeftOut]) -> list[LeftOut]:
+    """What the report lacks: what was left out before, and what fell out of the measuring."""
+    lost = list(before)
+    for kernel in dict.fromkeys(cell.kernel for cell in found.dropped):
+        cells = [cell for cell in found.dropped if cell.kernel == kernel]
+        part = KERNEL_NAMES[kernel] if Cell(kernel, PLAIN) in cells else f"the {cells[0]}"
+        lost.append(LeftOut(part, found.dropped[cells[0]], leaving_out.OF_A_RUN))
+    return lost
+
+
 def body(
-    found: Measurements, rounds: int, notes: Sequence[str], others: float = 0.0
+    found: Measurements,
+    rounds: int,
+    notes: Sequence[str],
+    others: float = 0.0,
+    left_out: Sequence[LeftOut] = (),
 ) -> dict[str, Any]:
     """The part of `report.json` that the measurements fill."""
-    judged = verdict(found, others)
     disturbed = neighbours.note(others)
-    dropped = {f"{cell.kernel} kernel": reason for cell, reason in found.dropped.items()}
     return {
         "failures": failures(found),
-        "verdict": asdict(judged),
-        "notes": [
-            *notes,
-            *(f"The {kernel} is not used: {why}" for kernel, why in dropped.items()),
-            *([disturbed] if disturbed else []),
-        ],
+        "without": [asdict(part) for part in without(found, left_out)],
+        "verdict": asdict(verdict(found, others)),
+        "notes": [*notes, *found.warnings, *([disturbed] if disturbed else [])],
+        "filters": [asdict(each) for each in found.filtered],
         "others_share": round(others, 4),
         "rounds": rounds,
         "uncounted_rounds": 1,
@@ -227,8 +247,19 @@ def table(document: Mapping[str, Any]) -> str:
     ]
     for comparison in document["comparisons"]:
         lines.append(f"{comparison['effect']:50}{comparison['seconds']['says']}")
-    return "\n".join([*document["failures"], *lines, "", *document["notes"]]).rstrip() + (
+    first = [*document["failures"], *(str(LeftOut(**part)) for part in document["without"])]
+    lines += [filter_text(each) for each in document["filters"]]
+    return "\n".join([*first, *lines, "", *document["notes"]]).rstrip() + (
         f"\n\n{document['verdict']['sentence']}"
+    )
+
+
+def filter_text(each: Mapping[str, Any]) -> str:
+    """What a filter did, in a line."""
+    order = ", the rest compared in sorted order" if each["sort"] else ""
+    what = f"by {each['pattern']!r}" if each["pattern"] else "by no pattern"
+    return (
+        f"not compared: {each['removed']} of {each['lines']} lines of {each['file']}, {what}{order}"
     )
 
 

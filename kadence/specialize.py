@@ -15,8 +15,11 @@ from kadence import (
     artefact,
     boot,
     execution,
+    filters,
+    leaving_out,
     measure,
     neighbours,
+    outputs,
     page,
     pipeline,
     program,
@@ -30,12 +33,13 @@ from kadence.boot import host
 from kadence.errors import UsageError
 from kadence.foresight import Foresight
 from kadence.kconfig.store import Kernel
+from kadence.leaving_out import KERNELS, LeftOut
 from kadence.line import Line
-from kadence.measure import ADAPTED, PLAIN, TAILORED, Bench
+from kadence.measure import TAILORED, Bench
 from kadence.neighbours import Neighbours
 from kadence.pipeline import Prepared, Wish
 from kadence.places import Places, claim
-from kadence.proof import FAILED, REPAIRED, Proof
+from kadence.proof import REPAIRED, Proof
 from kadence.stages import Stages, alone_in, fingerprint
 
 FEWEST_ROUNDS = 7
@@ -90,7 +94,10 @@ def _rendered(places: Places) -> dict[str, Any]:
 
 
 def _measuring_code() -> Iterable[str]:
-    modules = (boot, execution, measure, neighbours, report, statistics, kadence.specialize)
+    modules = (
+        *(boot, execution, filters, leaving_out, measure, neighbours, outputs, report),
+        *(statistics, kadence.specialize),
+    )
     for module in modules:
         path = Path(str(module.__file__))
         yield fingerprint(path.parent if path.name == "__init__.py" else path)
@@ -103,20 +110,23 @@ def _measure(prepared: Prepared, rounds: int, command: list[str]) -> None:
     target = next((kernel.target for kernel in prepared.kernels.values()), boot.Request.target)
     bench = Bench(
         program=prepared.program,
-        folders={mode: prepared.places.build(mode) for mode in (PLAIN, ADAPTED)},
+        folders=prepared.made.folders,
         images={kind: kernel.image for kind, kernel in prepared.kernels.items()},
         scratch=scratch,
         target=target,
-        tasks=tasks.of_plan(prepared.places.artefact("plan.json"), target),
+        tasks=tasks.of_plan(prepared.made.plan, target),
     )
     around = Neighbours()
     found = measure.measure(bench, rounds)
     others = around.share()
     phases = artefact.read(prepared.places.artefact("phases.json"), artefact.PHASES)
-    plan = artefact.read(prepared.places.artefact("plan.json"), artefact.PLAN)
     prediction = artefact.read(prepared.places.artefact("prediction.json"), artefact.PREDICTION)
-    body = _known(prepared, phases, plan) | report.body(
-        found, rounds, [*notes(prepared.proof, bench.target), *foretold(prediction)], others
+    body = _known(prepared, phases) | report.body(
+        found,
+        rounds,
+        [*notes(prepared.proof, bench.target), *foretold(prediction)],
+        others,
+        [*prepared.left_out, *unbuilt(prediction)],
     )
     body["prediction"] = {key: prediction[key] for key in PREDICTED}
     body["tailoring"] = asdict(prepared.proof)
@@ -128,8 +138,17 @@ def _measure(prepared: Prepared, rounds: int, command: list[str]) -> None:
 
 def foretold(prediction: Mapping[str, Any]) -> list[str]:
     """What was known before anything was built: where this leads, and what the plan leaves."""
-    sentences = [prediction["sentence"], *prediction["left"]]
+    sentences = [*prediction["left"]]
+    if prediction["target"] is not None:  # else it is among what was left out
+        sentences.insert(0, prediction["sentence"])
     return [f"{sentence[0].upper()}{sentence[1:]}." for sentence in sentences if sentence]
+
+
+def unbuilt(prediction: Mapping[str, Any]) -> list[LeftOut]:
+    """All kernels, where they would have been of no use."""
+    if prediction["target"] is not None:
+        return []
+    return [LeftOut(KERNELS, prediction["sentence"], leaving_out.REMEDIES[KERNELS])]
 
 
 def notes(proved: Proof, target: str = boot.Request.target) -> list[str]:
@@ -139,8 +158,6 @@ def notes(proved: Proof, target: str = boot.Request.target) -> list[str]:
 
 
 def _tailoring_notes(proved: Proof) -> list[str]:
-    if proved.outcome == FAILED:
-        return [f"The tailored kernel is not used, the generic one serves instead: {proved.reason}"]
     if proved.outcome == REPAIRED:
         symbols = ", ".join(repair.symbol for repair in proved.repairs)
         return [f"The tailored kernel had to be given back {symbols}: {proved.reason}"]
@@ -158,17 +175,30 @@ def left_out(kernel: Kernel | None) -> list[dict[str, Any]]:
     return [{"reason": reason, "symbols": symbols} for reason, symbols in by_reason.items()]
 
 
-def _known(
-    prepared: Prepared, phases: Mapping[str, Any], plan: Mapping[str, Any]
-) -> dict[str, Any]:
+def _plan(path: Path | None) -> dict[str, Any]:
+    """What the page shows of a plan; of none, that there is nothing."""
+    if path is None:
+        return {
+            "stability": None,
+            "announcement": None,
+            "policies": [],
+            "markers": [],
+            "refused": [],
+        }
+    plan = artefact.read(path, artefact.PLAN)
+    return {key: plan[key] for key in PLANNED if key in plan}
+
+
+def _known(prepared: Prepared, phases: Mapping[str, Any]) -> dict[str, Any]:
     """The part of `report.json` that was known before anything was measured."""
-    folders = {mode: prepared.places.build(mode) for mode in (PLAIN, ADAPTED)}
     return {
         "program": {
             "name": prepared.program.name,
             "run": list(prepared.program.run),
             "profile": list(prepared.program.profile),
-            "builds": [asdict(each) for each in programs.built(prepared.program, folders)],
+            "builds": [
+                asdict(each) for each in programs.built(prepared.program, prepared.made.folders)
+            ],
         },
         "machine": {
             "release": platform.release(),
@@ -181,7 +211,7 @@ def _known(
             "timeline": timeline(phases),
         },
         "phases": phases["phases"],
-        "plan": {key: plan[key] for key in PLANNED if key in plan},
+        "plan": _plan(prepared.made.plan),
         "system_calls": phases["system_calls"],
     }
 

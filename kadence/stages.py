@@ -3,11 +3,13 @@
 
 A stage's key is a hash of its ingredients. The key of the last success is kept beside the
 products; a stage with the same key and all its products in place is not done again. A stage
-that fails loses its key first, so that what it left behind is never taken for a product.
+that fails loses its key first, and then what it made of its products, so that nothing half-made
+or of an earlier time is taken for one.
 """
 
 import fcntl
 import hashlib
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -99,7 +101,11 @@ class Stages:
         stamp.unlink(missing_ok=True)
         tell(f"{name} …")
         began = time.monotonic()
-        action()
+        try:
+            action()
+        except BaseException:
+            _remove(products)
+            raise
         tell(f"{name}: {time.monotonic() - began:.1f} s")
         with artefact.atomic_output(stamp) as temporary:
             temporary.write_text(key)
@@ -112,6 +118,14 @@ class Stages:
             and stamp.read_text() == key
             and all(product.exists() for product in products)
         )
+
+
+def _remove(products: Iterable[Path]) -> None:
+    for product in products:
+        if product.is_dir() and not product.is_symlink():
+            shutil.rmtree(product, ignore_errors=True)
+        else:
+            product.unlink(missing_ok=True)
 
 
 def tell(line: str) -> None:

@@ -11,6 +11,7 @@ Each adaptation stands on evidence of its own, and is refused on its own:
 - What the kernel needs does not depend on phases.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from kadence.phases import common_sites
@@ -55,6 +56,11 @@ def reduce(document: Document, compared: Inputs | None, paths: Paths, memory: Me
     common_sites.keep_common_io(paths, sites)
     common_sites.keep_common_memory(memory, sites)
     return [{"phase": None, "what": REFUSED, "reason": _lost(document, compared)}]
+
+
+def told(plan: Mapping[str, Any]) -> list[str]:
+    """Why a plan is reduced, where it is."""
+    return [refusal["reason"] for refusal in plan["refused"] if refusal["what"] == REFUSED]
 
 
 def _lost(document: Document, compared: Inputs) -> str:

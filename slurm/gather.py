@@ -14,7 +14,8 @@ from kadence.kconfig.build import BuildRequest
 from kadence.kconfig.request import TAILORED as TAILORED_KIND
 from kadence.kconfig.request import needs_of
 from kadence.kconfig.store import Kernel as StoredKernel
-from kadence.measure import ADAPTED, GENERIC, PLAIN, TAILORED
+from kadence.leaving_out import ADAPTED_PROGRAM, PLAN
+from kadence.measure import ADAPTED, GENERIC, TAILORED
 from kadence.pipeline import Prepared, Wish
 from kadence.places import Places, claim
 from kadence.program import Program
@@ -25,6 +26,7 @@ from kadence.stages import Stages, alone_in, tell
 
 NODE_TARGET = "x86_64"
 REPORT = "report.json"
+NEEDED = (PLAN, ADAPTED_PROGRAM)  # without them there is nothing to carry to a node
 
 
 def gather(folder: Path, output: Path, wish: Wish, report: Path | None) -> Contents:
@@ -40,10 +42,12 @@ def gather(folder: Path, output: Path, wish: Wish, report: Path | None) -> Conte
 def _contents(
     prepared: Prepared, wish: Wish, report: Path | None, command: Sequence[str]
 ) -> Contents:
-    places = prepared.places
-    folders = {mode: places.build(mode) for mode in (PLAIN, ADAPTED)}
+    places, folders = prepared.places, prepared.made.folders
+    plan = prepared.made.plan
+    if plan is None or ADAPTED not in folders:
+        missing = next(part for part in prepared.left_out if part.part in NEEDED)
+        raise ToolError(f"a bundle needs {missing.part}, which was left out: {missing.reason}")
     found = _programs(prepared.program, folders)
-    plan = places.artefact("plan.json")
     kernel = prepared.kernels.get(TAILORED, prepared.kernels[GENERIC])
     return Contents(
         name=prepared.program.name,

@@ -80,9 +80,8 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _tell_reduction(body: dict[str, Any]) -> None:
-    for refusal in body["refused"]:
-        if refusal["what"] == reduction.REFUSED:
-            print(f"reduced: {refusal['reason']}; {ADVICE}")
+    for reason in reduction.told(body):
+        print(f"reduced: {reason}; {ADVICE}")
 
 
 def _tell_policies(body: dict[str, Any]) -> None:

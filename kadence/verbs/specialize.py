@@ -11,11 +11,16 @@ from kadence.specialize import FEWEST_ROUNDS, specialize
 from kadence.tailoring import DEFAULT_BUDGET
 from kadence.verbs.kernel import wishes
 
-PARTLY = 3  # there is a report, but not of all that was asked for: no kernel was built
+PARTLY = 3  # there is a report, but part was left out
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The verb's arguments."""
+    parser.epilog = (
+        "exit status: 0 if all was built, proven and measured; 3 if there is a report, but part of "
+        "it was left out, as its first lines say; 1 if there is none, or if outputs were not the "
+        "same everywhere"
+    )
     parser.add_argument("folder", metavar="DIR", type=Path, help="folder with a kadence.toml")
     parser.add_argument("-o", "--output", type=Path, help="where to work and report (NAME.kadence)")
     parser.add_argument(
@@ -42,7 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "spent on finding out what of it is not needed",
     )
     parser.add_argument(
-        "--force", action="store_true", help="plan even for an input-dependent program"
+        "--force", action="store_true", help="plan all for an input-dependent program"
     )
     parser.add_argument(
         "--again", action="store_true", help="do everything anew, even if nothing has changed"
@@ -65,4 +70,4 @@ def execute(options: argparse.Namespace) -> int:
     print(f"\n{output / 'report.html'}")
     if document["failures"]:
         return 1
-    return PARTLY if document["prediction"]["target"] is None else 0
+    return PARTLY if document["without"] else 0

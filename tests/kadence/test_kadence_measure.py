@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from kadence import boot, execution, measure
 from kadence.errors import GuestError
 from kadence.execution import ExecutionError
+from kadence.filters import Filter
 from kadence.measure import ADAPTED, GENERIC, MACHINE, PLAIN, REFERENCE, TAILORED, Bench, Cell
 from kadence.program import Program
 
@@ -136,6 +138,50 @@ def test_a_program_that_fails_on_the_tailored_kernel_only_drops_it(
     reasons = found.dropped.values()
     assert all("ended with status 1" in reason for reason in reasons)
     assert len(found.dropped) == 2
+
+
+@pytest.mark.parametrize(
+    ("condition", "lost"),
+    [
+        ('[ "$GUEST" != generic ]', {(GENERIC, PLAIN), (GENERIC, ADAPTED)}),
+        ('[ "$GUEST$PWD" != "generic${PWD%/*}/adapted" ]', {(GENERIC, ADAPTED)}),
+        ('[ "$GUEST$PWD" != "${PWD%/*}/adapted" ]', {(MACHINE, ADAPTED)}),
+    ],
+)
+def test_a_combination_that_fails_drops_what_rests_on_it(
+    condition: str, lost: set[tuple[str, str]], guests: Guests, bench: Make
+) -> None:
+    found = measure.measure(bench(f"touch out; {condition}"), 1)
+    assert {(cell.kernel, cell.program) for cell in found.dropped} == lost
+    assert len(found.samples) == COMBINATIONS - len(lost)
+
+
+def test_a_program_that_could_not_be_adapted_is_measured_plain(guests: Guests, bench: Make) -> None:
+    made = bench("echo same >out")
+    made = replace(made, folders={PLAIN: made.folders[PLAIN]})
+    found = measure.measure(made, 1)
+    assert {cell.program for cell in found.samples} == {PLAIN}
+    assert len(found.samples) == 3
+
+
+def test_filters_apply_between_all_runs(guests: Guests, bench: Make) -> None:
+    made = bench("echo result; echo time $(date +%N); touch out")
+    own = (Filter("^time"), Filter("never"))
+    made = replace(made, program=replace(made.program, filters=own))
+    found = measure.measure(made, 1)
+    assert not found.differences
+    counts = [(one.file, one.pattern, one.removed, one.lines) for one in found.filtered]
+    assert ("standard output", "^time", 1, 2) in counts
+    assert found.warnings == ["The filter 'never' matches no line: nothing is removed by it."]
+
+
+def test_the_environment_reaches_every_combination(guests: Guests, bench: Make) -> None:
+    made = bench("echo $TITLE; touch out")
+    made = replace(made, program=replace(made.program, environment=(("TITLE", "x = 1"),)))
+    found = measure.measure(made, 1)
+    assert not found.differences
+    for cell in found.samples:
+        assert (made.kept(REFERENCE) / "standard output").read_text() == "x = 1\n", cell
 
 
 def test_a_program_that_fails_everywhere_is_an_error(guests: Guests, bench: Make) -> None:

@@ -14,6 +14,8 @@ import pytest
 
 from kadence import page, report
 from kadence.execution import Sample
+from kadence.filters import Counted
+from kadence.leaving_out import LeftOut
 from kadence.measure import (
     ADAPTED,
     GENERIC,
@@ -58,7 +60,9 @@ def measurements(factors: dict[Cell, float], noise: float = 0.001) -> Measuremen
     return found
 
 
-def document(found: Measurements, notes: tuple[str, ...] = ()) -> dict[str, Any]:
+def document(
+    found: Measurements, notes: tuple[str, ...] = (), left_out: tuple[LeftOut, ...] = ()
+) -> dict[str, Any]:
     """A report around the measurements."""
     phases = {"id": 0, "kind": "compute", "weight": 0.9, "hottest": []}
     hot = {"function": "diffuse<&>", "file": "src/heat.c", "line": 12, "share": 0.93}
@@ -97,7 +101,7 @@ def document(found: Measurements, notes: tuple[str, ...] = ()) -> dict[str, Any]
         "validated_on": [figures | elsewhere],
     }
     pieces = [{"phase": 0, "start": 0, "length": 500}, {"phase": 1, "start": 500, "length": 100}]
-    body = report.body(found, ROUNDS, notes)
+    body = report.body(found, ROUNDS, notes, left_out=left_out)
     return body | {
         "command": ["kadence", "specialize", "heat"],
         "program": {"name": "heat", "run": ["./heat"], "profile": ["./heat", "-s", "9"]},
@@ -219,13 +223,78 @@ def test_without_a_tailored_kernel_the_generic_one_is_judged() -> None:
     found = measurements({Cell(GENERIC, ADAPTED): 0.7})
     for program in (PLAIN, ADAPTED):
         del found.samples[Cell(TAILORED, program)]
-        found.dropped[Cell(TAILORED, program)] = "the guest hung."
+        found.dropped[Cell(TAILORED, program)] = "the guest hung"
     judged = report.verdict(found)
     assert (judged.outcome, judged.kernel) == (report.FASTER, GENERIC)
     shown = document(found, notes=("A note.",))
-    assert shown["notes"] == ["A note.", "The tailored kernel is not used: the guest hung."]
-    assert "The tailored kernel is not used: the guest hung." in report.table(shown)
-    assert "the guest hung" in visible_text(page.render(shown, b""))
+    assert shown["notes"] == ["A note."]
+    assert [part["part"] for part in shown["without"]] == ["the tailored kernel"]
+    assert report.table(shown).startswith("Left out: the tailored kernel: the guest hung. What to")
+    assert "The guest hung" in visible_text(page.render(shown, b""))
+
+
+def only(*cells: Cell) -> Measurements:
+    """Where all the others were not to be had."""
+    found = measurements({WINNER: 0.5, Cell(TAILORED, PLAIN): 0.6, Cell(MACHINE, ADAPTED): 0.9})
+    found.samples = {cell: found.samples[cell] for cell in cells}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("cells", "judged"),
+    [
+        (CELLS, WINNER),
+        ([cell for cell in CELLS if cell.program == PLAIN], Cell(TAILORED, PLAIN)),
+        ([cell for cell in CELLS if cell.kernel == MACHINE], Cell(MACHINE, ADAPTED)),
+        ([REFERENCE, Cell(GENERIC, PLAIN)], Cell(GENERIC, PLAIN)),
+        ([REFERENCE, Cell(MACHINE, ADAPTED), Cell(GENERIC, PLAIN)], Cell(MACHINE, ADAPTED)),
+    ],
+)
+def test_what_there_is_is_judged(cells: list[Cell], judged: Cell) -> None:
+    found = only(*cells)
+    verdict = report.verdict(found)
+    assert verdict.kernel == judged.kernel
+    assert str(judged) in verdict.sentence or verdict.outcome == report.NONE
+    page.render(document(found), b"")
+
+
+def test_what_was_left_out_comes_first_with_what_to_do() -> None:
+    part = LeftOut("the adapted program", "it aborts <here>", "leave I/O out")
+    shown = document(measurements({}), left_out=(part,))
+    assert shown["without"] == [
+        {"part": "the adapted program", "reason": "it aborts <here>", "remedy": "leave I/O out"}
+    ]
+    first = report.table(shown).splitlines()[0]
+    assert first == "Left out: the adapted program: it aborts <here>. What to do: leave I/O out."
+    text = visible_text(page.render(shown, b""))
+    assert text.index("Only part of this was possible.") < text.index("Time from request")
+    assert "It aborts <here>. What to do: leave I/O out." in text
+    assert "Only part" not in visible_text(page.render(document(measurements({})), b""))
+
+
+def test_filters_are_shown_with_what_they_remove() -> None:
+    found = measurements({})
+    found.filtered = [
+        Counted("^# <time>", False, "standard output", 3, 1200),
+        Counted("", True, "out", 0, 7),
+    ]
+    found.warnings = ["The filter 'x' matches no line: nothing is removed by it."]
+    shown = document(found)
+    assert shown["notes"] == found.warnings
+    table = report.table(shown)
+    assert "not compared: 3 of 1200 lines of standard output, by '^# <time>'" in table
+    assert "by no pattern, the rest compared in sorted order" in table
+    text = visible_text(page.render(shown, b""))
+    assert "^# <time> standard output 3 1,200" in text
+    assert "the order of lines out 0 7" in text
+    assert "but for the lines below" in text
+
+
+def test_a_report_without_a_plan_has_a_page() -> None:
+    nothing = {name: [] for name in ("policies", "markers", "refused")}
+    shown = document(measurements({}))
+    shown["plan"] = {"stability": None, "announcement": None, **nothing}
+    visible_text(page.render(shown, b""))
 
 
 def test_every_figure_carries_count_median_and_interval() -> None:
@@ -346,9 +415,9 @@ def test_the_page_tells_how_the_markers_do_on_both_inputs() -> None:
     assert "chosen on ./heat -s 9 20 1 97.6 % 1.3 % 225" in text
     assert "validated on ./heat -n 7 20 1 – – 225" in text
     assert "the program is input-stable : 2.1 % of an input's instructions" in text
-    assert "Not used, because of what they do on the other input, are those of phase 1." in text
+    assert "or because it has no such phase, are those of phase 1." in text
     unknown = shown | {"plan": shown["plan"] | {"stability": None}}
-    assert "kadence.toml names none" in visible_text(page.render(unknown, b""))
+    assert "Nothing is known of other inputs" in visible_text(page.render(unknown, b""))
 
 
 def test_the_page_tells_where_small_writes_go() -> None:

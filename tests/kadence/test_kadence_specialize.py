@@ -72,6 +72,7 @@ def report(folder: Path) -> Any:
 def test_all_combinations_are_measured_and_agree(heat: Path) -> None:
     document = report(heat)
     assert document["schema"] == "kadence.report"
+    assert document["without"] == document["filters"] == []
     assert document["failures"] == []
     cells = document["cells"]
     assert {(cell["kernel"], cell["program"]) for cell in cells} == COMBINATIONS
@@ -163,12 +164,85 @@ def test_a_tailored_kernel_that_fails_the_check_does_not_serve(
     check = """["sh", "-c", "! grep -q 'User Mode Linux' /proc/cpuinfo"]"""
     folder = written(tmp_path / "p", "int main(void) { return 0; }\n", check)
     completed = kadence("specialize", folder, "-o", tmp_path / "out", "--budget", 0, timeout=3000)
-    assert completed.returncode == 0, completed.stderr
+    assert completed.returncode == 3, completed.stderr
     document = report(tmp_path / "out")
     assert {cell["kernel"] for cell in document["cells"]} == {"machine", "generic"}
     assert document["verdict"]["kernel"] == "generic"
-    assert "The tailored kernel is not used, the generic one serves instead" in completed.stdout
-    assert "the program's check ended with status 1" in document["notes"][0]
+    assert completed.stdout.startswith("Left out: the tailored kernel: the program's check ended ")
+    (lost,) = document["without"]
+    assert lost["part"] == "the tailored kernel"
+    assert "the program's check ended with status 1" in lost["reason"]
+
+
+DIFFERENT = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+static double grid[1 << 12];
+static unsigned keys[1 << 12];
+static __attribute__((noinline)) void diffuse(int times)
+{
+	for (int t = 0; t < times; t++)
+		for (int i = 1; i < (1 << 12) - 1; i++)
+			grid[i] = 0.25 * grid[i - 1] + 0.5 * grid[i] + 0.25 * grid[i + 1];
+}
+static __attribute__((noinline)) void mix(int times)
+{
+	unsigned state = 1;
+	for (int t = 0; t < times; t++)
+		for (int i = 0; i < 1 << 12; i++)
+			keys[i] ^= state = state * 1664525u + 1013904223u + keys[state >> 20];
+}
+int main(int argc, char **argv)
+{
+	char line[64] = "";
+	struct timespec now;
+	if (argc > 2 || !fgets(line, sizeof(line), stdin))
+		return 2;
+	grid[100] = 1;
+	for (int i = 0; i < 4; i++) {
+		diffuse(strstr(line, "diffuse") ? 40 : 0);
+		mix(strstr(line, "mix") ? 60 : 0);
+	}
+	clock_gettime(CLOCK_REALTIME, &now);
+	printf("%s: %s%g %u\n", getenv("TITLE"), line, grid[99], keys[7]);
+	return printf("# ended at %ld.%09ld\n", (long)now.tv_sec, now.tv_nsec) < 0 || !argv[0];
+}
+"""
+
+
+def test_inputs_that_differ_cost_phase_calls_and_nothing_else(
+    kadence: Kadence, tmp_path: Path
+) -> None:
+    """Standard inputs of their own, an environment and a filter, from source to report."""
+    folder = written(
+        tmp_path / "p",
+        DIFFERENT,
+        check='["sh", "-c", "echo mix | ./p | grep -q ^title:"]',
+        run='stdin = "both"\nvalidate_stdin = "other"\n[environment]\nTITLE = "title"\n'
+        "[[filter]]\npattern = '^# ended at '\n",
+    )
+    (folder / "both").write_text("diffuse mix\n")
+    (folder / "other").write_text("mix\n")
+    words = ("specialize", folder, "-o", tmp_path / "out", "--target", "um")
+    completed = kadence(*words, timeout=3000)
+    assert completed.returncode == 3, completed.stderr
+    document = report(tmp_path / "out")
+    assert document["failures"] == []
+    assert [part["part"] for part in document["without"]] == ["some phases' calls"]
+    assert completed.stdout.startswith("Left out: some phases' calls: the program is input-dep")
+    assert document["plan"]["stability"]["reduced"]
+    cells = document["cells"]
+    assert {(cell["kernel"], cell["program"]) for cell in cells} == COMBINATIONS
+    (filtered,) = document["filters"]
+    assert (filtered["removed"], filtered["lines"]) == (1, 3)
+    plain = (tmp_path / "out/plain-runs/first/standard output").read_bytes()
+    kept = hashlib.sha256(b"".join(plain.splitlines(keepends=True)[:-1])).hexdigest()
+    assert plain.startswith(b"title: diffuse mix\n")
+    assert all(cell["outputs"] == {"standard output": kept} for cell in cells)
+    page = (tmp_path / "out/report.html").read_text()
+    assert page.index("Only part of this was possible") < page.index("Time from request")
 
 
 BAD = {

@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "out what of it is not needed",
     )
     parser.add_argument(
-        "--force", action="store_true", help="plan even for an input-dependent program"
+        "--force", action="store_true", help="plan all for an input-dependent program"
     )
     wishes.add(parser)
 
