@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import corpus_table
-from corpus_run import Limits, Result, corpus, run
+from corpus_run import NOT_RUN, Limits, Result, corpus, run
 
 from kadence import program, resources
 
@@ -30,10 +30,11 @@ def main() -> int:
         return 1
     place = options.output.resolve()
     limits = Limits(options.limit, options.rounds, not options.own)
-    results = []
-    for name in sorted(names, key=lambda each: _order(place, each)):
+    ordered = sorted(names, key=lambda each: _order(place, each))
+    results = [kept(place, name) for name in ordered] if options.table else []
+    for name in () if options.table else ordered:
         print(f"corpus: {name} …", file=sys.stderr, flush=True)
-        results.append(_kept(place, run(name, place, limits)))
+        results.append(_keep(place, run(name, place, limits)))
         print(f"corpus: {_said(results[-1])}", file=sys.stderr, flush=True)
     text = corpus_table.table(results)
     print(text)
@@ -47,6 +48,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--output", type=Path, default=resources.home() / "build" / "corpus")
     parser.add_argument("--limit", type=float, default=1800, help="seconds for each program")
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--table", action="store_true", help="run nothing, print what is kept")
     parser.add_argument("--own", action="store_true", help="this machine's own kernel alone")
     return parser.parse_args()
 
@@ -65,15 +67,25 @@ def _order(place: Path, name: str) -> tuple[int, float]:
     return (QUICKEST.index(name) if name in QUICKEST else len(QUICKEST), seconds)
 
 
-def _kept(place: Path, result: Result) -> Result:
+def kept(place: Path, name: str) -> Result:
+    """What the last run of a program brought."""
+    try:
+        document = json.loads((place / name / RESULT).read_text())
+    except (OSError, ValueError):
+        return Result(name, "none", refusal=NOT_RUN)
+    longest = document.pop("longest")
+    return Result(**document | {"seconds": longest})
+
+
+def _keep(place: Path, result: Result) -> Result:
     """Its time is that of the longest run: later ones find much done."""
     path = place / result.name / RESULT
     try:
         before = float(json.loads(path.read_text())["longest"])
     except (OSError, ValueError, KeyError):
         before = 0.0
-    kept = asdict(result) | {"longest": max(before, result.seconds)}
-    path.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+    document = asdict(result) | {"longest": max(before, result.seconds)}
+    path.write_text(json.dumps(document, indent=1), encoding="utf-8")
     return result
 
 

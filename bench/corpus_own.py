@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The adapted program beside the plain one, and that one beside itself, on this machine's kernel.
 
-    corpus_own.py FOLDER OUTPUT ROUNDS
+    corpus_own.py FOLDER OUTPUT ROUNDS BUILDS
+
+BUILDS is `make`, or `keep` where `kadence specialize` has made them.
 
 Plain, plain again and adapted run in turn; each round begins with another. What the plain program
 seems to lose or gain against itself is what this machine can't tell here.
@@ -14,11 +16,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from kadence import artefact, execution, outputs, program, statistics
+from kadence import artefact, execution, outputs, pipeline, program, statistics
 from kadence.errors import KadenceError
 from kadence.execution import ExecutionError, Sample
-from kadence.line import Line
 from kadence.measure import ADAPTED, PLAIN
+from kadence.pipeline import Wish
 from kadence.places import Places
 from kadence.program import Program
 from kadence.stages import Stages, alone_in, tell
@@ -26,14 +28,16 @@ from kadence.stages import Stages, alone_in, tell
 AGAIN = "again"  # the plain program, once more
 MODES = (PLAIN, AGAIN, ADAPTED)
 OWN = "own.json"
+MAKE, KEEP = "make", "keep"
 
 
-def main(folder: str, output: str, rounds: str) -> int:
+def main(folder: str, output: str, rounds: str, builds: str = "make") -> int:
     described = program.read(Path(folder))
     places = Places(Path(output).resolve(), described.name)
     try:
         with alone_in(places.output):
-            prepare(described, places)
+            if builds == MAKE:
+                prepare(described, places)
             found = measure(described, places, int(rounds))
             with artefact.atomic_output(places.output / OWN) as temporary:
                 temporary.write_text(json.dumps(found, indent=1), encoding="utf-8")
@@ -44,13 +48,9 @@ def main(folder: str, output: str, rounds: str) -> int:
 
 
 def prepare(described: Program, places: Places) -> None:
-    """All that `kadence specialize` does before kernels; it finds it done afterwards."""
-    line = Line(described, places, Stages(places.output))
-    source_key = line.copied()
-    plain_key = line.built(PLAIN, source_key, None)
-    line.tried(plain_key)
-    plan_key = line.planned(plain_key, False)
-    line.built(ADAPTED, source_key, places.artefact("plan.json"), plan_key)
+    """Both builds, as `kadence specialize` makes them where it leaves kernels alone."""
+    stages = Stages(places.output)
+    pipeline.prepare(described, places, stages, Wish(), lambda *_: None, at_once=False)
 
 
 def measure(described: Program, places: Places, rounds: int) -> dict[str, Any]:

@@ -11,17 +11,18 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from corpus_own import OWN
+from corpus_own import KEEP, MAKE, OWN
 
 from kadence import resources
 
 PARTLY = 3  # `kadence specialize`: there is a report, but not of all that was asked for
 TAIL_BYTES = 100_000
+NOT_RUN = "has not been run yet"
 # In the order in which they come; a program's row names the last that succeeded.
 STAGES = (
     *("prepare", "build-plain", "plain-runs", "profile", "phases", "validate", "compare"),
@@ -67,8 +68,8 @@ def run(name: str, place: Path, limits: Limits) -> Result:
         left = limits.seconds - (time.monotonic() - began)
         log = output / f"{command[0]}.log"
         status = _process(command[1:], log, left)
-        if status not in (0, PARTLY):
-            result.refusal = refusal(log, status, limits.seconds)
+        result.refusal = refusal(log, status, limits.seconds)
+        if result.refusal:
             break
     result.seconds = time.monotonic() - began
     result.stage = last_stage(output)
@@ -79,15 +80,15 @@ def run(name: str, place: Path, limits: Limits) -> Result:
     return result
 
 
-def _commands(folder: Path, output: Path, limits: Limits) -> list[list[str]]:
+def _commands(folder: Path, output: Path, limits: Limits) -> Iterator[list[str]]:
     """A name for the log, then the words; what the first makes, the second finds."""
-    own = Path(__file__).with_name("corpus_own.py")
     where, rounds = [str(folder), str(output)], str(limits.rounds)
-    commands = [["own", sys.executable, str(own), *where, rounds]]
     if limits.kernels:
         specialize = [sys.executable, "-m", "kadence.cli", "specialize", where[0], "-o", where[1]]
-        commands.append(["specialize", *specialize, "--rounds", rounds])
-    return commands
+        yield ["specialize", *specialize, "--rounds", rounds]
+    own = Path(__file__).with_name("corpus_own.py")
+    builds = KEEP if limits.kernels else MAKE
+    yield ["own", sys.executable, str(own), *where, rounds, builds]
 
 
 def _process(words: Sequence[str], log: Path, seconds: float) -> int | None:
@@ -118,12 +119,16 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def refusal(log: Path, status: int | None, seconds: float) -> str:
-    """The sentence that Kadence ended with."""
+    """The sentence that Kadence ended with; none where it ended in a report, whatever that says."""
+    if status in (0, PARTLY):
+        return ""
     lines = log.read_bytes()[-TAIL_BYTES:].decode("utf-8", "replace").splitlines()
     last = next((line for line in reversed(lines) if line.strip()), "nothing was said")
-    said = last.removeprefix("kadence: ")
+    said = last.removeprefix("kadence: ").replace(f"{resources.home()}/", "")
     if status is None:
         return f"not done within {seconds:.0f} s; its last line: {said}"
+    if status == 1 and said.endswith("report.html"):
+        return ""  # outputs differ, and the report tells where
     return said if status == 1 else f"{said} (status {status})"
 
 

@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from corpus_run import Result
+from corpus_run import NOT_RUN, Result
 
 HEADINGS = (
     *("program", "last stage", "adapted/plain here", "plain/plain here", "faults here"),
@@ -104,13 +104,15 @@ def refusals(results: Iterable[Result]) -> Iterator[str]:
 
 def sums(results: Sequence[Result]) -> Iterator[str]:
     reports = sum(bool(result.report) for result in results)
-    refused = sum(bool(result.refusal) for result in results)
+    waiting = sum(result.refusal == NOT_RUN for result in results)
+    refused = sum(bool(result.refusal) for result in results) - waiting
     differing = sum(outputs(result) == "DIFFER" for result in results)
     slow = [result.name for result in results if slower(result.own)]
     seconds = sum(result.seconds for result in results)
     yield (
         f"{len(results)} programs: {reports} reports, {sum(bool(r.own) for r in results)} adapted "
-        f"programs measured here, {refused} refusals; {differing} with other outputs; "
-        f"slower adapted than plain here: {', '.join(slow) or 'none'}; {seconds / 60:.0f} min"
+        f"programs measured here, {refused} refusals, {waiting} not run; {differing} with other "
+        f"outputs; slower adapted than plain here: {', '.join(slow) or 'none'}; "
+        f"{seconds / 60:.0f} min"
     )
     yield "packages: " + ", ".join(result.version for result in results if result.version)

@@ -86,7 +86,7 @@ def test_the_table_counts_what_it_shows() -> None:
     text = corpus_table.table([fine, slow, other, refused])
     assert "refused: nobody has this package" in text
     assert "other: other output: standard output (adapted)" in text
-    assert "4 programs: 0 reports, 3 adapted programs measured here, 1 refusals" in text
+    assert "4 programs: 0 reports, 3 adapted programs measured here, 1 refusals, 0 not run;" in text
     assert "1 with other outputs" in text
     assert "slower adapted than plain here: slow;" in text
 
