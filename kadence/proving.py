@@ -96,8 +96,11 @@ def prove(subject: Subject, kernel: Kernel, generic: Kernel, expected: Outputs) 
 
 
 def blamed(subject: Subject, generic: Kernel, finding: Finding) -> Finding:
-    """A failure for which nothing that was left out is to blame is hopeless."""
-    if finding.hopeless:
+    """A failure for which nothing that was left out is to blame is hopeless.
+
+    What the log names was left out. Else the generic kernel tells: it has what could be put back.
+    """
+    if finding.hopeless or finding.named:
         return finding
     try:
         for mode in subject.folders:

@@ -212,6 +212,17 @@ def test_a_check_that_the_generic_kernel_fails_costs_no_repair(
     assert "on the generic kernel: the program's check ended with status 7" in found.proof.reason
 
 
+def test_what_is_named_goes_back_whatever_the_generic_kernel_says(
+    workshop: Any, options: Options
+) -> None:
+    """A tailored kernel may have what its program needs and the generic one lacks."""
+    workshop.toy.define(options("AIO"))
+    check = f"{lacking(206, 'AIO')}\n[ -z $failed ] && {on('FUTEX')}"
+    found = workshop.tailored(check)
+    assert (found.proof.outcome, found.proof.builds) == (REPAIRED, 1)
+    assert [repair.symbol for repair in found.proof.repairs] == ["AIO"]
+
+
 def test_a_larger_budget_goes_on(workshop: Any, options: Options) -> None:
     workshop.toy.define(options("AIO", *NAMES))
     check = on("PART3")
