@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from kadence import artefact, execution, outputs, pipeline, program, statistics
-from kadence.errors import KadenceError
+from kadence.errors import KadenceError, ToolError
 from kadence.execution import ExecutionError, Sample
 from kadence.measure import ADAPTED, PLAIN
 from kadence.pipeline import Wish
@@ -38,6 +38,8 @@ def main(folder: str, output: str, rounds: str, builds: str = "make") -> int:
         with alone_in(places.output):
             if builds == MAKE:
                 prepare(described, places)
+            elif not places.build(ADAPTED).is_dir():
+                return 0  # left out, as the report says
             found = measure(described, places, int(rounds))
             with artefact.atomic_output(places.output / OWN) as temporary:
                 temporary.write_text(json.dumps(found, indent=1), encoding="utf-8")
@@ -50,7 +52,9 @@ def main(folder: str, output: str, rounds: str, builds: str = "make") -> int:
 def prepare(described: Program, places: Places) -> None:
     """Both builds, as `kadence specialize` makes them where it leaves kernels alone."""
     stages = Stages(places.output)
-    pipeline.prepare(described, places, stages, Wish(), lambda *_: None, at_once=False)
+    prepared = pipeline.prepare(described, places, stages, Wish(), lambda *_: None, at_once=False)
+    if ADAPTED not in prepared.made.modes:
+        raise ToolError(" ".join(map(str, prepared.left_out)))
 
 
 def measure(described: Program, places: Places, rounds: int) -> dict[str, Any]:

@@ -98,6 +98,8 @@ def refusals(results: Iterable[Result]) -> Iterator[str]:
     for result in results:
         for failure in (*result.own.get("differing", ()), *result.report.get("failures", ())):
             yield f"{result.name}: other output: {failure}"
+        for part in result.report.get("without", ()):
+            yield f"{result.name}: left out: {part['part']}: {part['reason']}"
         if result.refusal:
             yield f"{result.name}: {result.refusal}"
 
