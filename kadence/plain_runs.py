@@ -21,6 +21,7 @@ FIRST, SECOND, ADAPTED = "first", "second", "adapted"
 
 def require_alike(program: Program, folder: Path, scratch: Path) -> None:
     """Run twice and check; what would keep a proof from being one ends here."""
+    _require_inputs(program, folder)
     first = run(program, folder, scratch, "plain", scratch / FIRST)
     second = run(program, folder, scratch, "plain", scratch / SECOND)
     differing = list(differences(program, first, second))
@@ -30,6 +31,21 @@ def require_alike(program: Program, folder: Path, scratch: Path) -> None:
     for warning in filters.warnings(program.filters, second):
         tell(warning)
     require_check(program, folder, scratch)
+
+
+def _require_inputs(program: Program, folder: Path) -> None:
+    """What is missing is told before the first of the runs that read it, not at the last."""
+    named = {
+        "run.stdin": program.standard_input,
+        "run.profile_stdin": program.profile_input,
+        "run.validate_stdin": program.validate_input,
+    }
+    for key, name in named.items():
+        if name and not (folder / name).is_file():
+            raise ExecutionError(
+                f"there is no {name} once {program.name} is built, which kadence.toml names as "
+                f"{key}; write it beside kadence.toml, or let build.prepare make it"
+            )
 
 
 def require_same(program: Program, folder: Path, scratch: Path) -> None:
@@ -87,9 +103,13 @@ def in_words(found: Difference) -> str:
         line = found.first or found.second
         assert line is not None
         return f"one of them has no line {line.number}, which is {_shown(line)} in the other"
-    numbers = {found.first.number, found.second.number}
-    where = " and ".join(str(number) for number in sorted(numbers))
-    return f"line {where} is {_shown(found.first)} in one and {_shown(found.second)} in the other"
+    first, second = found.first, found.second
+    if first.number == second.number:
+        return f"line {first.number} is {_shown(first)} in one and {_shown(second)} in the other"
+    return (
+        f"line {first.number} of one is {_shown(first)}, where line {second.number} of the other "
+        f"is {_shown(second)}"
+    )
 
 
 def _run(

@@ -42,8 +42,9 @@ class OtherInput:
 
     @property
     def name(self) -> str:
-        """The run, for a sentence."""
-        return f"`{' '.join(self.program)}`" if self.program else "another input"
+        """For a sentence; the same words may have read another standard input."""
+        named = f" (`{' '.join(self.program)}`)" if self.program else ""
+        return f"another input{named}"
 
     @property
     def brings_io(self) -> bool:

@@ -2,13 +2,14 @@
 """What two runs and a check tell before anything is built, on small C programs."""
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kadence import plain_runs
 from kadence.execution import ExecutionError
-from kadence.filters import Filter
+from kadence.filters import Difference, Filter, Line
 from kadence.program import Program
 
 # Prints a result, and what its argument asks for; counts its runs in `runs`.
@@ -125,6 +126,26 @@ def test_what_fails_is_told_at_once(
     what: str, check: str, expected: str, folder: Path, tmp_path: Path
 ) -> None:
     assert expected in complaint(program(folder, what, check=check), tmp_path)
+
+
+def test_an_input_that_is_not_there_is_named_before_any_run(folder: Path, tmp_path: Path) -> None:
+    described = replace(program(folder), validate_input="other")
+    assert "no other once p is built, which kadence.toml names as run.validate_stdin" in complaint(
+        described, tmp_path
+    )
+    assert not (folder / "runs").exists()
+
+
+def test_lines_that_filters_moved_have_their_own_numbers() -> None:
+    found = Difference("out", Line(4, b"y\n"), Line(2, b"z\xff\n"))
+    assert plain_runs.in_words(found) == "line 4 of one is 'y', where line 2 of the other is " + (
+        r"'z\udcff'"
+    )
+    assert plain_runs.in_words(Difference("out", None, Line(3, b"z"))) == (
+        "one of them has no line 3, which is 'z' in the other"
+    )
+    long = Line(1, b"x" * 1000)
+    assert len(plain_runs.in_words(Difference("out", long, Line(1, b"y")))) < 250
 
 
 def test_a_run_that_hangs_is_ended(folder: Path, tmp_path: Path) -> None:

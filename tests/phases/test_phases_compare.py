@@ -160,7 +160,7 @@ def test_a_phase_that_another_input_does_not_know_loses_its_calls_alone(desk):
     plan = desk.read("q.json")
     assert [marker["phase"] for marker in plan["markers"]] == [0, 2]
     assert plan["announcement"]["withdrawn"] == [1]
-    assert "`/tmp/planted` has no such phase" in refusals(plan, "marker")[1]
+    assert "another input (`/tmp/planted`) has no such phase" in refusals(plan, "marker")[1]
     assert "1 of 3 phases" in refusals(plan, "phase calls")[None]
     assert done.stdout.startswith("reduced: the program is input-dependent: ")
     assert "profile what the job will run" in done.stdout
