@@ -32,8 +32,8 @@ REMEDIES = {
     ),
     PLAN: "mend what is said above; without a plan there is the generic kernel alone",
     ADAPTED_PROGRAM: (
-        'try plan.io = "off" and then plan.memory = "off" in kadence.toml, and see whether it is '
-        "one of them"
+        'see what was said there; where it is Kadence\'s part, "off" for plan.io or plan.memory in '
+        "kadence.toml may tell which"
     ),
     KERNELS: "name a --target, and its kernels are built and measured all the same",
     TAILORED_KERNEL: (
