@@ -105,8 +105,11 @@ def describe(profile: Profile, segmentation: Segmentation) -> Body:
         "assignment": segmentation.assignment.tolist(),
         "instructions": profile.instructions.tolist(),
         "thread": profile.thread.tolist(),
-        "transitions": np.flatnonzero(segmentation.transition).tolist(),
-        "transition_weight": _weight(profile, segmentation.transition),
+        "transitions": np.flatnonzero(segmentation.transition & ~segmentation.waiting).tolist(),
+        "transition_weight": _weight(
+            profile, segmentation, segmentation.transition & ~segmentation.waiting
+        ),
+        **_waiting(profile, segmentation),
         "phases": [
             _phase(profile, segmentation, number, distances, in_blocks[number])
             | _callers(writers[number], readers[number])
@@ -164,7 +167,7 @@ def _phase(
     verdict = _verdict(profile, segmentation, member, calls)
     return {
         "id": number,
-        "weight": _weight(profile, member),
+        "weight": _weight(profile, segmentation, member),
         "kind": verdict.kind,
         "io_calls_per_million": verdict.calls_per_million,
         "io_bytes_per_million": verdict.bytes_per_million,
@@ -182,8 +185,21 @@ def _callers(writers: Callers, readers: Callers) -> Body:
     return {"writers": writers.described(), "readers": readers.described()}
 
 
-def _weight(profile: Profile, member: Mask) -> float:
-    return round(int(profile.instructions[member].sum()) / int(profile.instructions.sum()), DIGITS)
+def _weight(profile: Profile, segmentation: Segmentation, member: Mask) -> float:
+    """The rows' share of the instructions that did not wait."""
+    computed = int(profile.instructions[~segmentation.waiting].sum())
+    return round(int(profile.instructions[member].sum()) / computed, DIGITS)
+
+
+def _waiting(profile: Profile, segmentation: Segmentation) -> Body:
+    """The rows in which a thread spun, and their share of all instructions; nothing without."""
+    if not segmentation.waiting.any():
+        return {}
+    waited = int(profile.instructions[segmentation.waiting].sum())
+    return {
+        "waiting": np.flatnonzero(segmentation.waiting).tolist(),
+        "waiting_weight": round(waited / int(profile.instructions.sum()), DIGITS),
+    }
 
 
 def _verdict(

@@ -15,7 +15,7 @@ class CommonRows:
     """The normalised rows of one profile over a table of blocks that several have in common."""
 
     def __init__(self, profile: Profile, column: Columns, width: int) -> None:
-        self._own, self._column = Normalised(profile.vectors), column
+        self._own, self._column = Normalised.of(profile), column
         self.shape = (self._own.shape[0], width)
 
     def __getitem__(self, rows: Any) -> sparse.csr_matrix:

@@ -115,7 +115,7 @@ class Document:
     program: tuple[str, ...]
     backend: Backend  # of the profile
     files: tuple[str, ...]  # of its source, where a wrapper built it
-    total_instructions: int
+    total_instructions: int  # without those that waited
     phases: tuple[Phase, ...]
     boundaries: tuple[Boundary, ...]
     markers: tuple[Marker, ...]
@@ -130,7 +130,7 @@ def parse(raw: dict[str, Any], path: Path) -> Document:
     """Take what planning needs from the artefact, or refuse it in one sentence."""
     try:
         document = _document(raw)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise ArtefactError(
             f"{path} is damaged: {what}; make it anew with `kadence phases`"
@@ -142,7 +142,9 @@ def _document(raw: dict[str, Any]) -> Document:
     phases = tuple(_phase(entry) for entry in raw["phases"])
     if [phase.number for phase in phases] != list(range(len(phases))) or not phases:
         raise ValueError("its phases are not numbered from 0 without gaps")
-    total = sum(int(instructions) for instructions in raw["instructions"])
+    instructions = [int(number) for number in raw["instructions"]]
+    waited = sum(instructions[row] for row in raw.get("waiting", ()))
+    total = sum(instructions) - waited
     if total < 1:
         raise ValueError("it holds no instructions")
     return Document(

@@ -17,6 +17,7 @@ from kadence.phases import clustering, refinement, tree, vectors
 from kadence.phases.clustering import Groups
 from kadence.phases.tree import Labels
 from kadence.phases.vectors import Normalised, Rows
+from kadence.profiler import waiting
 from kadence.profiler.profile import Profile
 
 SMALLEST_INTERVAL = 0.5  # of the median; a shorter row is too noisy to found a phase
@@ -46,7 +47,8 @@ class Segmentation:
     """Phases are numbered from 0 by first appearance; `representatives` are rows.
 
     Every row is in the phase whose representative is nearest. Transitions are in none: mixtures of
-    their neighbours, and what resembles no phase, which is assigned as the row before it.
+    their neighbours, and what resembles no phase, which is assigned as the row before it; so are
+    rows in which a thread waited for another, and these found no phase, whatever they resemble.
     """
 
     normalised: Normalised
@@ -54,20 +56,24 @@ class Segmentation:
     transition: Mask
     representatives: tuple[int, ...]
     boundaries: tuple[Boundary, ...]
+    waiting: Mask  # those of the transitions in which a thread spun
 
 
 def segment(profile: Profile, count: int | None = None) -> Segmentation:
     """Find the phases of a profile: as many as the data say, or `count`."""
     _require_instructions(profile)
-    normalised = Normalised(profile.vectors)
+    normalised = Normalised.of(profile)
     mixed, transition = _mixed_rows(profile, normalised)
-    core = _core_rows(profile, normalised, mixed)
+    waited = waiting.rows(profile)
+    core = _core_rows(profile, normalised, mixed | waited)
+    core = core[~waited[core]]
     transition[core] = False  # where nothing else is left, mixtures are what there is
     groups = clustering.groups_of(normalised, core, count)
     if count is None:
-        groups = _lasting_groups(profile, core, groups)
+        groups = _lasting_groups(profile, core, groups, _lengths(profile)[~waited].sum())
     found = refinement.settled(normalised, core, core[groups.medoids], groups.labels)
     known = np.where(found.distance < refinement.STRANGER, found.nearest, UNKNOWN)
+    known[waited] = UNKNOWN
     transition |= known == UNKNOWN
     assignment, representatives = _number_by_appearance(
         continued(known, profile.thread), found.representatives
@@ -78,6 +84,7 @@ def segment(profile: Profile, count: int | None = None) -> Segmentation:
         transition,
         tuple(int(row) for row in representatives),
         boundaries(profile.thread, assignment),
+        waited,
     )
 
 
@@ -145,14 +152,14 @@ def _mixed_rows(profile: Profile, normalised: Normalised) -> tuple[Mask, Mask]:
     return mixed, transition
 
 
-def _lasting_groups(profile: Profile, core: Rows, groups: Groups) -> Groups:
-    """Drop groups that are too little to be a phase; their rows get the label -1."""
+def _lasting_groups(profile: Profile, core: Rows, groups: Groups, whole: float) -> Groups:
+    """Drop groups that are too little of the whole to be a phase; their rows get the label -1."""
     count = len(groups.medoids)
     lengths = _lengths(profile)
     weight = np.bincount(groups.labels, weights=lengths[core], minlength=count)
     rows = np.bincount(groups.labels, minlength=count)
     again = _comes_again(profile, core, groups.labels, count)
-    share = weight / lengths.sum()
+    share = weight / whole
     recurs = again & (share >= SMALLEST_RECURRING_WEIGHT)
     keep = (rows >= 2) & ((share >= SMALLEST_WEIGHT) | recurs)
     if not keep.any():

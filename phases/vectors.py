@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from kadence.profiler.profile import Vectors
+from kadence.profiler import waiting
+from kadence.profiler.profile import Profile, Vectors
 
 LARGEST_DISTANCE = 2.0
 
@@ -35,9 +36,16 @@ class Normalised:
     done with every row is done strip by strip.
     """
 
-    def __init__(self, vectors: Vectors) -> None:
+    def __init__(self, vectors: Vectors, left_out: Sequence[int] = ()) -> None:
         self._vectors = vectors
+        self._waits = np.zeros(vectors.shape[1], dtype=np.bool_)
+        self._waits[list(left_out)] = True
         self.shape = vectors.shape
+
+    @classmethod
+    def of(cls, profile: Profile) -> "Normalised":
+        """Those of a profile: how long a thread waited says nothing of what it computed."""
+        return cls(profile.vectors, waiting.loops(profile))
 
     def __getitem__(self, rows: Any) -> sparse.csr_matrix:
         part = sparse.csr_matrix(self._vectors[rows])
@@ -46,9 +54,20 @@ class Normalised:
         data = part.data.astype(np.float64)
         lengths = np.diff(part.indptr)
         row = np.repeat(np.arange(len(lengths)), lengths)
+        if self._waits.any():
+            data[self._to_leave_out(part.indices, data, row, len(lengths))] = 0.0
         sums = np.bincount(row, weights=data, minlength=len(lengths))
         sums[sums == 0] = 1.0  # a row without instructions stays zero
         return sparse.csr_matrix((data / sums[row], part.indices, part.indptr), part.shape)
+
+    def _to_leave_out(
+        self, columns: npt.NDArray[Any], data: Distances, row: Rows, count: int
+    ) -> npt.NDArray[np.bool_]:
+        """The entries of loops that wait, but in rows that mostly do, which are alike."""
+        waits = self._waits[columns]
+        whole = np.bincount(row, weights=data, minlength=count)
+        waited = np.bincount(row, weights=data * waits, minlength=count)
+        return np.asarray(waits & (waited < waiting.MOSTLY * whole)[row])
 
     def strips(self) -> Iterator[tuple[slice, sparse.csr_matrix]]:
         """Some rows at a time, in order."""

@@ -24,7 +24,8 @@ The bytes of COLS, all numbers little-endian:
     META     JSON: interval, unit, backend, argv, command, build_id, exit_status, facts
     STRG     JSON: every text that a column refers to, by position
     BLKS     columns: address (each minus the one before), instructions, function, file, line,
-             object, entry, checksum, index in the CFG (from 1; 0: none)
+             object, entry, checksum, index in the CFG (from 1; 0: none); where any block waits,
+             also what tells so
     FUNC     JSON: for every function name, file, line, checksum and its loops' index, line, depth
     ROWS     columns: instructions, thread, start (each minus the one before)
     CNTS     columns: entries in every row, block (each minus the one before), count
@@ -135,6 +136,7 @@ def _blocks(blocks: Sequence[Block], texts: Texts) -> bytes:
             packed(int(block.entry) for block in blocks),
             packed(texts.number(block.checksum) for block in blocks),
             packed(0 if block.index is None else block.index + 1 for block in blocks),
+            packed(block.waits for block in blocks) if any(b.waits for b in blocks) else b"",
         )
     )
 
@@ -197,9 +199,10 @@ def _write_chunks(file: BinaryIO, profile: Profile) -> None:
 
 
 def _read_blocks(chunk: Chunk, texts: Sequence[str]) -> tuple[Block, ...]:
-    addresses, lengths, functions, files, lines, objects, entries, checksums, indices = (
+    addresses, lengths, functions, files, lines, objects, entries, checksums, indices, *rest = (
         whole_columns(chunk)
     )
+    (waits,) = rest or (np.zeros(len(addresses), dtype=np.uint8),)
     return tuple(
         Block(
             address,
@@ -211,8 +214,9 @@ def _read_blocks(chunk: Chunk, texts: Sequence[str]) -> tuple[Block, ...]:
             bool(entry),
             texts[checksum],
             index - 1 if index else None,
+            wait,
         )
-        for address, length, function, file, line, elf, entry, checksum, index in zip(
+        for address, length, function, file, line, elf, entry, checksum, index, wait in zip(
             sums_of(addresses).view(np.uint64).tolist(),
             lengths.tolist(),
             functions.tolist(),
@@ -222,6 +226,7 @@ def _read_blocks(chunk: Chunk, texts: Sequence[str]) -> tuple[Block, ...]:
             entries.tolist(),
             checksums.tolist(),
             indices.tolist(),
+            waits.tolist(),
             strict=True,
         )
     )

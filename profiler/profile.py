@@ -74,6 +74,11 @@ class Function:
     entry: int | None = None  # index of the block that calls alone lead to, where there is one
 
 
+# What tells that a block waits for another thread; kbbv/waits.c says how it knows.
+PAUSES = 1  # it ends by the instruction `pause`
+UNCHANGING = 2  # it is a loop of which no round changes what the next one reads
+
+
 @dataclass(frozen=True)
 class Block:
     """A superblock as Valgrind translated it (single entry, several exits), or a basic block as
@@ -88,6 +93,7 @@ class Block:
     entry: bool  # the address is that of the function's symbol
     checksum: str = ""  # of the function's CFG, where the block was named by it
     index: int | None = None  # in that CFG
+    waits: int = 0  # PAUSES, UNCHANGING, or their sum
 
 
 @dataclass(frozen=True)

@@ -98,6 +98,7 @@ def _block(recording: Recording, body: bytes) -> None:
     number, address, instructions, entry, line = (cursor.number() for _ in range(5))
     function, directory, file, object_path, checksum = (cursor.text() for _ in range(5))
     index = cursor.number()
+    waits = cursor.number() if cursor.offset < len(body) else 0  # programs' own have none
     if number != len(recording.blocks):
         raise ValueError("blocks are not in order")
     recording.blocks.append(
@@ -111,6 +112,7 @@ def _block(recording: Recording, body: bytes) -> None:
             entry=bool(entry),
             checksum=checksum,
             index=index - 1 if index else None,
+            waits=waits,
         )
     )
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kadence.profiler import waiting
 from kadence.profiler.profile import COMPILED, Block, Memory, Profile, backend_of
 
 HOTTEST = 10  # functions, blocks, calls and sites that are shown
@@ -38,6 +39,7 @@ def document(profile: Profile) -> Entry:
         "instructions": total,
         "threads": _threads(profile),
         "processes": profile.facts.get("processes"),
+        "waiting": _waiting(profile, total),
         "blocks": len(profile.blocks),
         "functions_compiled_by_a_wrapper": len(profile.functions),
         "hottest_functions": _functions(profile.blocks, instructions, total),
@@ -68,6 +70,12 @@ def _threads(profile: Profile) -> list[Entry]:
         }
         for thread in np.unique(profile.thread)
     ]
+
+
+def _waiting(profile: Profile, total: int) -> Entry:
+    """What threads spun while they waited for others, also in intervals that mostly computed."""
+    spun = float(waiting.shares(profile) @ profile.instructions)
+    return {"intervals": int(waiting.rows(profile).sum()), "share": _share(spun, total)}
 
 
 def _share(part: float, whole: float) -> float:
@@ -224,6 +232,9 @@ def _run(found: Mapping[str, Any]) -> Iterator[str]:
         threads = found["threads"]
         each = "".join(f"; {one['thread']}: {one['instructions']:,}" for one in threads[:HOTTEST])
         yield f"threads       {len(threads)}{each if len(threads) > 1 else ''}"
+    if found["waiting"]["intervals"]:
+        spun = found["waiting"]
+        yield f"waiting       {spun['intervals']:,} intervals; {spun['share']:.1%} of all was spun"
     yield f"blocks        {found['blocks']:,}"
 
 

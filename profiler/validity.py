@@ -79,7 +79,7 @@ def _check_rows(profile: Profile) -> None:
 
 def _check_blocks(blocks: Sequence[Block]) -> None:
     for block in blocks:
-        right = _is_count(block.instructions) and _is_count(block.line)
+        right = all(map(_is_count, (block.instructions, block.line, block.waits)))
         _wanted(right, f"the block at {block.address:#x} is no block")
 
 

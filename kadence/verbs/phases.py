@@ -38,6 +38,11 @@ def execute(options: argparse.Namespace) -> int:
         options.profiles, options.output, options.matrix, options.annotated, options.phases
     )
     print(f"{len(body['phases'])} phases in {body['intervals']} intervals{_transitions(body)}")
+    if "waiting" in body:
+        print(
+            f"in {len(body['waiting'])} intervals ({body['waiting_weight']:.2%} of all "
+            "instructions) a thread spun, waiting for another; they are in no phase"
+        )
     for phase in body["phases"]:
         hottest = phase["hottest"][0]
         print(

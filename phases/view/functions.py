@@ -18,7 +18,7 @@ Shares = list[tuple[str, float]]
 def hottest(subject: Subject) -> list[Shares]:
     """For every phase its hottest functions with their share, one at least."""
     transition = np.zeros(subject.intervals, dtype=np.bool_)
-    transition[subject.transitions] = True
+    transition[[*subject.transitions, *subject.waiting]] = True
     phases = len(subject.raw["phases"])
     in_blocks = analysis.instructions_by_block(
         subject.profile, subject.assignment, transition, phases

@@ -62,6 +62,8 @@ def render(
         memory=memory.section(subject),
         transitions=len(subject.transitions),
         transition_weight=f"{subject.raw['transition_weight']:.2%}",
+        waiting=len(subject.waiting),
+        waiting_weight=f"{subject.raw.get('waiting_weight', 0.0):.2%}",
         header=made.header_text,
         item=_json(figures.item(subject.intervals, len(header["markers"]), subject.kernel_seen)),
         palettes=_json(palette.DISTANCES),

@@ -41,11 +41,11 @@ def kind_name(kind: str) -> str:
 
 @dataclass(frozen=True)
 class Part:
-    """A phase, or the transitions, as it is shown."""
+    """A phase, or the transitions, or where threads waited, as it is shown."""
 
     number: int
     weight: float
-    kind: str  # as the artefact has it, or "transition"
+    kind: str  # as the artefact has it, or "transition", or "waiting"
     colour: int  # whose of the palette
 
     @property
@@ -92,15 +92,22 @@ class Subject:
         return [int(row) for row in self.raw["transitions"]]
 
     @property
+    def waiting(self) -> list[int]:
+        """Intervals in which a thread waited for another, which are in none either."""
+        return [int(row) for row in self.raw.get("waiting", ())]
+
+    @property
     def shown(self) -> npt.NDArray[np.int64]:
-        """The part of every interval: its phase or, after all phases, transitions."""
+        """The part of every interval: its phase or, after all phases, transitions and waiting."""
         shown = self.assignment.copy()
-        shown[self.transitions] = len(self.raw["phases"])
+        phases = len(self.raw["phases"])
+        shown[self.transitions] = phases
+        shown[self.waiting] = phases + bool(self.transitions)
         return shown
 
     @property
     def parts(self) -> list[Part]:
-        """The phases and, if there are any, transitions."""
+        """The phases and, if there are any, transitions and waiting."""
         found = [
             Part(phase["id"], phase["weight"], phase["kind"], phase["id"])
             for phase in self.raw["phases"]
@@ -108,6 +115,8 @@ class Subject:
         if self.transitions:
             weight = self.raw["transition_weight"]
             found.append(Part(len(found), weight, "transition", TRANSITION))
+        if self.waiting:
+            found.append(Part(len(found), self.raw["waiting_weight"], "waiting", TRANSITION))
         return found
 
     @property
@@ -130,7 +139,7 @@ def load(
         document=checked,
         profile=profile,
         plan=_plan(phases_path, plan_path, raw),
-        normalised=Normalised(profile.vectors),
+        normalised=Normalised.of(profile),
         assignment=np.array(raw["assignment"], dtype=np.int64),
     )
 
@@ -177,7 +186,7 @@ def _require_same_run(raw: Body, profile: Profile, phases_path: Path, profile_pa
             and raw["build_id"] == profile.build_id
             and all(0 <= number < len(raw["phases"]) for number in raw["assignment"])
             and all(0 <= phase["representative"] < rows for phase in raw["phases"])
-            and all(0 <= row < rows for row in raw["transitions"])
+            and all(0 <= row < rows for row in (*raw["transitions"], *raw.get("waiting", ())))
         )
     except (KeyError, TypeError) as error:
         raise ArtefactError(

@@ -145,6 +145,7 @@ static void describe(const struct block *block)
 	stream_text(object);
 	stream_text("");  /* no CFG checksum, */
 	stream_number(0); /* and no index in a CFG */
+	stream_number(block->waits);
 	stream_finish();
 }
 

@@ -206,6 +206,7 @@ IRSB *kbbv_instrument(VgCallbackClosure *closure __attribute__((unused)), IRSB *
 	    .lengths = shape.lengths,
 	    .counters = counters,
 	    .runs = shape.used,
+	    .waits = waits_of(in, extents->base[0]),
 	};
 	block = blocks_find_or_add(&wanted, weights);
 	out = deepCopyIRSBExceptStmts(in);

@@ -167,6 +167,7 @@ struct block {
 	UInt counters;
 	UInt runs; /* without a repeated string instruction's counter, which is the last */
 	enum request request;
+	UInt waits;
 };
 
 void blocks_initialise(void);
@@ -216,6 +217,12 @@ void row_free(struct row *row);
 IRSB *kbbv_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
 		      const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
 		      IRType host_word);
+
+/* ---- waits.c: which blocks wait for another thread ----------------------------------------- */
+
+enum waits { WAITS_PAUSES = 1, WAITS_UNCHANGING = 2 };
+
+UInt waits_of(const IRSB *block, Addr address); /* any of them */
 
 /* ---- translate.c: what VEX is asked for ----------------------------------------------------- */
 

@@ -48,6 +48,7 @@
  *   - what is told about the whole run:      facts_note() in facts.c
  *   - what is told about a block:            describe() in blocks.c
  *   - which functions allocate:              allocators[] in sites.c
+ *   - what tells that a thread waits:        waits_of() in waits.c
  *   - which calls change the memory:         memory_after() in memory.c
  *
  * Known inaccuracies

@@ -18,7 +18,8 @@
  *                texts, the program's name first. It is the first frame, and the only such
  *   B block      id, address, instructions, entry (0 or 1), line, then as texts: function,
  *                directory, file, object, CFG checksum (8 hexadecimal digits, or empty); the
- *                block's index in the function's CFG plus 1 (0: none)
+ *                block's index in the function's CFG plus 1 (0: none); 1 where it ends by `pause`,
+ *                plus 2 where it is a loop whose rounds change nothing (missing: not known)
  *   N call name  number, text
  *   R row        thread, start, number of entries, per entry: block id minus the previous one,
  *                times entered, instructions; then number of tallies of system calls, per entry:
