@@ -84,10 +84,11 @@ void take_argument(const plugin_argument &argument, wishes &what)
 			    argument.key);
 }
 
+/* `instance` of the passes of that name; 0 is each of them. */
 void add_pass(const char *plugin_name, opt_pass *pass, const char *reference,
-	      pass_positioning_ops position)
+	      pass_positioning_ops position, int instance = 1)
 {
-	register_pass_info info = {pass, reference, 1, position};
+	register_pass_info info = {pass, reference, instance, position};
 
 	register_callback(plugin_name, PLUGIN_PASS_MANAGER_SETUP, NULL, &info);
 }
@@ -107,6 +108,17 @@ void finish_unit(void *, void *)
 bool is_link_time()
 {
 	return !strcmp(lang_hooks.name, "GNU GIMPLE");
+}
+
+/* Whatever is inserted, by whomever: link-time optimisation deletes stores, too. */
+void guard_stores(const char *plugin_name, const wishes &what)
+{
+	if (!what.counting && !what.marking.plan && !what.marking.mark_all &&
+	    !what.redirecting.redirect_all)
+		return;
+	add_pass(plugin_name, kadence::make_store_pass(g, what.marking.verbose), "dse",
+		 PASS_POS_INSERT_BEFORE, 0);
+	add_pass(plugin_name, kadence::make_stores_done_pass(g), "dse", PASS_POS_INSERT_AFTER, 0);
 }
 
 void add_batches(const char *plugin_name, const wishes &what)
@@ -168,5 +180,6 @@ __attribute__((visibility("default"))) int plugin_init(plugin_name_args *given,
 	if (!is_link_time())
 		add_compilation(given->base_name, what);
 	add_batches(given->base_name, what);
+	guard_stores(given->base_name, what);
 	return 0;
 }

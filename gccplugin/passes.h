@@ -50,6 +50,10 @@ opt_pass *make_redirect_pass(gcc::context *context, const redirecting &what);
 /* kadence_batches: loops of redirected calls. Must run right before the loop optimisers. */
 opt_pass *make_batch_pass(gcc::context *context, const redirecting &what);
 
+/* kadence_stores, kadence_stores_done: around each of the compiler's dse. Change no code. */
+opt_pass *make_store_pass(gcc::context *context, bool verbose);
+opt_pass *make_stores_done_pass(gcc::context *context);
+
 /* kadence_marks: names blocks and marks them. Must run right after kadence_cfg. */
 opt_pass *make_mark_pass(gcc::context *context);
 
