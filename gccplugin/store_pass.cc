@@ -85,10 +85,11 @@ class before_pass : public gimple_opt_pass
 		static std::set<tree> told;
 
 		if (told.insert(fn->decl).second)
-			inform(gimple_location(found),
-			       "stores in function %qs are not followed byte by byte: where this "
-			       "throws it has not written, and GCC 12 would delete stores before it",
-			       assembler_name(fn->decl).c_str());
+			inform(
+			    gimple_location(found),
+			    "stores in function %qs are not followed byte by byte: where this "
+			    "throws it has not written, and GCC 12 would delete stores before it",
+			    assembler_name(fn->decl).c_str());
 	}
 };
 

@@ -24,8 +24,11 @@ from kadence.resources import built, cache_directory
 
 COMPILER = "gcc-12"
 PACKAGE = "gcc-12-source"
-SUITE = "gcc/testsuite/gcc.c-torture/execute/"
-STUB = Path(__file__).with_name("programs") / "torture_stub.c"
+TESTS = "/gcc/testsuite/"
+SUITE = "gcc.c-torture/execute"
+# Of these and what is below them, all is unpacked.
+FOLDERS = (SUITE, "g++.dg/eh", "g++.dg/torture", "g++.dg/init", "gfortran.dg")
+STUBS = ("torture_stub", "torture_stub_new")
 SECONDS = 120
 WORKERS = 2
 
@@ -80,15 +83,15 @@ class Behaviour:
     output: bytes = b""
 
 
-def suite() -> Path:
-    """The unpacked suite, from Debian's package, kept in the cache."""
-    kept = cache_directory() / "gcc-torture"
+def suite(folder: str = SUITE) -> Path:
+    """A folder of GCC's tests, unpacked from Debian's package, kept in the cache."""
+    kept = cache_directory() / "gcc-tests"
     if not (kept / "complete").exists():
         kept.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory() as scratch:
             _unpack(_source_archive(Path(scratch)), kept)
         (kept / "complete").touch()
-    return kept
+    return kept / folder
 
 
 def _source_archive(scratch: Path) -> Path:
@@ -104,14 +107,16 @@ def _source_archive(scratch: Path) -> Path:
 
 
 def _unpack(archive: Path, kept: Path) -> None:
+    wanted = tuple(f"{folder}/" for folder in FOLDERS)
     with tarfile.open(archive) as sources:
         for member in sources:
-            _, found, name = member.name.partition(SUITE)
-            content = sources.extractfile(member) if found and member.isfile() else None
-            if content:
-                target = kept / name
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(content.read())
+            _, _, name = member.name.partition(TESTS)
+            if not name.startswith(wanted) or not member.isfile():
+                continue
+            content = sources.extractfile(member)
+            target = kept / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content.read() if content else b"")
 
 
 def programs() -> list[Program]:
@@ -119,18 +124,18 @@ def programs() -> list[Program]:
     directory = suite()
     plain = sorted([*directory.glob("*.c"), *directory.glob("ieee/*.c")])
     found = [
-        Program(str(path.relative_to(directory)), (path,), ("-lm", *_options(path)))
+        Program(str(path.relative_to(directory)), (path,), ("-lm", *options_of(path)))
         for path in plain
     ]
     for path in sorted(directory.glob("builtins/*-lib.c")):
         test = path.with_name(path.name.replace("-lib.c", ".c"))
         sources = (test, path, directory / "builtins/lib/main.c")
-        options = (*BUILTINS_OPTIONS, *_options(test))
+        options = (*BUILTINS_OPTIONS, *options_of(test))
         found.append(Program(f"builtins/{test.name}", sources, options))
     return found
 
 
-def _options(source: Path) -> tuple[str, ...]:
+def options_of(source: Path) -> tuple[str, ...]:
     """What the program's own directives ask for on this machine."""
     options: list[str] = []
     text = source.read_text(encoding="utf-8", errors="replace")
@@ -150,8 +155,8 @@ def compare(program: Program, level: str, archive: Path) -> Outcome:
     options = [level, "-w", *program.options]
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name)
-        plain = _assemble(program, options, scratch, "plain")
-        recorded = _assemble(program, [*options, plugin], scratch, "recorded")
+        plain = assemble(program, options, scratch, "plain")
+        recorded = assemble(program, [*options, plugin], scratch, "recorded")
         behaviour = build_and_run((*plain, archive), options, scratch / "without")
         # The compiler looks after every pass whether its own structures still agree.
         arguments = ["mark-all"] + ["redirect-all"] * (program.name not in NOT_REDIRECTED)
@@ -159,7 +164,7 @@ def compare(program: Program, level: str, archive: Path) -> Outcome:
         marking.append("-fchecking")
         marked = build_and_run((*program.sources, archive), marking, scratch / "with")
         complaint = ""
-        if without_records(_texts(recorded)) != _texts(plain):
+        if without_records(texts_of(recorded)) != texts_of(plain):
             complaint = "the assembly text differs where the plugin only records"
         elif marked != behaviour:
             complaint = f"without the plugin {behaviour}, with it {marked}"
@@ -169,18 +174,22 @@ def compare(program: Program, level: str, archive: Path) -> Outcome:
         return Outcome(program.name, level, complaint, failed)
 
 
-def _assemble(
-    program: Program, options: Sequence[str], scratch: Path, name: str
+def assemble(
+    program: Program,
+    options: Sequence[str],
+    scratch: Path,
+    name: str,
+    compiler: str | Path = COMPILER,
 ) -> tuple[Path, ...]:
     """The assembly files of a program; those that do not compile are not there."""
     targets = tuple(scratch / f"{name}{index}.s" for index in range(len(program.sources)))
     for source, target in zip(program.sources, targets, strict=True):
-        command: list[str | Path] = [COMPILER, *options, "-S", "-o", target, source]
-        subprocess.run(command, capture_output=True, timeout=SECONDS)
+        command: list[str | Path] = [compiler, *options, "-S", "-o", target, source]
+        subprocess.run(command, cwd=scratch, capture_output=True, timeout=SECONDS)
     return targets
 
 
-def _texts(files: Iterable[Path]) -> list[str]:
+def texts_of(files: Iterable[Path]) -> list[str]:
     return [file.read_text(errors="replace") if file.exists() else "" for file in files]
 
 
@@ -199,10 +208,12 @@ def build_and_run(
     """What a program does, from its compilation on."""
     command: list[str | Path] = [compiler, *inputs, *options, "-o", target]
     surroundings = {**os.environ, **(environment or {})}
-    compiled = subprocess.run(command, env=surroundings, capture_output=True, timeout=SECONDS)
-    if compiled.returncode:
-        return Behaviour("compile", compiled.returncode)
     with tempfile.TemporaryDirectory() as directory:
+        compiled = subprocess.run(
+            command, cwd=directory, env=surroundings, capture_output=True, timeout=SECONDS
+        )
+        if compiled.returncode:
+            return Behaviour("compile", compiled.returncode)
         try:
             ran = subprocess.run(
                 [target],
@@ -219,10 +230,13 @@ def build_and_run(
 
 def build_archive(directory: Path) -> Path:
     """The archive with the phase call that destroys what it may."""
-    member = directory / "torture_stub.o"
+    members = [directory / f"{name}.o" for name in STUBS]
     archive = directory / "libstub.a"
-    subprocess.run([COMPILER, "-O2", "-c", "-o", member, STUB], check=True)
-    subprocess.run(["ar", "rc", archive, member], check=True)
+    for member in members:
+        source = Path(__file__).with_name("programs") / f"{member.stem}.c"
+        command: list[str | Path] = [COMPILER, "-O2", "-fexceptions", "-c", "-o", member, source]
+        subprocess.run(command, check=True)
+    subprocess.run(["ar", "rc", archive, *members], check=True)
     return archive
 
 

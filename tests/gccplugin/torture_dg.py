@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""GCC's own run tests of exceptions, constructors and Fortran, in every mode of the compiler stage.
+
+A program must compile, end and print as it does without the plugin, with a marker everywhere and
+every call redirected that can be, and while it counts itself, fast and exactly; and its assembly
+text must be the same where the plugin only records. What the plain compiler fails, by Debian's
+compiler and without the suite's harness, is named in torture_excluded.txt, with how it fails; a
+program that fails plainly and is not named there is a failure, too.
+
+    python tests/gccplugin/torture_dg.py [SUITE] [--level LEVEL] [--part N/OF]
+"""
+
+import argparse
+import re
+import sys
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from torture import (
+    WORKERS,
+    Behaviour,
+    Outcome,
+    Program,
+    assemble,
+    build_and_run,
+    build_archive,
+    options_of,
+    suite,
+    summarise,
+    texts_of,
+    without_records,
+)
+
+from kadence.resources import built
+
+EXCLUDED = Path(__file__).with_name("torture_excluded.txt")
+FORTRAN = (".f", ".F", ".for", ".f90", ".F90", ".f95", ".F95", ".f03", ".F03", ".f08", ".F08")
+RUNS = re.compile(r"\{\s*dg-do\s+run\b")
+FAILS = re.compile(r"\{\s*dg-shouldfail\b")
+OTHERS = re.compile(r"\{\s*dg-additional-sources\s+\"?([^\"}]*)\"?\s*\}")
+# Where an error occurred is said by the line where there is -g, which profile mode adds.
+SURROUNDINGS = {"GFORTRAN_ERROR_BACKTRACE": "0"}
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A folder of GCC's tests; those below it are others."""
+
+    folder: str
+    endings: tuple[str, ...]
+    compiler: str
+    wrapper: str
+    levels: tuple[str, ...]
+
+    def programs(self) -> list[Program]:
+        """Every program that is there to be run, in the order of their names."""
+        place = suite(self.folder)
+        return [
+            self._program(path)
+            for path in sorted(place.iterdir())
+            if path.suffix in self.endings and RUNS.search(_text(path))
+        ]
+
+    def _program(self, path: Path) -> Program:
+        others = " ".join(OTHERS.findall(_text(path))).split()
+        sources = (path, *(path.with_name(other) for other in others))
+        return Program(f"{self.folder}/{path.name}", sources, options_of(path))
+
+
+SUITES = (
+    Suite("g++.dg/eh", (".C",), "g++-12", "kadence-c++", ("-O2", "-Os")),
+    Suite("g++.dg/torture", (".C",), "g++-12", "kadence-c++", ("-O2", "-Os")),
+    Suite("g++.dg/torture/stackalign", (".C",), "g++-12", "kadence-c++", ("-O2", "-Os")),
+    Suite("g++.dg/init", (".C",), "g++-12", "kadence-c++", ("-O2", "-Os")),
+    Suite("gfortran.dg", FORTRAN, "gfortran-12", "kadence-fc", ("-O2",)),
+    Suite("gfortran.dg/g77", FORTRAN, "gfortran-12", "kadence-fc", ("-O2",)),
+    Suite("gfortran.dg/ieee", FORTRAN, "gfortran-12", "kadence-fc", ("-O2",)),
+)
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
+def excluded() -> set[str]:
+    """The names of what the plain compiler fails."""
+    lines = _text(EXCLUDED).splitlines()
+    return {line.split()[0] for line in lines if line and not line.startswith("#")}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One program at one level, and where its files go."""
+
+    suite: Suite
+    program: Program
+    level: str
+    archive: Path
+    scratch: Path
+
+    def outcome(self) -> Outcome:
+        """What differs in any mode from the plain compiler's program."""
+        plain = self._assembled("plain")
+        behaviour = self._behaviour("without", self.suite.compiler, inputs=plain)
+        if not self._is_sound(behaviour):
+            complaint = f"the plain compiler fails it: {behaviour.stage} {behaviour.status}"
+            return Outcome(self.program.name, self.level, complaint, True)
+        complaints = []
+        recorded = self._assembled("recorded", f"-fplugin={built('gccplugin/kadence.so')}")
+        if without_records(texts_of(recorded)) != texts_of(plain):
+            complaints.append("the assembly text differs where the plugin only records")
+        for mode, found in self._changed().items():
+            if found != behaviour:
+                complaints.append(f"plain {behaviour}, {mode} {found}")
+        return Outcome(self.program.name, self.level, "; ".join(complaints), False)
+
+    def _options(self) -> list[str]:
+        return [self.level, "-w", *self.program.options]
+
+    def _assembled(self, name: str, *more: str) -> tuple[Path, ...]:
+        options = [*self._options(), *more]
+        return assemble(self.program, options, self.scratch, name, self.suite.compiler)
+
+    def _is_sound(self, behaviour: Behaviour) -> bool:
+        fails = bool(FAILS.search(_text(self.program.sources[0])))
+        return behaviour.stage == "run" and (behaviour.status != 0) == fails
+
+    def _changed(self) -> dict[str, Behaviour]:
+        """How it behaves in the modes that change its code."""
+        plugin = built("gccplugin/kadence.so")
+        arguments = [f"-fplugin-arg-kadence-{name}-all" for name in ("mark", "redirect")]
+        marking = [f"-fplugin={plugin}", *arguments, "-fchecking"]
+        found = {"marked": self._behaviour("marked", self.suite.compiler, marking)}
+        wrapper = built(f"bin/{self.suite.wrapper}")
+        for mode in ("fast", "exact"):
+            found[mode] = self._behaviour(mode, wrapper, ["-fchecking"], mode)
+        return found
+
+    def _behaviour(
+        self,
+        name: str,
+        compiler: str | Path,
+        more: Sequence[str] = (),
+        counting: str = "",
+        inputs: Sequence[Path] = (),
+    ) -> Behaviour:
+        sources = inputs or self.program.sources
+        profile = self.scratch / f"{name}.kprof"
+        mode = {
+            "KADENCE_MODE": "profile",
+            "KADENCE_PROFILE": counting,
+            "KADENCE_PROFILE_OUTPUT": str(profile),
+        }
+        found = build_and_run(
+            sources if counting else (*sources, self.archive),
+            [*self._options(), *more],
+            self.scratch / name,
+            compiler,
+            SURROUNDINGS | (mode if counting else {}),
+        )
+        if counting and found == Behaviour("run", 0) and not profile.exists():
+            return Behaviour("run", "no profile")
+        return found
+
+
+def try_one(of: Suite, program: Program, level: str, archive: Path) -> Outcome:
+    with tempfile.TemporaryDirectory() as scratch:
+        return Trial(of, program, level, archive, Path(scratch)).outcome()
+
+
+def run(of: Suite, chosen: Sequence[Program], level: str) -> list[Outcome]:
+    """The outcomes of those that are not excluded."""
+    left_out = excluded()
+    with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(WORKERS) as pool:
+        archive = build_archive(Path(directory))
+        jobs = [
+            pool.submit(try_one, of, program, level, archive)
+            for program in chosen
+            if program.name not in left_out
+        ]
+        return [job.result() for job in jobs]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run what was asked for and print a line a suite and level, and one a failure."""
+    parser = argparse.ArgumentParser(description="GCC's run tests, in every mode")
+    parser.add_argument("suite", nargs="?", choices=[of.folder for of in SUITES])
+    parser.add_argument("--level")
+    parser.add_argument("--part", default="1/1", help="the Nth of so many parts of each suite")
+    wanted = parser.parse_args(arguments)
+    part, of_parts = map(int, wanted.part.split("/"))
+    failed = False
+    for of in SUITES:
+        if wanted.suite not in (None, of.folder):
+            continue
+        chosen = of.programs()[part - 1 :: of_parts]
+        left = sum(program.name in excluded() for program in chosen)
+        for level in (wanted.level,) if wanted.level else of.levels:
+            outcomes = run(of, chosen, level)
+            print(f"{of.folder} {level}: {len(chosen)} programs, {left} excluded by name")
+            print(summarise(outcomes), flush=True)
+            failed |= any(outcome.complaint for outcome in outcomes)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
