@@ -10,38 +10,24 @@ import mmap
 import os
 import struct
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
-from scipy import sparse
 
 from kadence.errors import ArtefactError
-from kadence.profiler import callstream, leb128, memorystream
-from kadence.profiler.callstream import Tally
+from kadence.profiler import callstream, leb128, memorystream, streamrows
 from kadence.profiler.memorystream import MemoryStream
 from kadence.profiler.profile import Block, Peer
+from kadence.profiler.streamrows import Row
 
 START = b"\x93KPROF\r\n" + struct.pack("<I", 3) + b"STRM"
 HEADER = struct.Struct("<BII")
 BEFORE_CHECKSUM = 5
 UNITS = ("instructions", "nanoseconds")
-
-
-@dataclass(frozen=True)
-class Row:
-    """One interval of one thread."""
-
-    thread: int
-    start: int
-    blocks: npt.NDArray[np.int64]
-    counts: npt.NDArray[np.int64]
-    instructions: npt.NDArray[np.int64]
-    calls: tuple[Tally, ...]
-    begun: int  # nanoseconds of processor time; 0 where intervals are of instructions
 
 
 @dataclass(frozen=True)
@@ -76,6 +62,8 @@ class Recording:
     exit_status: int = 0
     memory: MemoryStream = field(default_factory=MemoryStream)
     elapsed: int = 0  # nanoseconds of processor time until the next row begins
+    rows_of: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    taken_back: bool = False  # rows had too much
 
     @property
     def ended(self) -> bool:
@@ -129,9 +117,18 @@ def _row(recording: Recording, body: bytes) -> None:
     if entries and blocks[-1] >= len(recording.blocks):
         raise ValueError("a row names an unknown block")
     recording.memory.row_ends(thread, len(recording.rows))
+    recording.rows_of[thread].append(len(recording.rows))
     recording.rows.append(
         Row(thread, start, blocks, table[:, 1], table[:, 2], calls, recording.elapsed)
     )
+
+
+def _over(recording: Recording, body: bytes) -> None:
+    thread, entries, *numbers = leb128.decode(body).tolist()
+    table = np.array(numbers, dtype=np.int64).reshape(entries, 2)
+    left = dict(zip(np.cumsum(table[:, 0]).tolist(), table[:, 1].tolist(), strict=True))
+    streamrows.take_back(recording.rows, recording.rows_of[thread], left)
+    recording.taken_back = True
 
 
 def _interval(recording: Recording, body: bytes) -> None:
@@ -199,6 +196,7 @@ def _of_memory(
 FRAMES: dict[int, Callable[[Recording, bytes], None]] = {
     ord("B"): _block,
     ord("R"): _row,
+    ord("O"): _over,
     ord("I"): _interval,
     ord("L"): _elapsed,
     ord("N"): _call_name,
@@ -234,6 +232,10 @@ def _read(data: mmap.mmap) -> Recording:
     for kind, body in frames:
         recording.replaced = False
         FRAMES[kind](recording, body)
+    if recording.taken_back:
+        recording.blocks, recording.rows = streamrows.of_blocks_that_ran(
+            recording.blocks, recording.rows
+        )
     return recording
 
 
@@ -279,17 +281,3 @@ class RowCounter:
             self.rows += kind == ord("R")
             if kind == ord("I"):
                 self.rows = (self.rows + 1) // 2
-
-
-def matrices(rows: Sequence[Row], blocks: int) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """The rows' instructions and counts by block, as sparse matrices."""
-    shape = (len(rows), blocks)
-    none = np.zeros(0, dtype=np.int64)
-    ends = np.cumsum([0, *(row.blocks.size for row in rows)])
-    columns = np.concatenate([none, *(row.blocks for row in rows)])
-    counts = np.concatenate([none, *(row.counts for row in rows)]).astype(np.float64)
-    ran = np.concatenate([none, *(row.instructions for row in rows)]).astype(np.float64)
-    return (
-        sparse.csr_array((ran, columns, ends), shape=shape),
-        sparse.csr_array((counts, columns.copy(), ends.copy()), shape=shape),
-    )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kadence.errors import KadenceError
-from kadence.profiler import callstream, cfgsection, merging, program, rawstream
+from kadence.profiler import callstream, cfgsection, merging, program, streamrows
 from kadence.profiler.profile import Function, Profile
 from kadence.profiler.rawstream import Head, Recording
 
@@ -30,7 +30,7 @@ def profile(recording: Recording) -> Profile:
 
 def _as_written(recording: Recording, order: Sequence[int]) -> Profile:
     rows = [recording.rows[row] for row in order]
-    vectors, counts = rawstream.matrices(rows, len(recording.blocks))
+    vectors, counts = streamrows.matrices(rows, len(recording.blocks))
     head = recording.head
     build_id, functions = _of_program(head)
     calls = callstream.of_rows(

@@ -28,6 +28,9 @@
  *                an earlier row), instructions of the thread and nanoseconds between these,
  *                number of sizes, per size: bits that the transferred bytes' number has (at most
  *                33), transfers
+ *   O over       thread, number of entries, per entry: block id minus the previous one, times by
+ *                which the thread's rows so far have too many: what is read of them has so many
+ *                less, in the last rows that have the block
  *   I interval   from here on; twice the one before. Rows of before are put together when the
  *                stream is read: those of a thread that begin between the same two multiples of
  *                it, where less than a block before a multiple counts as at it

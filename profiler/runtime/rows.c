@@ -70,8 +70,17 @@ static bool mention(uint32_t position)
 	return true;
 }
 
-/* Looks at several threads' counters are not one look: what seems negative is made up for later. */
-static size_t choose_entries(struct thread *thread)
+/*
+ * A count that is derived from others is ahead by one while its thread is between two counters, and
+ * by more where the thread runs while it is looked at. What seems negative then is made up for
+ * later; where nothing follows, it was too much in an earlier row (`over`).
+ */
+static bool is_wanted(int64_t times, uint32_t position, bool over)
+{
+	return over ? times < 0 && blocks_at(position)->number : times > 0 && mention(position);
+}
+
+static size_t choose_entries(struct thread *thread, bool over)
 {
 	const size_t words = bits_size(thread->entered_capacity) / sizeof(*thread->touched);
 	size_t entries = 0;
@@ -82,7 +91,7 @@ static size_t choose_entries(struct thread *thread)
 
 			if (thread->entered[position] == 0)
 				bit_clear(thread->touched, position);
-			if (thread->entered[position] <= 0 || !mention(position))
+			if (!is_wanted(thread->entered[position], position, over))
 				continue;
 			bit_set(in_row, blocks_at(position)->number - 1);
 			entries++;
@@ -92,10 +101,11 @@ static size_t choose_entries(struct thread *thread)
 
 static void put_entry(struct thread *thread, uint32_t position)
 {
-	const uint64_t times = (uint64_t)thread->entered[position];
+	const int64_t times = thread->entered[position];
 
-	stream_number(times);
-	stream_number(times * blocks_at(position)->instructions);
+	stream_number((uint64_t)(times < 0 ? -times : times));
+	if (times > 0)
+		stream_number((uint64_t)times * blocks_at(position)->instructions);
 	thread->entered[position] = 0;
 	bit_clear(thread->touched, position);
 }
@@ -105,9 +115,6 @@ static void put_entries(struct thread *thread, size_t entries)
 	const size_t words = bits_size(mentioned_count) / sizeof(*in_row);
 	size_t before = 0;
 
-	stream_begin('R');
-	stream_number(thread->number);
-	stream_number(thread->row_start);
 	stream_number(entries);
 	for (size_t word = 0; word < words; in_row[word++] = 0)
 		for (uint64_t left = in_row[word]; left; left &= left - 1) {
@@ -117,16 +124,38 @@ static void put_entries(struct thread *thread, size_t entries)
 			put_entry(thread, mentioned[number]);
 			before = number;
 		}
+}
+
+static void put_row(struct thread *thread, size_t entries)
+{
+	stream_begin('R');
+	stream_number(thread->number);
+	stream_number(thread->row_start);
+	put_entries(thread, entries);
 	stream_number(0);
+	stream_finish();
+}
+
+static void take_back(struct thread *thread)
+{
+	const size_t entries = choose_entries(thread, true);
+
+	if (!entries)
+		return;
+	stream_begin('O');
+	stream_number(thread->number);
+	put_entries(thread, entries);
 	stream_finish();
 }
 
 static void write_row(struct thread *thread)
 {
-	const size_t entries = choose_entries(thread);
+	const size_t entries = choose_entries(thread, false);
 
 	if (entries)
-		put_entries(thread, entries);
+		put_row(thread, entries);
+	if (!thread->pointer)
+		take_back(thread);
 	thread->row_start = counts_executed();
 }
 
@@ -174,9 +203,17 @@ static void write_facts(void)
 	stream_finish();
 }
 
-void rows_end(void)
+/* The last of all threads. */
+static void write_last(void)
 {
 	rows_write();
+	for (struct thread *thread = threads_first(); thread; thread = thread->next)
+		take_back(thread);
+}
+
+void rows_end(void)
+{
+	write_last();
 	write_facts();
 	stream_begin('E');
 	stream_finish();
@@ -184,7 +221,7 @@ void rows_end(void)
 
 void rows_replace(void)
 {
-	rows_write();
+	write_last();
 	stream_begin('X');
 	stream_finish();
 }

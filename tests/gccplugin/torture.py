@@ -47,8 +47,8 @@ BUILTINS_OPTIONS = (
 DIRECTIVE = re.compile(
     r'\{ dg-(?:additional-)?options (?:"([^"]*)"|\{ "([^"]*)" \})\s*(\{ target (.*)\})?\s*\}'
 )
-# Where things lie differs from run to run.
-ADDRESS = re.compile(rb"0x[0-9a-f]{8,}")
+# Where things lie differs from run to run, and what temporary files are called.
+VARYING = re.compile(rb"0x[0-9a-f]{8,}|gfortrantmp\w{6}")
 EXTRA_FLAGS = re.compile(r"(?:set|lappend) additional_flags (-\S+|\"[^\"]*\".*)")
 
 
@@ -225,7 +225,7 @@ def build_and_run(
             )
         except subprocess.TimeoutExpired:
             return Behaviour("run", "timed out")
-    return Behaviour("run", ran.returncode, ADDRESS.sub(b"ADDRESS", ran.stdout + ran.stderr))
+    return Behaviour("run", ran.returncode, VARYING.sub(b"VARYING", ran.stdout + ran.stderr))
 
 
 def build_archive(directory: Path) -> Path:

@@ -41,6 +41,11 @@ FORTRAN = (".f", ".F", ".for", ".f90", ".F90", ".f95", ".F95", ".f03", ".F03", "
 RUNS = re.compile(r"\{\s*dg-do\s+run\b")
 FAILS = re.compile(r"\{\s*dg-shouldfail\b")
 OTHERS = re.compile(r"\{\s*dg-additional-sources\s+\"?([^\"}]*)\"?\s*\}")
+# With -g, the list of the compiler's options names the plugin.
+QUIET = ("-w", "-gno-record-gcc-switches")
+# It tells whether the compiler left out a pair of new and delete, which a compiler may (C++14,
+# [expr.new]), and does once the pair is inlined late.
+MORE_OPTIONS = {"g++.dg/eh/new1.C": ("-fno-allocation-dce",)}
 # Where an error occurred is said by the line where there is -g, which profile mode adds.
 SURROUNDINGS = {"GFORTRAN_ERROR_BACKTRACE": "0"}
 
@@ -67,7 +72,8 @@ class Suite:
     def _program(self, path: Path) -> Program:
         others = " ".join(OTHERS.findall(_text(path))).split()
         sources = (path, *(path.with_name(other) for other in others))
-        return Program(f"{self.folder}/{path.name}", sources, options_of(path))
+        name = f"{self.folder}/{path.name}"
+        return Program(name, sources, (*options_of(path), *MORE_OPTIONS.get(name, ())))
 
 
 SUITES = (
@@ -118,7 +124,7 @@ class Trial:
         return Outcome(self.program.name, self.level, "; ".join(complaints), False)
 
     def _options(self) -> list[str]:
-        return [self.level, "-w", *self.program.options]
+        return [self.level, *QUIET, *self.program.options]
 
     def _assembled(self, name: str, *more: str) -> tuple[Path, ...]:
         options = [*self._options(), *more]

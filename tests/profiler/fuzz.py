@@ -40,7 +40,7 @@ def seeds() -> dict[str, list[bytes]]:
             found["file"].append(file.read_bytes())
             kprof.write_ranks(file, [make(), make()])
             found["ranks"].append(fuzzed_readers.ranks_input(file.read_bytes()))
-    for stream in (stream_frames.whole(), stream_frames.doubled(), stream_frames.timed()):
+    for stream in stream_frames.all_kinds():
         found["stream"].append(fuzzed_readers.stream_input(stream))
         found["file"].append(stream)
     found["vectors"] += [text.encode("ascii") for text in test_profiler_import.FORMS]

@@ -70,3 +70,23 @@ def timed() -> bytes:
     later = (frame("L", 1000), frame("I", 2000))
     rows = (frame("R", 1, 0, 1, 0, 3, 12, 0), *later, frame("R", 1, 12, 0, 0))
     return START + head(unit=1, backend="compiled") + b"".join((*BLOCKS, *rows, END))
+
+
+def taken_back() -> bytes:
+    """Of a program that counted itself, and at its threads' ends knew what had been too much.
+
+    Thread 1 entered the first block 3 times and twice; the second, of which it says more than its
+    rows have, never. Thread 2 did what its row says.
+    """
+    rows = (
+        frame("R", 1, 0, 2, 0, 3, 12, 1, 1, 7, 0),
+        frame("R", 2, 9, 1, 0, 5, 20, 0),
+        frame("R", 1, 12, 2, 0, 4, 16, 1, 1, 7, 0),
+        frame("R", 1, 30, 1, 1, 1, 7, 0),
+        frame("O", 1, 2, 0, 2, 1, 4),
+    )
+    return START + head(backend="compiled") + b"".join((*BLOCKS, *rows, END))
+
+
+def all_kinds() -> tuple[bytes, ...]:
+    return whole(), doubled(), timed(), taken_back()

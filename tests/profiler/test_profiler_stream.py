@@ -194,6 +194,15 @@ def test_an_older_profile_survives_what_cannot_be_started(
     assert sorted(entry.name for entry in path.parent.iterdir()) == ["P.kprof", "program"]
 
 
+def test_what_rows_had_too_much_is_taken_from_the_last_of_them(path: Path) -> None:
+    path.write_bytes(frames.taken_back())
+    profile = kprof.read(path)
+    assert [block.function for block in profile.blocks] == ["main"]
+    assert profile.thread.tolist() == [1, 1, 1, 2]
+    assert profile.counts.toarray().tolist() == [[3], [2], [0], [5]]
+    assert profile.instructions.tolist() == [12, 8, 0, 20]
+
+
 def test_a_full_disk_leaves_what_came_before(
     program: Compile, kadence: Kadence, refused: Refused, path: Path
 ) -> None:
