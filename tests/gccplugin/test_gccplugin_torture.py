@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""GCC's own torture programs: a fixed sample in `make test`, all of them in `make test-torture`."""
+"""GCC's own test programs: a fixed sample in `make test`, all of them in `make test-torture`."""
 
 import pytest
 import torture
 import torture_counting
+import torture_dg
 
 SAMPLE = 200
 COUNTING_SAMPLE = 150
 LEVELS = ("-O0", "-O2", "-O3")
+OF_EACH_SUITE = 2
 
 
 def failures(programs: list[torture.Program], *levels: str) -> list[str]:
@@ -19,6 +21,27 @@ def test_sample_behaves_the_same_with_markers_everywhere() -> None:
     sample = torture.sample(SAMPLE)
     assert len(set(sample)) == SAMPLE
     assert failures(sample, "-O2") == []
+
+
+def complaints(outcomes: list[torture.Outcome]) -> list[str]:
+    return [str(outcome) for outcome in outcomes if outcome.complaint]
+
+
+def test_no_marker_wakes_the_compilers_fault_in_deleting_stores() -> None:
+    """Its constructor is inlined later with a call in it; at -Os it aborted."""
+    (suite,) = (of for of in torture_dg.SUITES if of.folder == "g++.dg/torture")
+    (program,) = (one for one in suite.programs() if one.name.endswith("/pr49115.C"))
+    assert complaints(torture_dg.run(suite, [program], "-Os")) == []
+
+
+@pytest.mark.parametrize("suite", torture_dg.SUITES, ids=lambda suite: suite.folder)
+def test_sample_behaves_the_same_in_every_mode(suite: torture_dg.Suite) -> None:
+    left_out = torture_dg.excluded()
+    programs = [program for program in suite.programs() if program.name not in left_out]
+    chosen = programs[:: len(programs) // OF_EACH_SUITE][:OF_EACH_SUITE]
+    outcomes = torture_dg.run(suite, chosen, suite.levels[-1])
+    assert len(outcomes) == OF_EACH_SUITE
+    assert complaints(outcomes) == []
 
 
 def test_directives_are_honoured() -> None:
@@ -39,3 +62,10 @@ def test_every_program_behaves_the_same_with_markers_everywhere() -> None:
 def test_sample_behaves_the_same_while_it_counts_itself(level: str) -> None:
     outcomes = torture_counting.run(torture.sample(COUNTING_SAMPLE), level)
     assert [str(outcome) for outcome in outcomes if outcome.complaint] == []
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("suite", torture_dg.SUITES, ids=lambda suite: suite.folder)
+def test_every_program_behaves_the_same_in_every_mode(suite: torture_dg.Suite) -> None:
+    for level in suite.levels:
+        assert complaints(torture_dg.run(suite, suite.programs(), level)) == []

@@ -3,9 +3,9 @@
 
 A program must compile, end and print as it does without the plugin, with a marker everywhere and
 every call redirected that can be, and while it counts itself, fast and exactly; and its assembly
-text must be the same where the plugin only records. What the plain compiler fails, by Debian's
-compiler and without the suite's harness, is named in torture_excluded.txt, with how it fails; a
-program that fails plainly and is not named there is a failure, too.
+text must be the same where the plugin only records. What Debian's compiler fails by itself, without
+the suite's harness, is named in torture_excluded.txt, with how it fails; a program that fails
+plainly and is not named there is a failure, too.
 
     python tests/gccplugin/torture_dg.py [SUITE] [--level LEVEL] [--part N/OF]
 """
@@ -43,9 +43,6 @@ FAILS = re.compile(r"\{\s*dg-shouldfail\b")
 OTHERS = re.compile(r"\{\s*dg-additional-sources\s+\"?([^\"}]*)\"?\s*\}")
 # With -g, the list of the compiler's options names the plugin.
 QUIET = ("-w", "-gno-record-gcc-switches")
-# It tells whether the compiler left out a pair of new and delete, which a compiler may (C++14,
-# [expr.new]), and does once the pair is inlined late.
-MORE_OPTIONS = {"g++.dg/eh/new1.C": ("-fno-allocation-dce",)}
 # Where an error occurred is said by the line where there is -g, which profile mode adds.
 SURROUNDINGS = {"GFORTRAN_ERROR_BACKTRACE": "0"}
 
@@ -72,8 +69,7 @@ class Suite:
     def _program(self, path: Path) -> Program:
         others = " ".join(OTHERS.findall(_text(path))).split()
         sources = (path, *(path.with_name(other) for other in others))
-        name = f"{self.folder}/{path.name}"
-        return Program(name, sources, (*options_of(path), *MORE_OPTIONS.get(name, ())))
+        return Program(f"{self.folder}/{path.name}", sources, options_of(path))
 
 
 SUITES = (
