@@ -29,7 +29,7 @@ SUITE = "gcc.c-torture/execute"
 # Of these and what is below them, all is unpacked.
 FOLDERS = (SUITE, "g++.dg/eh", "g++.dg/torture", "g++.dg/init", "gfortran.dg")
 STUBS = ("torture_stub", "torture_stub_new")
-SECONDS = 120
+SECONDS = 600
 WORKERS = 2
 
 # It has an fputs of its own, and fails where the compiler leaves a call of it to the run time: a
@@ -209,9 +209,12 @@ def build_and_run(
     command: list[str | Path] = [compiler, *inputs, *options, "-o", target]
     surroundings = {**os.environ, **(environment or {})}
     with tempfile.TemporaryDirectory() as directory:
-        compiled = subprocess.run(
-            command, cwd=directory, env=surroundings, capture_output=True, timeout=SECONDS
-        )
+        try:
+            compiled = subprocess.run(
+                command, cwd=directory, env=surroundings, capture_output=True, timeout=SECONDS
+            )
+        except subprocess.TimeoutExpired:
+            return Behaviour("compile", "timed out")
         if compiled.returncode:
             return Behaviour("compile", compiled.returncode)
         try:
