@@ -20,6 +20,7 @@ from kadence import artefact, execution, outputs, pipeline, program, statistics
 from kadence.errors import KadenceError, ToolError
 from kadence.execution import ExecutionError, Sample
 from kadence.measure import ADAPTED, PLAIN
+from kadence.neighbours import Neighbours
 from kadence.pipeline import Wish
 from kadence.places import Places
 from kadence.program import Program
@@ -62,6 +63,7 @@ def measure(described: Program, places: Places, rounds: int) -> dict[str, Any]:
     samples: dict[str, list[Sample]] = {mode: [] for mode in MODES}
     checksums: dict[str, str] = {}
     differing: set[str] = set()
+    around = Neighbours()
     for number in range(rounds + 1):
         for mode in _rotated(number):
             sample, found = _run(described, places, mode)
@@ -72,6 +74,7 @@ def measure(described: Program, places: Places, rounds: int) -> dict[str, Any]:
     seconds = {mode: [sample.seconds for sample in samples[mode]] for mode in MODES}
     return {
         "rounds": rounds,
+        "others": around.share(),  # of the processors, while this was measured
         "differing": sorted(differing),
         "medians": {mode: _medians(samples[mode]) for mode in MODES},
         "adapted": asdict(statistics.paired_ratio(seconds[ADAPTED], seconds[PLAIN])),

@@ -117,4 +117,10 @@ def sums(results: Sequence[Result]) -> Iterator[str]:
         f"outputs; slower adapted than plain here: {', '.join(slow) or 'none'}; "
         f"{seconds / 60:.0f} min"
     )
+    busy = [result.own["others"] for result in results if "others" in result.own]
+    if busy:
+        yield (
+            f"other work had {100 * min(busy):.0f} to {100 * max(busy):.0f} % of the processors "
+            "while programs were measured here"
+        )
     yield "packages: " + ", ".join(result.version for result in results if result.version)

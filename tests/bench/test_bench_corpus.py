@@ -55,7 +55,8 @@ def estimate(value: float, low: float, high: float) -> dict[str, Any]:
 def own(adapted: dict[str, Any], again: dict[str, Any]) -> dict[str, Any]:
     medians = {"seconds": 1.0, "minor_faults": 10.0, "max_resident_bytes": 2.0**20}
     modes = {"plain": medians, "again": medians, "adapted": medians}
-    return {"adapted": adapted, "again": again, "medians": modes, "differing": []}
+    found = {"adapted": adapted, "again": again, "medians": modes}
+    return found | {"differing": [], "others": 0.5}
 
 
 def test_every_folder_is_a_program_of_its_name_and_fetches_by_package(root: Path) -> None:
@@ -88,6 +89,7 @@ def test_the_table_counts_what_it_shows() -> None:
     assert "other: other output: standard output (adapted)" in text
     assert "4 programs: 0 reports, 3 adapted programs measured here, 1 refusals, 0 not run;" in text
     assert "1 with other outputs" in text
+    assert "other work had 50 to 50 % of the processors" in text
     assert "slower adapted than plain here: slow;" in text
 
 
