@@ -34,6 +34,9 @@ RANGES = frozenset(["heap", "stack", "thread-stack", "data"])
 OF_MALLOC = frozenset(["anonymous", "heap"])
 # A mapping for one block has at most as much room again, for its header and alignment.
 MOST_ROOM = 2
+# A growth of the heap for a block from this size on is that block's, also where it is smaller: the
+# rest of the block lies in what an earlier one left at the heap's end.
+LARGE_BLOCK = 131_072
 
 MOST_POINTS = 1000  # of the growth: more than a page or a figure can show
 
@@ -174,13 +177,14 @@ def kind_of(mapping: Mapping, memory: Memory) -> str:
     """The mapping's kind, by use.
 
     What malloc takes from the kernel for one block is a block; what it takes for many small ones
-    at once is a heap, however it came by it.
+    at once is a heap, however it came by it. A heap whose end is given back with every large block
+    that is freed grows by a part of the next one, a step of the program at a time.
     """
     site = None if mapping.site is None else memory.sites[mapping.site]
     if site is None or mapping.kind not in OF_MALLOC or not memory_calls.allocates(site.call):
         return mapping.kind
-    alone = mapping.request <= mapping.bytes <= MOST_ROOM * mapping.request
-    return BLOCK if alone else "heap"
+    least = 0 if mapping.request >= LARGE_BLOCK else mapping.request
+    return BLOCK if least <= mapping.bytes <= MOST_ROOM * mapping.request else "heap"
 
 
 def _site(site: Site, group: _Group) -> Body:

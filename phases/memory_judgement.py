@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kadence.phases import memory_calls
-from kadence.phases.memory import FILES
+from kadence.phases.memory import FILES, LARGE_BLOCK
 from kadence.phases.memory_document import SiteUse
 
 POPULATE, KEEP, HUGE, MAP_AHEAD = "populate", "keep", "huge", "map-ahead"
 
 # Below it malloc serves blocks from what it has, and faults are few.
-LEAST_BLOCK = 131_072
+LEAST_BLOCK = LARGE_BLOCK
 # A batch costs about as much as one fault: fewer save less than can be measured.
 FEWEST_FAULTS = 64
 # What is never touched would be made present for nothing: with a twentieth, resident memory

@@ -129,6 +129,15 @@ def test_what_malloc_maps_for_small_blocks_is_a_heap() -> None:
     assert [used["kind"] for used in memory["ranges"]] == ["heap"]
 
 
+def test_heap_that_grows_by_a_part_of_a_large_block_is_that_block() -> None:
+    """Freed, its end goes back to the kernel; what stays there is part of the next one."""
+    (site,) = body_of(dense(kind="heap", request=PAGES * PAGE + 60_000))["memory"]["sites"]
+    assert site["kind"] == "block"
+    small = replace(BLOCK, kind="heap", bytes=40_960, request=100_000)
+    memory = body_of(with_memory(small, touches=(replace(WHOLE, pages=10, upward=10),)))["memory"]
+    assert [used["kind"] for used in memory["ranges"]] == ["heap"]
+
+
 def test_instances_of_a_template_are_all_places() -> None:
     header = "/usr/include/allocator.h"
     functions = (Function("of_int", header, 100, "1"), Function("of_double", header, 100, "2"))
