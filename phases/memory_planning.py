@@ -196,12 +196,17 @@ def _by_line(sites: Iterable[SiteUse]) -> dict[int, list[SiteUse]]:
 
 
 def _keep_bytes(use: MemoryUse, treated: Iterable[Treated]) -> int:
-    """What sites that keep had at once, within the bound."""
+    """What sites that keep had at once, within the bound; larger inputs need more.
+
+    How much it really is, libkadapt judges by what the program has in use.
+    """
     keeping = {
         site for entry in treated if KEEP in entry.verdict.treatments for site in entry.sites
     }
+    if not keeping:
+        return 0
     bound = int(KEPT_SHARE * use.peak_resident_bytes) + KEPT_BYTES
-    return min(sum(site.held for site in keeping), bound)
+    return min(max(sum(site.held for site in keeping), KEPT_BYTES), bound)
 
 
 # ---- ranges --------------------------------------------------------------------------------------
