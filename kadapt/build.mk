@@ -21,7 +21,7 @@ LIBKADAPT_IO_STATIC_OBJECTS := $(BUILD)/kadapt/lib/static/next.o \
 LIBKADAPT_MEMORY_OBJECTS := $(LIBKADAPT_OBJECTS) \
 	$(patsubst kadapt/lib/%.c,$(BUILD)/kadapt/lib/%.o,$(wildcard kadapt/lib/memory/*.c))
 LIBKADAPT_MEMORY_STATIC_OBJECTS := $(LIBKADAPT_OBJECTS) $(BUILD)/kadapt/lib/static/memory/arena.o \
-	$(addprefix $(BUILD)/kadapt/lib/memory/,calls.o machine.o mappings.o new.o pages.o ranges.o)
+	$(addprefix $(BUILD)/kadapt/lib/memory/,calls.o costs.o home.o machine.o mappings.o new.o pages.o ranges.o)
 
 BUILD_TARGETS += $(LIBKADAPT) $(LIBKADAPT_IO) $(LIBKADAPT_IO_STATIC)
 BUILD_TARGETS += $(LIBKADAPT_MEMORY) $(LIBKADAPT_MEMORY_STATIC)
@@ -39,6 +39,15 @@ $(LIBKADAPT_MEMORY_STATIC): $(LIBKADAPT_MEMORY_STATIC_OBJECTS)
 $(LIBKADAPT) $(LIBKADAPT_IO) $(LIBKADAPT_IO_STATIC) $(LIBKADAPT_MEMORY) $(LIBKADAPT_MEMORY_STATIC):
 	@rm -f $@
 	ar rcsD $@ $^
+
+# What memory costs on this machine's own kernel, measured for the arena.
+MEASURE_MEMORY := $(BUILD)/kadapt/measure-memory
+BUILD_TARGETS += $(MEASURE_MEMORY)
+
+$(MEASURE_MEMORY): kadapt/measure/memory.c \
+		$(addprefix $(BUILD)/kadapt/lib/memory/,costs.o machine.o pages.o) $(LIBKADAPT_HEADERS)
+	@mkdir -p $(@D)
+	$(CC12) $(CFLAGS_STRICT) -std=gnu11 -D_GNU_SOURCE -I kadapt/uapi -I kadapt/lib -o $@ $(filter %.c %.o,$^)
 
 # The module of a kernel whose headers are in /usr/src or KADAPT_HEADERS; RELEASE is by default
 # the running one's.

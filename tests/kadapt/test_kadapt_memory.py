@@ -10,6 +10,7 @@ from memory_programs import PROGRAMS, Outcome, Programs
 
 from kadence import boot
 from kadence.boot import debian
+from kadence.resources import built
 
 MIB = 1 << 20
 
@@ -55,8 +56,8 @@ def test_each_treatment_alone_changes_nothing(
 ) -> None:
     pair = programs.build(source, treatments=treatments)
     found = programs.compare(pair)
-    assert found.memory["blocks"]
-    assert ("keep" in treatments) == (found.memory["again_bytes"] > 0)
+    assert ("keep" in treatments) == ("blocks" in found.memory)
+    assert ("keep" in treatments) == (found.memory.get("again_bytes", 0) > 0)
 
 
 @pytest.mark.parametrize("least", [4096, 100_000, 5 << 20])
@@ -188,8 +189,9 @@ def test_counters_count_blocks(programs: Programs) -> None:
 
 
 def test_nothing_is_kept_without_leave(programs: Programs) -> None:
+    """Then malloc has the blocks."""
     pair = programs.build("resident_bound.c", keep_bytes=0)
-    assert programs.run(pair.adapted, "same").memory["again_bytes"] == 0
+    assert programs.run(pair.adapted, "same").memory == {}
     pair = programs.build("resident_bound.c", keep_bytes=25 * MIB)
     assert programs.run(pair.adapted, "same").memory["again_bytes"] == 57 * 20 * MIB
 
@@ -261,7 +263,9 @@ def test_who_lives_in_a_control_group_lives_there_adapted(
     programs: Programs, tmp_path: Path
 ) -> None:
     """Of blocks that the plan has populated one page each is touched, near the group's limit."""
-    pair = programs.build("group_limit.c", treatments=["populate"])
+    pair = programs.build("group_limit.c", treatments=["populate", "keep"])
+    believing = f"{built('kadapt/measure-memory')} --assume=populate >/dev/null"
+    cache = f"KADENCE_CACHE={programs.cache['KADENCE_CACHE']}"
     image = debian.kernel_image(debian.newest_release("6.12"))
     used = {}
     for program in (pair.plain, pair.adapted):
@@ -269,7 +273,8 @@ def test_who_lives_in_a_control_group_lives_there_adapted(
         with output.open("wb") as complaints:
             request = boot.Request(
                 image=image,
-                argv=[str(program), *map(str, (GROUP_MIB, HELD_MIB, BLOCKS_OF_A_MIB))],
+                argv=["env", cache, "sh", "-c", f'{believing} && exec "$@"', "sh", str(program)]
+                + [str(number) for number in (GROUP_MIB, HELD_MIB, BLOCKS_OF_A_MIB)],
                 target="x86_64",
                 stderr=complaints.fileno(),
                 memory_bytes=512 << 20,

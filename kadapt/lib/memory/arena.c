@@ -3,20 +3,18 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
+#include <time.h>
 
 #include "libkadapt.h"
 #include "memory/arena.h"
 #include "memory/blocks.h"
 #include "memory/budget.h"
 #include "memory/count.h"
+#include "memory/home.h"
 #include "memory/machine.h"
 #include "memory/pages.h"
 #include "memory/process.h"
 #include "memory/zones.h"
-
-/* At most so much is in both places while a block moves. */
-#define MOVE_BYTES KADAPT_HUGE_BYTES
 
 _Atomic size_t kadapt_memory_least = SIZE_MAX;
 
@@ -44,14 +42,11 @@ static void give_kept(size_t bytes)
 		bytes -= kadapt_blocks_give_kept(&kadapt_zones[i], bytes);
 }
 
-static uint32_t take_locked(struct kadapt_zone *zone, const struct kadapt_wish *wish, size_t *dirty)
+/* A block that nothing kept fits. */
+static uint32_t take_fresh(struct kadapt_zone *zone, const struct kadapt_wish *wish)
 {
 	uint32_t first;
 
-	first = kadapt_blocks_take_kept(zone, wish, dirty);
-	if (first)
-		return first;
-	give_kept(kadapt_budget_excess());
 	first = kadapt_blocks_take_fresh(zone, wish);
 	if (!first && kadapt_kept) {
 		give_kept(SIZE_MAX);
@@ -69,12 +64,19 @@ static void *take(const struct kadapt_wish *wish, size_t *dirty)
 
 	*dirty = 0;
 	kadapt_budget_use(bytes);
-	first = take_locked(zone, wish, dirty);
+	first = kadapt_blocks_take_kept(zone, wish, dirty);
+	if (!first) {
+		int is_mallocs = kadapt_home_is_mallocs(bytes, wish->treatments);
+
+		give_kept(kadapt_budget_excess());
+		first = is_mallocs ? 0 : take_fresh(zone, wish);
+		totals.refused += !first && !is_mallocs;
+	}
 	if (!first) {
 		kadapt_budget_unuse(bytes);
-		totals.refused++;
 		return NULL;
 	}
+	kadapt_budget.fresh += bytes - *dirty;
 	totals.blocks++;
 	totals.bytes += bytes;
 	totals.again_bytes += *dirty;
@@ -91,24 +93,28 @@ static uint32_t pages_for(size_t size)
 
 void *kadapt_arena_take(size_t size, size_t alignment, unsigned int treatments, size_t *dirty)
 {
-	struct kadapt_wish wish = {.alignment = alignment, .treatments = treatments};
+	struct kadapt_wish wish = {.alignment = alignment};
 	int saved_errno = errno;
 	void *block = NULL;
 
 	pthread_mutex_lock(&lock);
-	if (is_there()) {
+	if (is_there() && kadapt_home_serves(treatments, &wish.treatments)) {
 		wish.pages = pages_for(size);
 		if (wish.pages && alignment <= kadapt_arena_bytes / KADAPT_ZONES)
 			block = take(&wish, dirty);
 	}
 	pthread_mutex_unlock(&lock);
+	kadapt_home_teach();
 	errno = saved_errno;
 	return block;
 }
 
 static void give(struct kadapt_zone *zone, uint32_t first)
 {
-	kadapt_budget_unuse((size_t)zone->table[first].used << KADAPT_PAGE_SHIFT);
+	size_t bytes = (size_t)zone->table[first].used << KADAPT_PAGE_SHIFT;
+
+	kadapt_budget_unuse(bytes);
+	kadapt_home_freed(bytes);
 	if (kadapt_blocks_keep(zone, first))
 		give_kept(kadapt_budget_excess());
 	else
@@ -126,6 +132,7 @@ int kadapt_arena_give(void *block)
 	if (zone)
 		give(zone, first);
 	pthread_mutex_unlock(&lock);
+	kadapt_home_teach();
 	errno = saved_errno;
 	return !!zone;
 }
@@ -193,15 +200,10 @@ static void *place_for(void *block, size_t size)
 	return place;
 }
 
-/* What has been copied is given back as it goes, so that nothing is resident twice. */
-static void copy_away(char *to, char *from, size_t bytes)
+static void move_contents(char *to, char *from, size_t bytes)
 {
-	for (size_t done = 0; done < bytes; done += MOVE_BYTES) {
-		size_t piece = bytes - done < MOVE_BYTES ? bytes - done : MOVE_BYTES;
-
-		memcpy(to + done, from + done, piece);
-		kadapt_pages_drop(from + done, piece);
-	}
+	if (!kadapt_home_is() || !kadapt_pages_move(to, from, bytes))
+		kadapt_pages_copy(to, from, bytes);
 }
 
 void *kadapt_arena_move(void *block, size_t size)
@@ -216,7 +218,7 @@ void *kadapt_arena_move(void *block, size_t size)
 	place = place_for(block, size);
 	pthread_mutex_unlock(&lock);
 	if (place) {
-		copy_away(place, block, bytes);
+		move_contents(place, block, bytes);
 		pthread_mutex_lock(&lock);
 		zone = kadapt_zone_of(block, &first);
 		if (zone)
@@ -269,12 +271,27 @@ void kadapt_arena_close(void)
 	errno = saved_errno;
 }
 
+/*
+ * A phase may begin a million times a second. In a tick of the kernel's clock, 1 to
+ * 10 ms, no process grows by much more than what it may before somebody has to look.
+ */
+static int is_new_tick(void)
+{
+	static _Atomic long long last;
+	struct timespec now;
+	long long tick;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	tick = now.tv_sec * 1000000000LL + now.tv_nsec;
+	return atomic_exchange_explicit(&last, tick, memory_order_relaxed) != tick;
+}
+
 /* From a phase's begin, which may be in a signal handler: where the lock is held, another time. */
 void kadapt_memory_look(void)
 {
 	int saved_errno = errno;
 
-	if (!kadapt_kept || pthread_mutex_trylock(&lock))
+	if (!kadapt_kept || !is_new_tick() || pthread_mutex_trylock(&lock))
 		return;
 	give_kept(kadapt_budget_excess());
 	pthread_mutex_unlock(&lock);

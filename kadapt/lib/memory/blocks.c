@@ -2,6 +2,7 @@
 #include "libkadapt.h"
 #include "memory/blocks.h"
 #include "memory/budget.h"
+#include "memory/home.h"
 #include "memory/pages.h"
 #include "memory/ranges.h"
 
@@ -96,6 +97,12 @@ uint32_t kadapt_blocks_take_kept(struct kadapt_zone *zone, const struct kadapt_w
 	return first;
 }
 
+static void count_ahead(struct kadapt_span *span, size_t bytes)
+{
+	span->ahead += (uint32_t)(bytes >> KADAPT_PAGE_SHIFT);
+	kadapt_budget.ahead += bytes;
+}
+
 /*
  * What no huge page is for faults page by page, where the kernel does not know
  * ranges. It is made present at once, as far as the budget allows.
@@ -110,8 +117,24 @@ static void populate_rest(struct kadapt_zone *zone, uint32_t first, size_t in_hu
 		return;
 	if (!kadapt_pages_populate(start, bytes))
 		return;
-	span->ahead = (uint32_t)(bytes >> KADAPT_PAGE_SHIFT);
-	kadapt_budget.ahead += bytes;
+	count_ahead(span, bytes);
+}
+
+/*
+ * How much of the block will be in huge pages. A touch makes all of one present, so
+ * that on a kernel that nobody made for the program they count as made ahead.
+ */
+static size_t ask_huge(struct kadapt_zone *zone, uint32_t first)
+{
+	struct kadapt_span *span = &zone->table[first];
+	size_t whole = bytes_of(span->used) & ~(KADAPT_HUGE_BYTES - 1);
+
+	if (!kadapt_pages_has_huge() || (kadapt_home_is() && !kadapt_budget_allows_ahead(whole)))
+		return 0;
+	if (kadapt_home_is())
+		count_ahead(span, whole);
+	kadapt_pages_ask_huge(kadapt_span_address(zone, first), bytes_of(span->used));
+	return whole;
 }
 
 static void treat(struct kadapt_zone *zone, uint32_t first)
@@ -119,11 +142,8 @@ static void treat(struct kadapt_zone *zone, uint32_t first)
 	const struct kadapt_span *span = &zone->table[first];
 	size_t in_huge_pages = 0;
 
-	if (span->treatments & KADAPT_TREAT_HUGE) {
-		kadapt_pages_ask_huge(kadapt_span_address(zone, first), bytes_of(span->used));
-		if (kadapt_pages_has_huge())
-			in_huge_pages = bytes_of(span->used) & ~(KADAPT_HUGE_BYTES - 1);
-	}
+	if (span->treatments & KADAPT_TREAT_HUGE)
+		in_huge_pages = ask_huge(zone, first);
 	if (span->treatments & KADAPT_TREAT_POPULATE && !kadapt_range_is_known())
 		populate_rest(zone, first, in_huge_pages);
 }
@@ -258,7 +278,7 @@ int kadapt_blocks_grow(struct kadapt_zone *zone, uint32_t first, uint32_t pages)
 	if (!kadapt_pages_open(kadapt_span_address(zone, first + before), bytes_of(pages - before)))
 		return 0;
 	span->used = pages;
-	if (span->treatments & KADAPT_TREAT_HUGE)
+	if (span->treatments & KADAPT_TREAT_HUGE && !kadapt_home_is())
 		kadapt_pages_ask_huge(kadapt_span_address(zone, first), bytes_of(pages));
 	kadapt_budget_use(bytes_of(pages - before));
 	return 1;

@@ -91,6 +91,17 @@ int kadapt_budget_allows(size_t bytes)
 	return kadapt_kept + bytes <= permitted();
 }
 
+int kadapt_budget_could_keep(size_t bytes)
+{
+	return bytes <= most_kept;
+}
+
+int kadapt_budget_allows_fresh(size_t bytes)
+{
+	return kadapt_budget.fresh + bytes <=
+	       kadapt_budget.peak + kadapt_budget.peak / 20 + KADAPT_BUDGET_SLACK;
+}
+
 int kadapt_budget_allows_ahead(size_t bytes)
 {
 	return kadapt_budget.ahead + bytes <= AHEAD_BYTES + kadapt_budget.in_use / AHEAD_PART &&

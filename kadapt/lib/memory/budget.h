@@ -26,6 +26,7 @@ struct kadapt_budget {
 	size_t in_use; /* bytes of the program's blocks */
 	size_t peak;   /* the most of that */
 	size_t ahead;  /* bytes of them that were made present before they were touched */
+	size_t fresh;  /* bytes of all blocks so far that nothing kept was for */
 };
 extern struct kadapt_budget kadapt_budget KADAPT_HIDDEN;
 
@@ -44,6 +45,15 @@ KADAPT_HIDDEN size_t kadapt_budget_excess(void);
 
 /* Whether so much more may be kept. */
 KADAPT_HIDDEN int kadapt_budget_allows(size_t bytes);
+
+/* Whether so much could be kept, if nothing else were. */
+KADAPT_HIDDEN int kadapt_budget_could_keep(size_t bytes);
+
+/*
+ * Whether so much more may be taken afresh, in a block that is in use already by
+ * now, where what is freed is to be kept.
+ */
+KADAPT_HIDDEN int kadapt_budget_allows_fresh(size_t bytes);
 
 /* Whether so much may be made present that nobody has touched yet. */
 KADAPT_HIDDEN int kadapt_budget_allows_ahead(size_t bytes);

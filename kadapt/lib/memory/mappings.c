@@ -6,6 +6,7 @@
 
 #include "kadapt.h"
 #include "libkadapt.h"
+#include "memory/home.h"
 #include "memory/machine.h"
 #include "memory/pages.h"
 #include "memory/ranges.h"
@@ -20,9 +21,12 @@
 
 _Atomic int kadapt_has_dense_mappings;
 
+/* At home the file is read, and its pages are mapped as it is touched, sixteen at a time. */
 static void map_ahead(void *start, size_t size)
 {
-	size_t most = kadapt_machine_bytes_available() / AVAILABLE_PART & ~(KADAPT_PAGE_BYTES - 1);
+	size_t most = kadapt_home_is() ? 0
+				       : kadapt_machine_bytes_available() / AVAILABLE_PART &
+					     ~(KADAPT_PAGE_BYTES - 1);
 	size_t now = size < most ? size : most;
 
 	if (now && madvise(start, now, MADV_POPULATE_READ))
@@ -39,7 +43,7 @@ static void treat_anonymous(void *start, size_t size, unsigned int treatments)
 	if (treatments & KADAPT_TREAT_POPULATE &&
 	    kadapt_range_bind((uintptr_t)start, whole, KADAPT_MEMORY_DENSE))
 		kadapt_has_dense_mappings = kadapt_unmap_anchor;
-	if (treatments & KADAPT_TREAT_HUGE)
+	if (treatments & KADAPT_TREAT_HUGE && !kadapt_home_is())
 		kadapt_pages_ask_huge(start, whole);
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -12,6 +14,13 @@
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
+
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
+
+/* At most so much is in both places while contents move. */
+#define COPY_BYTES KADAPT_HUGE_BYTES
 
 #define HUGE_PAGES "/sys/kernel/mm/transparent_hugepage/"
 
@@ -38,6 +47,8 @@ static int is_any_smaller_chosen(void)
 
 static void look(void)
 {
+	if (syscall(SYS_prctl, PR_GET_THP_DISABLE, 0, 0, 0, 0) > 0)
+		return;
 	is_given = kadapt_machine_file_has(HUGE_PAGES "enabled", "[always]");
 	is_asked = kadapt_machine_file_has(HUGE_PAGES "enabled", "[madvise]");
 	has_smaller = is_asked && is_any_smaller_chosen();
@@ -103,6 +114,28 @@ int kadapt_pages_close(void *start, size_t bytes)
 void kadapt_pages_drop(void *start, size_t bytes)
 {
 	advise(start, bytes, MADV_DONTNEED);
+}
+
+/* `from` stays mapped, so that nobody else's mapping comes to lie there. */
+int kadapt_pages_move(void *to, void *from, size_t bytes)
+{
+	const int flags = MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP;
+
+	if ((void *)syscall(SYS_mremap, from, bytes, bytes, flags, to) == MAP_FAILED)
+		return 0;
+	/* Whatever the program had made of their protection. */
+	kadapt_pages_open(to, bytes);
+	return 1;
+}
+
+void kadapt_pages_copy(char *to, char *from, size_t bytes)
+{
+	for (size_t done = 0; done < bytes; done += COPY_BYTES) {
+		size_t piece = bytes - done < COPY_BYTES ? bytes - done : COPY_BYTES;
+
+		memcpy(to + done, from + done, piece);
+		kadapt_pages_drop(from + done, piece);
+	}
 }
 
 int kadapt_pages_idle(void *start, size_t bytes)

@@ -27,6 +27,15 @@ KADAPT_HIDDEN int kadapt_pages_close(void *start, size_t bytes);
  */
 KADAPT_HIDDEN int kadapt_pages_idle(void *start, size_t bytes);
 
+/*
+ * The pages themselves, without a fault and a copy; what was at `to` is gone, and
+ * `from` is as new. 1, or 0 and nothing has changed.
+ */
+KADAPT_HIDDEN int kadapt_pages_move(void *to, void *from, size_t bytes);
+
+/* The contents, piece by piece; nothing is resident twice. */
+KADAPT_HIDDEN void kadapt_pages_copy(char *to, char *from, size_t bytes);
+
 /* Empties pages that stay accessible. */
 KADAPT_HIDDEN void kadapt_pages_drop(void *start, size_t bytes);
 
