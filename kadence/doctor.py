@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from kadence import machine, resources
+from kadence import machine, memory_costs, resources
 from kadence.boot import memory
 from kadence.errors import KadenceError
 from kadence.finding import Finding
@@ -29,6 +29,7 @@ def examine(build: bool = False) -> Iterator[Finding]:
     yield _examine_space(resources.cache_directory(), BUILD_BYTES, "kernels are built there")
     yield _examine_guest_memory()
     yield machine.processors()
+    yield memory_costs.examine()
     yield from machine.guests(build)
 
 
