@@ -11,3 +11,9 @@ $(TOUCH): bench/memory/touch.c kadapt/uapi/kadapt.h
 .PHONY: bench-memory
 bench-memory: build-bench $(STAMPS)/minimap2-packages ## page faults, peak memory and time where memory is planned, beside unadapted
 	$(PYTHON) bench/memory.py $(if $(ONLY),--only '$(ONLY)')
+
+# Programs that are not part of this tree, plain and adapted on the machine's own kernel:
+# PAIRS="'./fft -m22' './fft-adapted -m22' …", run in FOLDER.
+.PHONY: bench-memory-home
+bench-memory-home: build ## page faults, peak memory and processor time of PAIRS of commands, run in FOLDER
+	$(PYTHON) bench/memory_home.py --folder '$(FOLDER)' $(PAIRS)
