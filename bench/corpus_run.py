@@ -7,6 +7,7 @@ other program.
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -122,14 +123,24 @@ def refusal(log: Path, status: int | None, seconds: float) -> str:
     """The sentence that Kadence ended with; none where it ended in a report, whatever that says."""
     if status in (0, PARTLY):
         return ""
-    lines = log.read_bytes()[-TAIL_BYTES:].decode("utf-8", "replace").splitlines()
-    last = next((line for line in reversed(lines) if line.strip()), "nothing was said")
-    said = last.removeprefix("kadence: ").replace(f"{resources.home()}/", "")
+    said = _last_line(log).removeprefix("kadence: ")
+    if (elsewhere := re.search(r"what it said is in (\S+)$", said)) is not None:
+        said += f" and ends with: {_last_line(Path(elsewhere[1]))}"
+    said = said.replace(f"{resources.home()}/", "")
     if status is None:
         return f"not done within {seconds:.0f} s; its last line: {said}"
     if status == 1 and said.endswith("report.html"):
         return ""  # outputs differ, and the report tells where
     return said if status == 1 else f"{said} (status {status})"
+
+
+def _last_line(log: Path) -> str:
+    try:
+        text = log.read_bytes()[-TAIL_BYTES:].decode("utf-8", "replace")
+    except OSError:
+        text = ""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "nothing was said"
 
 
 def last_stage(output: Path) -> str:

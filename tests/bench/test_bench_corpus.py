@@ -98,6 +98,7 @@ def test_a_build_that_fails_is_a_refusal_with_the_place_of_what_it_said(toy: Mak
     result = corpus_run.run("toy", output, Limits(seconds=600, rounds=7, kernels=False))
     assert result.stage == "prepare"
     assert "ended with status 3" in result.refusal
+    assert result.refusal.endswith("ends with: no such header")
     assert "no such header" in (output / "toy/logs/build-plain.log").read_text()
     assert not result.own
 
