@@ -19,6 +19,7 @@ from kadence.phases import (
     markers,
     matrix,
     memory,
+    outside,
     ranks,
     vectors,
 )
@@ -110,6 +111,7 @@ def describe(profile: Profile, segmentation: Segmentation) -> Body:
             profile, segmentation, segmentation.transition & ~segmentation.waiting
         ),
         **_waiting(profile, segmentation),
+        "outside": outside.described(profile, segmentation),
         "phases": [
             _phase(profile, segmentation, number, distances, in_blocks[number])
             | _callers(writers[number], readers[number])

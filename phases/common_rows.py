@@ -19,7 +19,12 @@ class CommonRows:
         self.shape = (self._own.shape[0], width)
 
     def __getitem__(self, rows: Any) -> sparse.csr_matrix:
-        return sparse.csr_matrix(relocated(self._own[rows], self._column, self.shape[1]))
+        return self.placed(self._own[rows])
+
+    def placed(self, rows: Any) -> sparse.csr_matrix:
+        """Rows over the profile's own blocks, over the common table."""
+        own = sparse.csr_matrix(rows)
+        return sparse.csr_matrix(relocated(own, self._column, self.shape[1]))
 
 
 def common_rows(profiles: Sequence[Profile]) -> list[CommonRows]:

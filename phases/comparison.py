@@ -24,6 +24,7 @@ from kadence.phases import (
     kinds,
     markers,
     matrix,
+    slices,
     stability,
     vectors,
 )
@@ -118,7 +119,7 @@ def describe(runs: Sequence[Run], aligned: Aligned) -> Body:
         )
         for run, families in zip(runs, aligned.families, strict=True)
     ]
-    comparisons = stability.compare(inputs, aligned.distances)
+    comparisons = stability.compare(inputs, aligned.distances, _held(runs, aligned.rows, inputs))
     views = _views(runs, aligned)
     return {
         "verdict": stability.verdict(comparisons),
@@ -136,6 +137,27 @@ def describe(runs: Sequence[Run], aligned: Aligned) -> Body:
             for comparison in comparisons
         ],
         "markers": _markers(runs, views),
+    }
+
+
+def _held(
+    runs: Sequence[Run], rows: Sequence[CommonRows], inputs: Sequence[Input]
+) -> dict[tuple[int, int], stability.Mask]:
+    """Which phases of each input every other holds within its own."""
+    representatives, shares = [], []
+    for run, own in zip(runs, rows, strict=True):
+        found = run.segmentation
+        chosen = list(found.representatives)
+        in_blocks = analysis.instructions_by_block(
+            run.profile, found.assignment, found.transition, len(chosen)
+        )
+        representatives.append(own[chosen])
+        shares.append(own.placed(in_blocks / run.profile.instructions.sum()))
+    return {
+        (of, against): slices.held(
+            representatives[of], inputs[of].kinds, shares[against], inputs[against].kinds
+        )
+        for of, against in permutations(range(len(runs)), 2)
     }
 
 

@@ -17,7 +17,7 @@ from kadence.phases.vectors import Distances, Normalised, Rows
 
 MOST_ROUNDS = 10
 MEDOID_OF = 1000  # members, evenly spaced, that are compared with one another
-STRANGER = 1.0  # as far as this from every representative, a row has at most half in common
+STRANGER = tree.STRANGER  # as far as this from every representative, a row is in no phase
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Settled:
 
 
 def settled(normalised: Normalised, core: Rows, representatives: Rows, labels: Labels) -> Settled:
-    """Begin with these representatives; `labels` are the groups of `core`, -1 where there is none.
+    """Begin with these representatives; `labels` are those of `core` whose medoids they are.
 
-    Only core rows can be representatives.
+    Rows that none is the medoid of have the label -1. Only core rows can be representatives.
     """
     everything = np.arange(normalised.shape[0])
     before = labels

@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from kadence.errors import ArtefactError
-from kadence.phases import clustering, refinement, tree, vectors
+from kadence.phases import clustering, refinement, swapping, tree, vectors
 from kadence.phases.clustering import Groups
+from kadence.phases.refinement import Settled
 from kadence.phases.tree import Labels
 from kadence.phases.vectors import Normalised, Rows
 from kadence.profiler import waiting
@@ -27,6 +28,14 @@ SMALLEST_WEIGHT = 0.01
 # What comes again must hold this share: no adaptation of less can be worth more than that, and
 # whether an interval or two are its own depends on where intervals happen to begin.
 SMALLEST_RECURRING_WEIGHT = 0.0005
+
+# Where more of the intervals than this are mixtures, they are what the program looks like at this
+# interval, and found phases like any other.
+MOST_MIXTURES = 0.1
+# A mixture is a transition if more than a quarter of its instructions are not those of a phase; but
+# where more intervals than this would be in no phase, only if half of them are not.
+LIKE_MIXTURE = 0.5
+MOST_OUTSIDE = 0.05
 
 UNKNOWN = -1  # no phase: the row is taken for what the row before it is
 
@@ -54,6 +63,7 @@ class Segmentation:
     normalised: Normalised
     assignment: Labels
     transition: Mask
+    unlike: Mask  # those of the transitions that resemble no phase
     representatives: tuple[int, ...]
     boundaries: tuple[Boundary, ...]
     waiting: Mask  # those of the transitions in which a thread spun
@@ -65,27 +75,44 @@ def segment(profile: Profile, count: int | None = None) -> Segmentation:
     normalised = Normalised.of(profile)
     mixed, transition = _mixed_rows(profile, normalised)
     waited = waiting.rows(profile)
-    core = _core_rows(profile, normalised, mixed | waited)
+    looked_at = (profile.instructions > 0) & ~waited
+    if looked_at.any() and transition[looked_at].mean() > MOST_MIXTURES:
+        mixed, transition = np.zeros((2, len(mixed)), dtype=np.bool_)
+    core = _core_rows(profile, mixed | waited)
     core = core[~waited[core]]
     transition[core] = False  # where nothing else is left, mixtures are what there is
-    groups = clustering.groups_of(normalised, core, count)
-    if count is None:
-        groups = _lasting_groups(profile, core, groups, _lengths(profile)[~waited].sum())
-    found = refinement.settled(normalised, core, core[groups.medoids], groups.labels)
-    known = np.where(found.distance < refinement.STRANGER, found.nearest, UNKNOWN)
-    known[waited] = UNKNOWN
-    transition |= known == UNKNOWN
+    found = _founded(profile, normalised, core, waited, count)
+    unlike = (found.distance >= refinement.STRANGER) & ~waited
+    outside = unlike | (transition & (found.distance >= LIKE_MIXTURE))
+    if looked_at.any() and outside[looked_at].mean() > MOST_OUTSIDE:
+        outside = unlike
+    known = np.where(unlike | waited, UNKNOWN, found.nearest)
     assignment, representatives = _number_by_appearance(
         continued(known, profile.thread), found.representatives
     )
     return Segmentation(
         normalised,
         assignment,
-        transition,
+        outside | waited,
+        unlike,
         tuple(int(row) for row in representatives),
         boundaries(profile.thread, assignment),
         waited,
     )
+
+
+def _founded(
+    profile: Profile, normalised: Normalised, core: Rows, waited: Mask, count: int | None
+) -> Settled:
+    """The phases of the core, and how near every row is to the nearest."""
+    groups = clustering.groups_of(normalised, core, count)
+    if count is not None:
+        return refinement.settled(normalised, core, core[groups.medoids], groups.labels)
+    groups = _lasting_groups(profile, core, groups, _lengths(profile)[~waited].sum())
+    found = core[groups.medoids]
+    placed = swapping.placed(normalised, core, found, tree.MOST_PARTS)
+    labels = groups.labels if np.array_equal(placed, found) else np.full(len(core), -1)
+    return refinement.settled(normalised, core, placed, labels)
 
 
 def same_thread_as_before(thread: npt.NDArray[np.int32]) -> Mask:
@@ -107,7 +134,7 @@ def _require_instructions(profile: Profile) -> None:
         raise ArtefactError("the profile is damaged: its tables differ in length; make it anew")
 
 
-def _core_rows(profile: Profile, normalised: Normalised, mixed: Mask) -> Rows:
+def _core_rows(profile: Profile, mixed: Mask) -> Rows:
     filled = profile.instructions > 0
     lengths = _lengths(profile)
     whole = lengths >= SMALLEST_INTERVAL * np.median(lengths[filled])
@@ -164,6 +191,8 @@ def _lasting_groups(profile: Profile, core: Rows, groups: Groups, whole: float) 
     keep = (rows >= 2) & ((share >= SMALLEST_WEIGHT) | recurs)
     if not keep.any():
         keep[weight.argmax()] = True
+    lightest_first = np.argsort(np.where(keep, weight, 0.0), kind="stable")
+    keep[lightest_first[: -tree.MOST_PARTS]] = False
     renumbered = np.where(keep, np.cumsum(keep) - 1, -1)
     return Groups(renumbered[groups.labels], groups.medoids[keep])
 

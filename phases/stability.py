@@ -5,11 +5,12 @@ A plan says what the kernel should do in each phase and where each is announced.
 another input if that input's phases are those the plan knows; how long each lasts is no part of
 it. So the figure is the share of the instructions in *unknown* phases: those that resemble no
 phase of the other input, or only phases of another kind, for the adaptation follows from the
-kind; compute and unseen phases may have the same. How far the weights of phases moved is told
-beside it, and decides nothing.
+kind; compute and unseen phases may have the same. A phase whose code the other input runs as well,
+as a part of other phases (slices.py), is known, only in other weights. How much that is, and how
+far the weights of phases moved, is told beside it, and decides nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -25,6 +26,7 @@ STABLE, DEPENDENT = "input-stable", "input-dependent"
 UNKNOWN_AT_MOST = 0.05
 
 Weights = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class Comparison:
     unknown: float  # share of its instructions in phases the other does not know
     shift: float  # share of the instructions that would have to move for equal weights
     unknown_phases: tuple[int, ...] = ()  # of `of`, that `against` does not know
+    scaled: float = 0.0  # share of its instructions in phases the other has within other phases
 
 
 def verdict(comparisons: Sequence[Comparison]) -> str:
@@ -54,29 +57,39 @@ def verdict(comparisons: Sequence[Comparison]) -> str:
 
 
 def compare(
-    inputs: Sequence[Input], distances: dict[tuple[int, int], Distances]
+    inputs: Sequence[Input],
+    distances: Mapping[tuple[int, int], Distances],
+    held: Mapping[tuple[int, int], Mask],
 ) -> list[Comparison]:
-    """Every input against every other; `distances[of, against]` are those of their phases."""
+    """Every input against every other.
+
+    `distances[of, against]` are those of their phases, `held[of, against]` tells which phases of
+    the one the other holds within its own.
+    """
     return [
-        _compared(of, against, inputs, distances[of, against])
+        _compared(of, against, inputs, distances[of, against], held[of, against])
         for of, against in permutations(range(len(inputs)), 2)
     ]
 
 
-def _compared(of: int, against: int, inputs: Sequence[Input], distances: Distances) -> Comparison:
+def _compared(
+    of: int, against: int, inputs: Sequence[Input], distances: Distances, held: Mask
+) -> Comparison:
     own, other = inputs[of], inputs[against]
-    known = _known(own, other, distances)
+    resembled = _resembled(own, other, distances)
+    known = resembled | held
     return Comparison(
         of,
         against,
         unknown=round(float(own.weights[~known].sum()), vectors.DECIMALS),
         shift=_shift(own, other),
         unknown_phases=tuple(np.flatnonzero(~known).tolist()),
+        scaled=round(float(own.weights[held & ~resembled].sum()), vectors.DECIMALS),
     )
 
 
-def _known(own: Input, other: Input, distances: Distances) -> npt.NDArray[np.bool_]:
-    """Which phases of an input the other knows."""
+def _resembled(own: Input, other: Input, distances: Distances) -> Mask:
+    """Which phases of an input resemble one of the other's."""
     alike = [[kinds.adapted_alike(kind, seen) for seen in other.kinds] for kind in own.kinds]
     return np.asarray(((distances < PARTNER_DISTANCE) & np.array(alike)).any(axis=1))
 

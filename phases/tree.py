@@ -3,8 +3,9 @@
 
 Points are joined into a tree by average linkage of their distances. From the root down, every
 branch is cut into the number of parts with the best mean silhouette, as long as that silhouette
-says "a strong structure" and the parts are far enough apart to matter; docs/phases.md has the
-reasons.
+says "a strong structure" and the parts are far enough apart to matter. Where there is no such
+structure, a branch is cut in two as long as its medoid does not stand for all of it; docs/phases.md
+has the reasons.
 """
 
 from typing import NoReturn
@@ -19,6 +20,8 @@ from kadence.phases.vectors import Distances
 MOST_PARTS = 30  # SimPoint's customary maxK
 STRONG_STRUCTURE = 0.7  # Kaufman and Rousseeuw's mark for a silhouette
 SMALLEST_DIFFERENCE = 0.2  # a tenth of the instructions run elsewhere
+STRANGER = 1.0  # two points as far apart as this have at most half in common
+MOST_STRANGERS = 0.01  # of all points, in a branch that is not cut: as little as is no phase
 
 Labels = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.int64]
@@ -106,12 +109,18 @@ def _separated(tree: _Tree, root: int, distances: Distances, weights: Weights) -
     """The branches that are groups: cut again and again where the structure is strong.
 
     Again, because one cut for the whole tree hides two groups that are near to each other
-    in comparison with a third.
+    in comparison with a third. And where no structure is strong, a branch is cut while its medoid
+    has little in common with some of it: such points would be in no phase.
     """
+    strangers_allowed = MOST_STRANGERS * weights.sum()
     groups, undecided = [], [root]
     while undecided:
         branch = undecided.pop()
-        parts = _best_cut(tree, branch, distances, weights)
+        leaves = tree.leaves(branch)
+        within, leaf_weights = distances[np.ix_(leaves, leaves)], weights[leaves]
+        parts = _best_cut(tree, branch, within, leaf_weights)
+        if len(parts) == 1 and _strangers(within, leaf_weights) > strangers_allowed:
+            parts = list(tree.branches(branch))
         if len(parts) > 1:
             undecided.extend(parts)
         else:
@@ -119,22 +128,37 @@ def _separated(tree: _Tree, root: int, distances: Distances, weights: Weights) -
     return groups
 
 
-def _best_cut(tree: _Tree, branch: int, distances: Distances, weights: Weights) -> list[int]:
-    """The parts of a branch with the best strong silhouette; the branch alone if there is none."""
+def _strangers(distances: Distances, weights: Weights) -> int:
+    """The weight of the points that have at most half in common with the medoid of all."""
+    middle = medoid(distances, weights, np.arange(len(weights)))
+    return int(weights[distances[middle] >= STRANGER].sum())
+
+
+def _best_cut(tree: _Tree, branch: int, within: Distances, weights: Weights) -> list[int]:
+    """The parts of a branch with the best strong silhouette; the branch alone if there is none.
+
+    `within` are the distances of the branch's leaves, in their order.
+    """
     leaves = tree.leaves(branch)
-    within, leaf_weights = distances[np.ix_(leaves, leaves)], weights[leaves]
+    labels = np.zeros(len(leaves), dtype=np.int64)
+    # Of each leaf to each part, summed; a cut changes two columns.
+    sums = np.zeros((len(leaves), MOST_PARTS))
+    sums[:, 0] = within @ weights
     best, best_score, parts = [branch], STRONG_STRUCTURE, [branch]
     while len(parts) < MOST_PARTS:
         highest = _highest(tree, parts)
         if tree.height(highest) < SMALLEST_DIFFERENCE:
             break
-        parts = _cut(tree, parts, highest)
-        labels = np.zeros(len(leaves), dtype=np.int64)
-        for number, part in enumerate(parts):
-            labels[np.searchsorted(leaves, tree.leaves(part))] = number
-        score = silhouette(within, leaf_weights, labels)
+        cut, new = parts.index(highest), len(parts)
+        parts[cut], goes = tree.branches(highest)
+        parts.append(goes)
+        members = np.searchsorted(leaves, tree.leaves(goes))
+        labels[members] = new
+        sums[:, new] = within[:, members] @ weights[members]
+        sums[:, cut] = np.round(sums[:, cut] - sums[:, new], vectors.DECIMALS - 2)
+        score = _silhouette(sums[:, : new + 1], weights, labels)
         if score > best_score:
-            best, best_score = parts, score
+            best, best_score = list(parts), score
     return best
 
 
@@ -146,8 +170,12 @@ def silhouette(distances: Distances, weights: Weights, labels: Labels) -> float:
     clusters = int(labels.max()) + 1
     membership = np.zeros((len(labels), clusters))
     membership[np.arange(len(labels)), labels] = weights
-    sizes = membership.sum(axis=0)
-    sums = distances @ membership
+    return _silhouette(distances @ membership, weights, labels)
+
+
+def _silhouette(sums: Distances, weights: Weights, labels: Labels) -> float:
+    """The same, of the summed distances of each point to each cluster."""
+    sizes = np.bincount(labels, weights=weights)
     points = np.arange(len(labels))
     own_size = sizes[labels]
     within = sums[points, labels] / np.maximum(own_size - 1, 1)

@@ -33,7 +33,10 @@ def execute(options: argparse.Namespace) -> int:
     )
     for pair in body["pairs"]:
         of, against = (body["inputs"][pair[side]]["profile"] for side in ("of", "against"))
-        print(f"  {of} against {against}: {pair['unknown']:.1%} unknown, {pair['shift']:.1%} moved")
+        print(
+            f"  {of} against {against}: {pair['unknown']:.1%} unknown, {pair['scaled']:.1%} only "
+            f"within other phases, {pair['shift']:.1%} moved"
+        )
     for number, found in enumerate(body["inputs"]):
         for phase in found["phases"]:
             hottest = phase["hottest"]["function"] or "unknown code"

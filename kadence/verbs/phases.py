@@ -37,7 +37,10 @@ def execute(options: argparse.Namespace) -> int:
     body = analysis.run(
         options.profiles, options.output, options.matrix, options.annotated, options.phases
     )
-    print(f"{len(body['phases'])} phases in {body['intervals']} intervals{_transitions(body)}")
+    count = len(body["phases"])
+    print(
+        f"{count} phase{'' if count == 1 else 's'} in {body['intervals']} intervals{_outside(body)}"
+    )
     if "waiting" in body:
         print(
             f"in {len(body['waiting'])} intervals ({body['waiting_weight']:.2%} of all "
@@ -52,6 +55,9 @@ def execute(options: argparse.Namespace) -> int:
     return 0
 
 
-def _transitions(body: dict[str, Any]) -> str:
+def _outside(body: dict[str, Any]) -> str:
+    why = body["outside"]["why"]
+    if why:
+        return f"; {why}"
     count = len(body["transitions"])
     return f", and {count} transitions ({body['transition_weight']:.2%})" if count else ""

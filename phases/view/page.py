@@ -61,6 +61,7 @@ def render(
         remarks=list(remarks),
         memory=memory.section(subject),
         transitions=len(subject.transitions),
+        outside=subject.raw.get("outside", {}).get("why"),
         transition_weight=f"{subject.raw['transition_weight']:.2%}",
         waiting=len(subject.waiting),
         waiting_weight=f"{subject.raw.get('waiting_weight', 0.0):.2%}",

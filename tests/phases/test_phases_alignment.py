@@ -51,7 +51,10 @@ def test_two_phases_cannot_both_be_the_partner_of_one():
 
 
 def compared(
-    weights: list[list[float]], kinds: list[list[str]], rows: list[sparse.csr_matrix]
+    weights: list[list[float]],
+    kinds: list[list[str]],
+    rows: list[sparse.csr_matrix],
+    held: dict[tuple[int, int], np.ndarray] | None = None,
 ) -> list[Comparison]:
     inputs = [
         Input(np.array(own), tuple(kind), families)
@@ -63,7 +66,10 @@ def compared(
         ).sum(axis=2)
         for of, against in permutations(range(len(rows)), 2)
     }
-    return stability.compare(inputs, distances)
+    nothing = {
+        (of, against): np.zeros(rows[of].shape[0], dtype=np.bool_) for of, against in distances
+    }
+    return stability.compare(inputs, distances, held or nothing)
 
 
 A, B, C = vectors_of([1.0, 0, 0]), vectors_of([0, 1.0, 0]), vectors_of([0, 0, 1.0])
@@ -112,3 +118,11 @@ def test_a_phase_split_in_two_is_known_all_the_same():
     rows = [sparse.vstack([A, near]).tocsr(), A]
     found = compared([[0.5, 0.5], [1.0]], [["compute"] * 2, ["compute"]], rows)
     assert [one.unknown for one in found] == [0.0, 0.0]
+
+
+def test_what_the_other_holds_within_its_phases_is_known_and_told():
+    rows = [sparse.vstack([A, B]).tocsr(), C]
+    held = {(0, 1): np.array([True, False]), (1, 0): np.array([True])}
+    found = compared([[0.7, 0.3], [1.0]], [["compute"] * 2, ["compute"]], rows, held)
+    assert [one.unknown for one in found] == [0.3, 0.0]
+    assert [one.scaled for one in found] == [0.7, 1.0]

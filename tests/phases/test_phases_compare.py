@@ -375,3 +375,36 @@ def test_long_runs_share_the_sides_of_the_picture_evenly():
     assert (side[:363] == 0).all() and (side[364:545] == 1).all()
     assert (side[half : half + crossmatrix.GAP] == matrix.NOTHING).all()
     assert (side[half + crossmatrix.GAP :] == 0).all()
+
+
+def loops_of(length: int, cycles: int) -> Planted:
+    """Three loops in turns, each as many intervals long; of length 0 all in each interval."""
+    planted = Planted()
+    for _ in range(cycles):
+        for letter in "CSX":
+            for _ in range(length):
+                planted.add({letter: 1.0})
+        if not length:
+            planted.add({"C": 0.3, "S": 0.3, "X": 0.4})
+    return planted
+
+
+@pytest.mark.parametrize(("length", "cycles"), [(0, 40), (1, 30), (3, 10)])
+def test_longer_loops_of_the_same_code_are_the_same_program(desk, length, cycles):
+    desk.put("long", loops_of(12, 4).profile())
+    desk.put("short", loops_of(length, cycles).profile())
+    done = desk.compare("long", "short")
+    assert done.stdout.startswith("input-stable: 0.0%")
+
+
+def test_an_input_with_work_that_the_other_lacks_is_refused_however_its_intervals_mix(desk):
+    desk.put("long", loops_of(12, 4).profile())
+    short = Planted()
+    for _ in range(40):
+        short.add({"C": 0.5, "F": 0.5})
+    desk.put("short", short.profile())
+    done = desk.compare("long", "short")
+    assert done.stdout.startswith("input-dependent: 100.0%")
+    unknown = {(pair["of"], pair["against"]): pair for pair in desk.read("c.json")["pairs"]}
+    assert unknown[0, 1]["unknown"] == pytest.approx(2 / 3, abs=1e-6)
+    assert unknown[0, 1]["scaled"] == pytest.approx(1 / 3, abs=1e-6)
