@@ -79,19 +79,19 @@ Decide = Callable[[str, str], str | None]
 
 
 class _Generic:
-    """The generic kernel, begun at once, or when it is decided for which target, if for any."""
+    """The generic kernel, begun before it is decided for which target it is, if for any."""
 
     def __init__(self, wish: Wish, decide: Decide | None, beside: ExitStack) -> None:
         self.wish = wish
         self._decide, self._beside = decide, beside
-        self._begun: Background | None = None
+        self._begun: dict[BuildRequest, Background] = {}
 
     def begin(self) -> Background:
         """Begin to build it; what is not finished when the context ends is given up."""
-        if self._begun is None:
-            request = BuildRequest(kind=GENERIC, target=self.wish.target, series=self.wish.series)
-            self._begun = self._beside.enter_context(background.building(request))
-        return self._begun
+        request = BuildRequest(kind=GENERIC, target=self.wish.target, series=self.wish.series)
+        if request not in self._begun:
+            self._begun[request] = self._beside.enter_context(background.building(request))
+        return self._begun[request]
 
     def kernel(self, plain_key: str, phases_key: str) -> Kernel | None:
         """Wait for it; None where there is to be none."""
@@ -109,19 +109,16 @@ def prepare(
     stages: Stages,
     wish: Wish,
     decide: Decide | None = None,
-    *,
-    at_once: bool = True,
 ) -> Prepared:
     """Do every stage before measuring, or find it done.
 
-    The generic kernel needs nothing of the program: it begins `at_once`, unless it is to be decided
-    first whether any kernel is built.
+    The generic kernel needs nothing of the program, so it begins at once, beside the profile. Where
+    it is decided that none is built, or one for another target, what was begun is given up.
     """
     line = Line(described, places, stages)
     with ExitStack() as beside:
         generic = _Generic(wish, decide, beside)
-        if at_once:
-            generic.begin()
+        generic.begin()
         source_key = line.copied()
         plain_key = line.built(PLAIN, source_key, None)
         line.tried(plain_key)

@@ -72,9 +72,7 @@ def specialize(
         choice.tell()
         line = Line(described, places, stages)
         foresight = Foresight(line, wish.force, target, choice.target, wish.series)
-        prepared = pipeline.prepare(
-            described, places, stages, wish, foresight, at_once=target is not None
-        )
+        prepared = pipeline.prepare(described, places, stages, wish, foresight)
         stages.run(
             "measure",
             [prepared.key, rounds, platform.release(), described, *_measuring_code()],
