@@ -271,6 +271,20 @@ def test_inlined_functions_are_seen_by_their_lines():
     assert found["checkpoint", "function_entry", 30].exact
 
 
+@pytest.mark.parametrize(("line", "counted"), [(30, False), (31, True)])
+def test_an_inlined_function_of_one_line_is_not_counted(line, counted):
+    """Its instructions lie in the middle of its callers' blocks, of which few begin with them.
+
+    `checkpoint` is inlined into main, and the block that was main's is another of its copies.
+    """
+    profile = three_phases().profile()
+    blocks = list(profile.blocks)
+    blocks[CHECKPOINT] = replace(blocks[CHECKPOINT], function="main", entry=False)
+    blocks[MAIN] = replace(blocks[MAIN], entry=False, line=line)
+    found = candidates(replace(profile, blocks=tuple(blocks)))
+    assert ("checkpoint" in {candidate.function for candidate in found}) is counted
+
+
 def test_a_clone_is_its_function_and_a_piece_is_none():
     profile = three_phases().profile()
     renamed = tuple(
