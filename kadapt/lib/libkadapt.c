@@ -61,8 +61,14 @@ int kadapt_enter(uint32_t phase)
 	return is_off() ? -ENODEV : change_phase(KADAPT_ENTER, phase, phase);
 }
 
+/*
+ * A marker that fires again inside its phase begins none, so nobody has to look: on
+ * User-Mode Linux even the clock that the look asks is a system call.
+ */
 void kadapt_phase_enter(uint32_t phase)
 {
+	if (current_phase == phase)
+		return;
 	kadapt_enter(phase);
 	if (kadapt_memory_look)
 		kadapt_memory_look();
