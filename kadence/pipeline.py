@@ -109,16 +109,19 @@ def prepare(
     stages: Stages,
     wish: Wish,
     decide: Decide | None = None,
+    *,
+    at_once: bool = True,
 ) -> Prepared:
     """Do every stage before measuring, or find it done.
 
-    The generic kernel needs nothing of the program, so it begins at once, beside the profile. Where
-    it is decided that none is built, or one for another target, what was begun is given up.
+    The generic kernel needs nothing of the program, so it begins `at_once`, beside the profile.
+    Where it is decided that none is built, or one for another target, what was begun is given up.
     """
     line = Line(described, places, stages)
     with ExitStack() as beside:
         generic = _Generic(wish, decide, beside)
-        generic.begin()
+        if at_once:
+            generic.begin()
         source_key = line.copied()
         plain_key = line.built(PLAIN, source_key, None)
         line.tried(plain_key)
