@@ -38,6 +38,10 @@ def build(program: Program, source: Path, folder: Path, log: Path, plan: Path | 
         "PATH": f"{wrappers}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         "KADENCE_MODE": "plain" if plan is None else "adapt",
     }
+    # What __DATE__ becomes and the program prints: the plain and the adapted program must agree.
+    environment["SOURCE_DATE_EPOCH"] = os.environ.get(
+        "SOURCE_DATE_EPOCH", str(int(source.stat().st_mtime))
+    )
     if plan is not None:
         environment["KADENCE_PLAN"] = str(plan)
     _shell(program.build, folder, environment, log)
