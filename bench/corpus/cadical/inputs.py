@@ -15,5 +15,5 @@ def clauses(variables: int, seed: int) -> str:
     return "".join(lines)
 
 
-for name, variables, seed in (("long", 220, 1), ("small", 150, 2), ("other", 155, 3)):
+for name, variables, seed in (("long", 290, 1), ("small", 180, 2), ("other", 185, 3)):
     Path(f"{name}.cnf").write_text(clauses(variables, seed), encoding="ascii")

@@ -26,5 +26,5 @@ def model(size: int) -> str:
     return MODEL.format(size=size, columns=" ".join(map(str, numbers)), rows=lines)
 
 
-for name, size in (("long", 150), ("small", 45), ("other", 50)):
+for name, size in (("long", 230), ("small", 45), ("other", 50)):
     Path(f"{name}.mod").write_text(model(size), encoding="ascii")
