@@ -121,12 +121,18 @@ def _bindable(phase: Phase) -> Callers:
     if not phase.flushed:
         return writers
     others = {name: ran for name, ran in writers.calls.items() if name not in STREAM_CALLS}
-    if phase.buffered == 0:
-        return replace(writers, calls=others)
     flushing = {flushed.function for flushed in phase.flushed}
     left = tuple(caller for caller in writers.functions if caller.function not in flushing)
-    # A function that writes in both ways is taken: its other calls may get a ring.
-    return writers if others else replace(writers, functions=left)
+    if phase.buffered:
+        # A function that writes in both ways is taken: its other calls may get a ring.
+        return writers if others else replace(writers, functions=left)
+    # What the streams wrote is among the calls of write; where the rest is other functions', those
+    # of the streams have nothing to redirect.
+    rest = sum(others.values()) - sum(flushed.transfers.count for flushed in phase.flushed)
+    elsewhere = sum(caller.count for caller in left) >= rest
+    return replace(
+        writers, calls=others, functions=left if left and elsewhere else writers.functions
+    )
 
 
 def _tell_of_strictness(phase: Phase, records: Records, paths: Paths) -> None:
