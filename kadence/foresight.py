@@ -79,13 +79,17 @@ def _kernels(target: str, series: str) -> Iterator[Kernel]:
 
 
 def market(
-    asked: Demand, here: Timed, target: str, series: str, *, patient: bool = False
+    asked: Demand, here: Timed | None, target: str, series: str, *, patient: bool = False
 ) -> Market | None:
-    """The prices on both kernels and what the run comes to; None where they can't be had."""
+    """The prices on both kernels and what the run comes to; None where they can't be had.
+
+    Where nobody timed the run `here`, its time is guessed.
+    """
     with suppress(KadenceError, OSError):
         own, there = costs.own(), costs_of(target, series, patient=patient)
         if there is not None:
-            predicted = prediction.predict(asked, here, own, there, target)
+            timed = here or Timed.guessed(asked, own)
+            predicted = prediction.predict(asked, timed, own, there, target)
             return Market(own, there, predicted)
     return None
 
@@ -95,7 +99,7 @@ def of_plan(phases_path: Path, plan: Body) -> list[str]:
     asked = _demand(phases_path, plan)
     if asked is None:
         return []
-    found = market(asked, Timed.guessed(asked), UM, kernel_series.DEFAULT)
+    found = market(asked, None, UM, kernel_series.DEFAULT)
     told = [] if found is None else [prediction.sentence(found.predicted, asked)]
     return [*told, *unadapted.sentences(asked, plan, found)]
 

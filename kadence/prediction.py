@@ -31,9 +31,10 @@ class Timed:
     measured: bool = True
 
     @staticmethod
-    def guessed(demand: Demand) -> "Timed":
-        """From its instructions alone."""
+    def guessed(demand: Demand, own: Costs) -> "Timed":
+        """From its instructions, and from what the kernel charges for its calls and faults."""
         seconds = demand.instructions / INSTRUCTIONS_PER_SECOND
+        seconds += charged(demand, own, adapted=False)
         return Timed(seconds, seconds, measured=False)
 
 
@@ -76,10 +77,10 @@ class Prediction:
 def predict(demand: Demand, here: Timed, own: Costs, there: Costs, target: str) -> Prediction:
     """From given costs; the program's own threads share one processor on User-Mode Linux."""
     base = max(here.seconds, here.processor_seconds) if target == "um" else here.seconds
-    base *= slowdown(own, there)
+    # Prices are never exact: what the calls cost here may come out as more than the whole run.
+    computing = max(base * slowdown(own, there) - charged(demand, own, adapted=False), 0.0)
     plain, adapted = (
-        base + sum(extra(item, own, there, adapted=planned) for item in demand.items)
-        for planned in (False, True)
+        computing + charged(demand, there, adapted=planned) for planned in (False, True)
     )
     return Prediction(target, there.known, there.accelerator, here, plain, adapted)
 
@@ -91,10 +92,9 @@ def slowdown(own: Costs, there: Costs) -> float:
     return there.of(costs.COMPUTE) / own.of(costs.COMPUTE)
 
 
-def extra(item: Item, own: Costs, there: Costs, *, adapted: bool) -> float:
-    """Seconds that an item takes there beyond what the plain program paid here."""
-    charged = item.nanoseconds(there, adapted=adapted) - item.nanoseconds(own, adapted=False)
-    return charged / NANOSECONDS
+def charged(demand: Demand, kernel: Costs, *, adapted: bool) -> float:
+    """Seconds that a kernel takes for all that is asked of it."""
+    return sum(item.nanoseconds(kernel, adapted=adapted) for item in demand.items) / NANOSECONDS
 
 
 def share(item: Item, own: Costs, there: Costs, predicted: Prediction) -> float:

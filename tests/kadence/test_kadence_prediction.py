@@ -97,6 +97,15 @@ def test_pages_that_are_made_present_in_bulk_cost_what_that_costs() -> None:
     assert found.adapted - 1.0 == pytest.approx(left - 100_000 * 1_000e-9)
 
 
+def test_no_run_takes_less_than_no_time() -> None:
+    """At these prices its calls alone would have cost ten times what the whole run took."""
+    asked = Demand((Item(OTHERS, {costs.CALL: 100_000}, 100_000, 100_000),), 0)
+    found = predicted(asked, 0.001, call=10_000, fault=0)
+    assert (found.plain, found.adapted) == (pytest.approx(1.0), 0.0)
+    guessed = Timed.guessed(asked, HERE)
+    assert guessed.seconds == pytest.approx(100_000 * 100e-9)
+
+
 def test_threads_share_the_one_processor() -> None:
     run = Timed(seconds=1.0, processor_seconds=2.0)
     assert prediction.predict(asking(), run, HERE, there(0, 0), "um").factor == 2.0
