@@ -24,7 +24,7 @@ REMEDIES = {
         "kinds of work; --force plans all of it as it is"
     ),
     SECOND_INPUT: (
-        "mend run.validate, for markers that are seen on one input only may fail on another"
+        "mend run.validate: markers that were seen on one input alone may fail on another"
     ),
     NEEDS: (
         "mend what is said above; until then a kernel is fitted to what the profiled process asks "
