@@ -3,6 +3,7 @@
 
 import socket
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -72,13 +73,13 @@ def test_what_is_not_looked_for_is_not_told(asks: Path, watched: Callable[..., S
 @pytest.mark.parametrize("family", [socket.AF_UNIX, socket.AF_INET])
 def test_socket_families_are_told(family: int, watched: Callable[..., Seen]) -> None:
     code = f"import _socket; _socket.socket({int(family)}, 1)"
-    assert watched("python3", "-Sc", code) == (0, {f"family {int(family)}"})
+    assert watched(sys.executable, "-Sc", code) == (0, {f"family {int(family)}"})
 
 
 def test_a_family_that_no_kernel_has_is_none_to_depend_on(watched: Callable[..., Seen]) -> None:
     # AF_ECONET, which Linux 3.5 lost.
     code = "import _socket\ntry: _socket.socket(19, 1)\nexcept OSError: pass"
-    assert watched("python3", "-Sc", code) == (0, set())
+    assert watched(sys.executable, "-Sc", code) == (0, set())
 
 
 @pytest.mark.parametrize(
@@ -101,8 +102,9 @@ def test_a_file_that_is_not_there_is_not_told(watched: Callable[..., Seen]) -> N
 
 def test_namespaces_are_told_and_only_they(watched: Callable[..., Seen]) -> None:
     code = "import ctypes; c = ctypes.CDLL(None).unshare; "
-    assert watched("python3", "-Sc", code + "c(0x400)")[1] == set()  # CLONE_FILES
-    assert watched("python3", "-Sc", code + "c(0x04000000)")[1] == {f"call {UNSHARE}"}  # NEWUTS
+    files, new_uts = 0x400, 0x04000000
+    assert watched(sys.executable, "-Sc", code + f"c({files})")[1] == set()
+    assert watched(sys.executable, "-Sc", code + f"c({new_uts})")[1] == {f"call {UNSHARE}"}
 
 
 def test_a_filter_of_the_program_s_own_is_told_and_works(watched: Callable[..., Seen]) -> None:
@@ -114,7 +116,7 @@ program = struct.pack("HxxxxxxQ", 1, ctypes.addressof(words))
 prctl = ctypes.CDLL(None).prctl
 raise SystemExit(prctl(38, 1, 0, 0, 0) or prctl(22, 2, program, 0, 0))
 """
-    assert watched("python3", "-Sc", code) == (0, {f"call {SECCOMP}"})
+    assert watched(sys.executable, "-Sc", code) == (0, {f"call {SECCOMP}"})
 
 
 @pytest.mark.parametrize(
