@@ -19,6 +19,8 @@ from patience import PATIENCE_SECONDS
 
 from kadence import boot
 
+PROGRAMS = Path(__file__).parent / "programs"
+FLAGS = ["-O2", "-Wall", "-Wextra", "-Werror"]
 MEMORY_BYTES = {"um": 256 << 20, "x86_64": 512 << 20}
 
 
@@ -90,6 +92,21 @@ def guest(machine: Machine) -> Callable[..., Ran]:
 def guest_of() -> Callable[[Path], Callable[..., Ran]]:
     """The same in a guest of User-Mode Linux whose kernel is started by that image."""
     return lambda image: partial(run_in_guest, Machine(image, "um", MEMORY_BYTES["um"]))
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Compile one of the programs, once each."""
+    folder = tmp_path_factory.mktemp("programs")
+
+    def compile_once(name: str, *options: str) -> Path:
+        target = folder / name
+        if not target.exists():
+            source = PROGRAMS / f"{name}.c"
+            subprocess.run(["gcc-12", *FLAGS, *options, "-o", target, source], check=True)
+        return target
+
+    return compile_once
 
 
 @pytest.fixture

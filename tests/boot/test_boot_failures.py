@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A guest that fails says so once, distinctly, and leaves nothing."""
 
+import errno
 import os
 import signal
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import pytest
 from kadence import boot
 from kadence.errors import GuestError
 
-from .conftest import kernel_of, processes_of, relay_of, wait_until
+from .conftest import Machine, kernel_of, processes_of, relay_of, wait_until
 
 pytestmark = pytest.mark.kernel
 
@@ -116,3 +118,13 @@ def test_command_that_takes_too_long(machine: Any) -> None:
 def test_busy_guest_is_not_taken_for_hanging(guest: Any) -> None:
     ran = guest("sh", "-c", "timeout 3 sh -c 'while :; do :; done'", hang_timeout_seconds=1)
     assert ran.result.status == 124
+
+
+def test_fork_that_runs_out_of_memory_fails_and_harms_none(
+    compiled: Callable[..., Path], guest: Callable[..., Any], machine: Machine
+) -> None:
+    """Where a copy of all mappings may not be promised, as on the machine's own kernel."""
+    strict = "cd /proc/sys/vm; echo 2 > overcommit_memory; echo 60 > overcommit_ratio; exec "
+    program = f"{compiled('failed_fork', '-static')} {machine.memory_bytes * 2 // 5}"
+    ran = guest("sh", "-c", strict + program)
+    assert ran.stdout.split() == [b"%d" % errno.ENOMEM] * 10, ran.stderr

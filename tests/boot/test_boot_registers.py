@@ -19,8 +19,6 @@ from kadence.kconfig.build import BuildRequest, build
 
 pytestmark = pytest.mark.kernel
 
-PROGRAMS = Path(__file__).parent / "programs"
-FLAGS = ["-O2", "-Wall", "-Wextra", "-Werror"]
 SIGNALS = "60"
 # SSE and AVX; AVX-512; AMX; what comes next.
 STATE_BYTES = [832, 2696, 11008, 16384]
@@ -35,21 +33,6 @@ def processor_flags() -> set[str]:
     text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     found = re.search(r"^flags\s*: (.*)$", text, re.MULTILINE)
     return set(found[1].split()) if found else set()
-
-
-@pytest.fixture(scope="session")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Compile one of the programs, once each."""
-    folder = tmp_path_factory.mktemp("processors")
-
-    def compile_once(name: str, *options: str) -> Path:
-        target = folder / name
-        if not target.exists():
-            source = PROGRAMS / f"{name}.c"
-            subprocess.run(["gcc-12", *FLAGS, *options, "-o", target, source], check=True)
-        return target
-
-    return compile_once
 
 
 @pytest.fixture(scope="session")

@@ -243,7 +243,9 @@ def test_patches_are_for_their_series_target_and_word() -> None:
         for target in ("um", "x86_64")
     }
     missing_call = "6.12/missing-call.patch"
-    always = {"6.12/um-register-state.patch", "6.12/um-unlinked-file.patch"}
+    always = {
+        f"6.12/um-{name}.patch" for name in ("register-state", "unlinked-file", "failed-fork")
+    }
     assert files["6.12", "um"] == {missing_call, *always, "6.12/um-memory.patch"}
     assert files["6.12", "x86_64"] == {missing_call, "6.12/x86-entry-alignment.patch"}
     names = ("missing-call", "um-memory", "um-mmapper", "um-seccomp")
