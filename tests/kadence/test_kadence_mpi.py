@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
-from kadence import boot
+from kadence import artefact, boot, watching
+from kadence.kconfig.build import BuildRequest, build
+from kadence.phases import needs
+from kadence.watching import Watch
 
 RANKS = 3
 SOURCE = Path(__file__).resolve().parent / "programs/ring.c"
@@ -61,6 +64,26 @@ def output_of(image: Path, launcher: Launcher, folder: Path) -> str:
 @pytest.mark.kernel
 def test_ranks_run_in_a_guest(launcher: Launcher, generic_kernel: Any, tmp_path: Path) -> None:
     assert output_of(generic_kernel.image, launcher, tmp_path) == PRINTED
+
+
+@pytest.mark.kernel
+@pytest.mark.full
+def test_ranks_run_on_a_kernel_for_what_was_seen_of_them(
+    launcher: Launcher, generic_kernel: Any, tmp_path: Path
+) -> None:
+    """Nothing else is known of them: the profile's part of the needs is empty."""
+    seen = watching.Seen()
+    environment = tuple(launcher.environment.items())
+    Watch(tmp_path, tmp_path / "scratch", generic_kernel, environment).see(launcher.argv, "", seen)
+    assert seen.unseen == []
+    watching.write(tmp_path / "p.needs.json", seen, [launcher.argv], ["kadence"])
+    nothing = {"system_calls": [], "socket_families": [], "memory_bytes": 0}
+    nothing |= dict.fromkeys(["threads", "processes", "shared_memory", "io_paths", "memory"], False)
+    body = {"program": ["ring"], "needs": needs.united(nothing, tmp_path / "p.needs.json")}
+    plan = tmp_path / "p.plan.json"
+    artefact.write(plan, artefact.PLAN, None, ["kadence"], body)
+    kernel = build(BuildRequest(kind="tailored", plan=plan))
+    assert output_of(kernel.image, launcher, tmp_path) == PRINTED
 
 
 # Opens by its number in /proc what another process has open, and has no name any more.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a check's helpers need is seen, though its program needs nothing."""
+"""A program that needs nothing, and a check whose helpers need much: right the first time."""
 
 import subprocess
 from pathlib import Path
@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from kadence import artefact, watching
+from kadence.kconfig.build import BuildRequest
+from kadence.measure import PLAIN
+from kadence.phases import needs
 from kadence.program import Program
+from kadence.proof import PASSED, REPAIRED
+from kadence.proving import Subject
+from kadence.tailoring import DEFAULT_BUDGET, Tailored, Tailoring
 from kadence.watching import Watch
 
 HELPER = Path(__file__).resolve().parent / "programs/helper.c"
@@ -18,6 +24,10 @@ sh -c '(./helper internet; echo $? >told) | cat && read told <told && exit $told
 sh -c './helper aio & wait $!' || failed=1
 exit $failed
 """
+# What CHECK's helpers are made to need.
+SYMBOLS = {"NET", "UNIX", "INET", "SYSVIPC", "INOTIFY_USER", "AIO"}
+NOTHING: dict[str, Any] = {"system_calls": [], "socket_families": [], "memory_bytes": 0}
+NOTHING |= dict.fromkeys(["threads", "processes", "shared_memory", "io_paths", "memory"], False)
 
 
 @pytest.fixture
@@ -38,6 +48,19 @@ def seen(program: Program, generic_kernel: Any, tmp_path: Path) -> Path:
     return path
 
 
+def tailored(program: Program, generic: Any, plan_needs: Any, place: Path) -> Tailored:
+    plan = place / "p.plan.json"
+    body = {"program": ["echo"], "needs": plan_needs}
+    artefact.write(plan, artefact.PLAN, None, ["kadence"], body)
+    return Tailoring(
+        request=BuildRequest(kind="tailored", plan=plan),
+        generic=generic,
+        subject=Subject(program, {PLAIN: program.folder}, place / "proof", key=str(place)),
+        budget=DEFAULT_BUDGET,
+        command=["kadence"],
+    ).tailor()
+
+
 @pytest.mark.kernel
 def test_what_helpers_need_is_seen(seen: Path) -> None:
     body = artefact.read(seen, artefact.NEEDS)
@@ -45,3 +68,27 @@ def test_what_helpers_need_is_seen(seen: Path) -> None:
     asked = {"io_setup", "inotify_init1", "shmget", "shmat", "shmctl"}
     assert set(body["system_calls"]) == asked
     assert body["socket_families"] == [1, 2]
+
+
+@pytest.mark.kernel
+@pytest.mark.full
+def test_the_first_kernel_serves(
+    program: Program, seen: Path, generic_kernel: Any, tmp_path: Path
+) -> None:
+    found = tailored(program, generic_kernel, needs.united(NOTHING, seen), tmp_path)
+    assert (found.proof.outcome, found.proof.builds) == (PASSED, 0)
+    assert found.kernel is not None
+    assert {s for s, value in found.kernel.manifest["requested"].items() if value == "y"} >= SYMBOLS
+
+
+@pytest.mark.kernel
+@pytest.mark.full
+def test_where_nobody_looked_one_repair_does(
+    program: Program, generic_kernel: Any, tmp_path: Path
+) -> None:
+    """The log of the first failure names all but the families, which nobody came to ask for."""
+    found = tailored(program, generic_kernel, NOTHING, tmp_path)
+    # None is built where the store has it from an earlier run of this test.
+    assert found.proof.outcome == REPAIRED
+    assert found.proof.builds <= 1
+    assert {repair.symbol for repair in found.proof.repairs} >= SYMBOLS
