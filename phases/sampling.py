@@ -46,8 +46,10 @@ class _Founded:
 def grouped(rows: Normalised, core: Rows, count: int | None = None) -> tuple[Labels, Rows]:
     """The group of each row of `core`, and the medoid of each group; positions in `core`."""
     sample = _evenly(len(core))
+    distances: Distances | None = None
     for _ in range(MOST_ROUNDS):
-        found = _found(rows[core[sample.rows]], sample, count)
+        distances = vectors.among(rows[core[sample.rows]], distances)
+        found = _found(distances, sample, count)
         outpost, distance = vectors.nearest(rows, core, rows[core[found.outposts]])
         labels = found.group_of_outpost[outpost]
         strangers = np.flatnonzero(distance > found.reach[labels] + MARGIN)
@@ -64,8 +66,7 @@ def _evenly(count: int) -> _Sample:
     return _Sample(edges[:-1], np.diff(edges))
 
 
-def _found(points: sparse.csr_matrix, sample: _Sample, count: int | None) -> _Founded:
-    distances = vectors.among(points)
+def _found(distances: Distances, sample: _Sample, count: int | None) -> _Founded:
     labels = tree.grouped(distances, sample.weights, count)
     medoids: list[int] = []
     outposts: list[int] = []
@@ -92,7 +93,7 @@ def _outposts(distances: Distances, is_medoid: npt.NDArray[np.bool_]) -> tuple[l
 
 
 def _joined(sample: _Sample, chosen: Rows, strangers: int) -> _Sample:
-    """The sample, and rows that stand for so many strangers."""
+    """The sample, and after it rows that stand for so many strangers."""
     weights = np.full(len(chosen), max(strangers // len(chosen), 1), dtype=np.int64)
     return _Sample(np.concatenate([sample.rows, chosen]), np.concatenate([sample.weights, weights]))
 

@@ -105,14 +105,21 @@ def pairwise(left: sparse.csr_matrix, right: sparse.csr_matrix) -> Distances:
     return _rounded(manhattan_distances(left, right))
 
 
-def among(vectors: sparse.csr_matrix) -> Distances:
-    """Manhattan distances between all rows; each pair is computed once."""
-    count = vectors.shape[0]
+def among(vectors: sparse.csr_matrix, known: Distances | None = None) -> Distances:
+    """Manhattan distances between all rows; each pair is computed once.
+
+    `known` are those between the first of the rows.
+    """
+    count, begin = vectors.shape[0], 0 if known is None else len(known)
     found = np.zeros((count, count))
-    for first in range(0, count, STRIP):
-        strip = pairwise(vectors[first : first + STRIP], vectors[first:])
-        found[first : first + STRIP, first:] = strip
-        found[first:, first : first + STRIP] = strip.T
+    found[:begin, :begin] = known if begin else 0.0
+    for first in range(begin, count, STRIP):
+        strip = vectors[first : first + STRIP]
+        for others in (slice(0, begin), slice(first, count)):
+            if others.start < others.stop:
+                distances = pairwise(strip, vectors[others])
+                found[first : first + STRIP, others] = distances
+                found[others, first : first + STRIP] = distances.T
     return found
 
 

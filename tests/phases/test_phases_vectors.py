@@ -52,6 +52,15 @@ def test_distances_equal_scipys(sample, cityblock):
         assert np.allclose(vectors.distances_to(sample, row), cityblock[row], atol=1e-9)
 
 
+@pytest.mark.parametrize("known", [0, 1, 30, 40])
+def test_distances_that_are_known_need_not_be_found_again(known, monkeypatch):
+    monkeypatch.setattr(vectors, "STRIP", 7)
+    dense = np.random.default_rng(1).dirichlet(np.ones(20), size=40)
+    rows = sparse.csr_matrix(np.where(dense < 0.03, 0.0, dense))
+    first = vectors.among(rows[:known])
+    assert np.array_equal(vectors.among(rows, first), vectors.among(rows))
+
+
 def test_distances_of_neighbours_equal_scipys(sample, cityblock, monkeypatch):
     monkeypatch.setattr(vectors, "LONG_STRIP", 64)
     found = vectors.consecutive(Normalised(sample), (1, 2))
