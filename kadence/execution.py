@@ -16,6 +16,8 @@ from kadence import boot, resources
 from kadence.boot import processors
 from kadence.errors import GuestError, KadenceError
 
+CACHE = "KADENCE_CACHE"
+
 
 class ExecutionError(KadenceError):
     """A program does not run as its kadence.toml says."""
@@ -51,11 +53,14 @@ class Ending:
 
 
 def environment(more: Iterable[tuple[str, str]] = ()) -> dict[str, str]:
-    """The caller's environment, without what concerns Kadence only, and what a program adds."""
+    """The caller's environment, without what concerns Kadence only, and what a program adds.
+
+    An adapted program looks for what memory costs below the cache, so the cache's name stays.
+    """
     inherited = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("KADENCE_", "KADAPT_"))
+        if name == CACHE or not name.startswith(("KADENCE_", "KADAPT_"))
     }
     return inherited | dict(more)
 

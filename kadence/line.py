@@ -8,7 +8,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kadence import artefact, builds, execution, phases, plain_runs, profiler, resources, watching
+from kadence import (
+    artefact,
+    builds,
+    execution,
+    memory_costs,
+    phases,
+    plain_runs,
+    profiler,
+    resources,
+    watching,
+)
 from kadence.errors import ToolError
 from kadence.kconfig import rules
 from kadence.kconfig.store import Kernel
@@ -102,8 +112,9 @@ class Line:
         return self.parts.attempt(ADAPTED_PROGRAM, lambda: self._adapted(source_key, plan_key))
 
     def _adapted(self, source_key: str, plan_key: str) -> str:
-        folder = self.places.build(ADAPTED)
-        made = self.built(ADAPTED, source_key, self.places.artefact("plan.json"), plan_key)
+        folder, plan = self.places.build(ADAPTED), self.places.artefact("plan.json")
+        made = self.built(ADAPTED, source_key, plan, plan_key)
+        memory_costs.remember_for(artefact.read(plan, artefact.PLAN))
         self.stages.run(
             "adapted run",
             [made, *self._judged()],

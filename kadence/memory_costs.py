@@ -3,13 +3,16 @@
 
 import json
 import subprocess
+from collections.abc import Mapping
 from typing import Any
 
 from kadence import resources
 from kadence.errors import KadenceError, ToolError
 from kadence.finding import Finding
+from kadence.stages import tell
 
 PATIENCE_SECONDS = 60
+MEASURED = "faults_ns"  # is told of a measurement, and not of what was remembered
 SUBJECT = "what memory costs on this machine's own kernel"
 
 
@@ -28,13 +31,33 @@ def remembered() -> dict[str, Any]:
     return found
 
 
+def remember_for(plan: Mapping[str, Any]) -> None:
+    """Find out what pays here, if nobody has yet, before a program that asks for it runs.
+
+    Where that can't be found out, the program populates nothing.
+    """
+    if not plan["memory"]["sites"]:
+        return
+    try:
+        found = remembered()
+    except (KadenceError, OSError, ValueError) as error:
+        tell(f"{SUBJECT} is not known, so that nothing is populated: {error}")
+        return
+    if MEASURED in found:
+        tell(f"measured {SUBJECT}: {_in_words(found)}")
+
+
 def examine() -> Finding:
     """For the doctor. Where nothing can be remembered, programs do what malloc does."""
     try:
         found = remembered()
     except KadenceError as error:
         return Finding(SUBJECT, f"not known, so that nothing is populated: {error}", True)
+    return Finding(SUBJECT, _in_words(found), True)
+
+
+def _in_words(found: Mapping[str, Any]) -> str:
     populate = "pays" if found["populate"] else "does not pay"
     huge = "pay" if found["huge"] else "do not pay"
     why = " in a virtual machine" if found["virtual"] and not found["huge"] else ""
-    return Finding(SUBJECT, f"population in bulk {populate}; huge pages {huge}{why}", True)
+    return f"population in bulk {populate}; huge pages {huge}{why}"
