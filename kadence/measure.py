@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kadence import boot, execution, outputs, stages
+from kadence import boot, execution, outputs, stages, suggestion
 from kadence.errors import GuestError
 from kadence.execution import Ending, ExecutionError, Sample
 from kadence.filters import Counted, counted, warnings
@@ -162,5 +162,15 @@ def _compare(bench: Bench, cell: Cell, number: int, found: Measurements) -> None
     found.outputs.setdefault(cell, sums)
     different = [name for name in sums if sums[name] != found.outputs[REFERENCE][name]]
     for name in different:
+        if (cell, name) not in found.differences:
+            _tell(bench, cell, name, files[name])
         found.differences.setdefault((cell, name), []).append(number)
     outputs.keep({name: files[name] for name in different}, bench.kept(cell))
+
+
+def _tell(bench: Bench, cell: Cell, name: str, written: Path) -> None:
+    """That an output is not the reference's, and what would mend it, ready for kadence.toml."""
+    first = bench.kept(REFERENCE) / name
+    stages.tell(f"{name} of the {cell} is not that of the {REFERENCE}'s first run")
+    for line in suggestion.told(bench.program.filters, name, first, written):
+        stages.tell(line)

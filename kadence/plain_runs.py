@@ -26,7 +26,7 @@ def require_alike(program: Program, folder: Path, scratch: Path) -> None:
     second = run(program, folder, scratch, "plain", scratch / SECOND)
     differing = list(differences(program, first, second))
     if differing:
-        _tell(program, differing, first, second)
+        _tell(program, differing, "in two runs", first, second)
         raise ExecutionError(_sentence(differing, scratch))
     for warning in filters.warnings(program.filters, second):
         tell(warning)
@@ -52,7 +52,10 @@ def require_same(program: Program, folder: Path, scratch: Path) -> None:
     """Run the adapted program once: its outputs are the plain one's, and its check passes."""
     ran = run(program, folder, scratch, "adapted", scratch / ADAPTED)
     plain = outputs.files_in(program, scratch / FIRST)
-    for found in differences(program, plain, ran):
+    differing = list(differences(program, plain, ran))
+    if differing:
+        _tell(program, differing, "in the plain program's run and the adapted one's", plain, ran)
+        found = differing[0]
         raise ExecutionError(
             f"{found.file} of the adapted program is not the plain one's on this machine's own "
             f"kernel: {in_words(found)}; both are in {scratch / FIRST} and {scratch / ADAPTED}"
@@ -138,18 +141,15 @@ def _shown(line: Line) -> str:
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 
 
-def _tell(program: Program, differing: list[Difference], first: Files, second: Files) -> None:
+def _tell(
+    program: Program, differing: list[Difference], where: str, first: Files, second: Files
+) -> None:
     """Each output's first difference, and what would mend it, ready for kadence.toml."""
     for found in differing:
         name = found.file
-        tell(f"{name} is not the same in two runs: {in_words(found)}")
-        mended = suggestion.suggest(program.filters, name, first[name], second[name])
-        if mended is None:
-            tell(f"no pattern was found that would leave something of {name} to compare")
-            continue
-        tell(f"if what differs in {name} is no result, this in kadence.toml leaves it out:")
-        for line in suggestion.in_toml(mended):
-            tell(f"    {line}")
+        tell(f"{name} is not the same {where}: {in_words(found)}")
+        for line in suggestion.told(program.filters, name, first[name], second[name]):
+            tell(line)
 
 
 def _sentence(differing: list[Difference], scratch: Path) -> str:

@@ -19,6 +19,19 @@ def suggest(own: Sequence[Filter], name: str, first: Path, second: Path) -> list
     return _sorted(own, name, first, second) or _by_patterns(own, name, first, second)
 
 
+def told(own: Sequence[Filter], name: str, first: Path, second: Path) -> Iterator[str]:
+    """What would mend an output that differs, ready for kadence.toml, if its user agrees."""
+    if filters.first_difference(own, name, first, second) is None:
+        return
+    mended = suggest(own, name, first, second)
+    if mended is None:
+        yield f"no pattern was found that would leave something of {name} to compare"
+        return
+    yield f"if what differs in {name} is no result, this in kadence.toml leaves it out:"
+    for line in in_toml(mended):
+        yield f"    {line}"
+
+
 def in_toml(suggested: Sequence[Filter]) -> Iterator[str]:
     """Lines for kadence.toml."""
     for each in suggested:

@@ -113,7 +113,19 @@ def test_a_difference_in_a_file_or_in_the_output_is_noted(guests: Guests, bench:
     assert kept[Cell(TAILORED, PLAIN)].read_text() == "other\n"
 
 
+def test_a_difference_is_told_once_with_a_filter_that_would_mend_it(
+    guests: Guests, bench: Make, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = 'echo same; echo "# ran on: ${GUEST}x"; touch out'
+    measure.measure(bench(script), 2)
+    told = capsys.readouterr().err
+    assert told.count("[[filter]]\n") == told.count("pattern = '^# ran on: '\n") == len(GUEST_CELLS)
+    for cell in GUEST_CELLS:
+        assert f"standard output of the {cell} is not that of the {REFERENCE}'s first run\n" in told
+
+
 MODES = (PLAIN, ADAPTED)
+GUEST_CELLS = [Cell(kernel, mode) for kernel in (GENERIC, TAILORED) for mode in MODES]
 
 
 def test_a_program_that_is_not_deterministic_differs_from_itself(

@@ -95,6 +95,19 @@ def test_what_differs_is_told_with_line_and_remedy(
     plain_runs.require_alike(program(folder, "time", suggested), folder, tmp_path / "again")
 
 
+def test_what_differs_in_the_adapted_program_has_the_same_remedy(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    described, scratch = program(folder, "time"), tmp_path / "scratch"
+    plain_runs.run(described, folder, scratch, "plain", scratch / plain_runs.FIRST)
+    with pytest.raises(ExecutionError, match="standard output of the adapted program is not"):
+        plain_runs.require_same(described, folder, scratch)
+    told = capsys.readouterr().err
+    assert "[[filter]]\n" in told and "pattern = '^# CPU time: '\n" in told
+    suggested = Filter("^# CPU time: ", "standard output")
+    plain_runs.require_same(program(folder, "time", suggested), folder, scratch)
+
+
 def test_a_file_that_differs_is_named(folder: Path, tmp_path: Path) -> None:
     said = complaint(program(folder, "file"), tmp_path)
     assert said.startswith("out of the plain program is not the same in two runs")
