@@ -5,7 +5,6 @@ A plan is the same on every machine, and costs are not, so these sentences are m
 shown: by `kadence plan`, on the page, in the report.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -116,11 +115,9 @@ def _reason(item: Item, plan: Body) -> str:
 
 
 def _memory_reason(item: Item, plan: Body) -> str:
-    told = [
-        entry["reason"] for entry in plan["refused"] if entry["what"] == memory_planning.REFUSED
-    ]
+    told = [entry for entry in plan["refused"] if entry["what"] == memory_planning.REFUSED]
     if told:
-        return _some(told, "faults")
+        return _some(told)
     if plan["memory"]["reason"]:
         return str(plan["memory"]["reason"])
     if item.what == FILE_PAGES:
@@ -132,28 +129,23 @@ def _io_reason(item: Item, end: str, way: io_records.Way, plan: Body) -> str:
     others = [f"{way.preposition} {name}" for name in way.ends.values()]
     others.remove(end)
     told = [
-        entry["reason"]
+        entry
         for entry in plan["refused"]
         if entry["what"] in io_planning.REFUSED
         and f" {way.verb} of " in entry["reason"]
         and not any(f" {other}" in entry["reason"] for other in others)
     ]
     if told:
-        return _some(told, way.verb)
+        return _some(told)
     if plan["io"]["reason"]:
         return str(plan["io"]["reason"])
     return "they are in phases where they are too few or too large, or between phases"
 
 
-def _some(reasons: Sequence[str], counted: str) -> str:
-    """Those about most of it, each once; the plan has all of them."""
-    distinct = sorted(dict.fromkeys(reasons), key=lambda reason: -_figure(reason, counted))
+def _some(refused: Sequence[Body]) -> str:
+    """The reasons for most of it, each once; the plan has all of them."""
+    most_first = sorted(refused, key=lambda entry: -(entry.get("count") or 0))
+    distinct = list(dict.fromkeys(entry["reason"] for entry in most_first))
     more = len(distinct) - MOST_REASONS
     rest = f"; and {more} more of the plan's refusals" if more > 0 else ""
     return "; ".join(distinct[:MOST_REASONS]) + rest
-
-
-def _figure(reason: str, counted: str) -> int:
-    """`60000` of `60000 writes of 5.81 bytes …`."""
-    found = re.search(rf"(\d+) {counted}\b", reason)
-    return int(found[1]) if found else 0

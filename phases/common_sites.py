@@ -65,7 +65,7 @@ def keep_common_io(paths: Paths, others: Sequence[Sites]) -> None:
             continue
         where = site["function"] or f"every function of {site['file']}"
         reason = f"{where}: another input does not write or read small records there"
-        paths.refused.append({"phase": site["phase"], "what": io_planning.PATH, "reason": reason})
+        paths.refuse(site["phase"], io_planning.PATH, None, reason)
     if paths.sites and not kept:
         paths.mode = io_planning.OFF
         paths.reason = "no place writes or reads small records on all inputs"

@@ -39,8 +39,9 @@ class Paths:
     sites: list[Body] = field(default_factory=list)
     refused: list[Body] = field(default_factory=list)
 
-    def refuse(self, phase: Phase, what: str, reason: str) -> None:
-        self.refused.append({"phase": phase.number, "what": what, "reason": reason})
+    def refuse(self, phase: int, what: str, count: int | None, reason: str) -> None:
+        """Leave so many transfers as they are, where that is known."""
+        self.refused.append({"phase": phase, "what": what, "count": count, "reason": reason})
 
     def described(self) -> Body:
         """As the plan has it."""
@@ -59,6 +60,7 @@ class Wanted:
     phase: Phase
     callers: Callers
     refusal: str  # what the plan calls it where nothing comes of it
+    count: int  # of transfers
     evidence: str
 
 
@@ -94,10 +96,11 @@ def _plan_writes(document: Document, phase: Phase, paths: Paths) -> None:
             taken.append(records)
             _tell_of_strictness(phase, records, paths)
         elif kinds.does_io(phase.kind) or records.count >= BURST:
-            paths.refuse(phase, PATH, objection)
+            paths.refuse(phase.number, PATH, records.count, objection)
     if taken:
         evidence = "; ".join(map(str, taken))
-        if _take_sites(document, Wanted(phase, _bindable(phase), PATH, evidence), paths):
+        count = sum(records.count for records in taken)
+        if _take_sites(document, Wanted(phase, _bindable(phase), PATH, count, evidence), paths):
             paths.streams |= phase.writers.streams
 
 
@@ -107,8 +110,9 @@ def _refuse_flushed(phase: Phase, paths: Paths) -> None:
         if moved.count >= BURST:
             where = f" of {flushed.function}" if flushed.function else ""
             paths.refuse(
-                phase,
+                phase.number,
                 RING,
+                moved.count,
                 f"{moved.count} writes of {moved.bytes / moved.count:.3g} bytes on average by "
                 f"{' and '.join(flushed.calls)}: the stream{where} is flushed, or has no buffer, "
                 f"and gets a ring only after {BOUND_AFTER} bytes without a flush",
@@ -138,7 +142,7 @@ def _bindable(phase: Phase) -> Callers:
 def _tell_of_strictness(phase: Phase, records: Records, paths: Paths) -> None:
     if paths.mode == STRICT and records.end != WRITES.ends["file"]:
         reason = f"{records}: the strict mode has rings for files alone, only batches are made"
-        paths.refuse(phase, RING, reason)
+        paths.refuse(phase.number, RING, records.count, reason)
 
 
 def _plan_reads(document: Document, phase: Phase, paths: Paths) -> None:
@@ -150,9 +154,10 @@ def _plan_reads(document: Document, phase: Phase, paths: Paths) -> None:
             evidence = str(records)
             if phase.readers.streams:
                 evidence += ", some of them by streams, which stay as they are"
-            _take_sites(document, Wanted(phase, phase.readers, WINDOW, evidence), paths)
+            wanted = Wanted(phase, phase.readers, WINDOW, records.count, evidence)
+            _take_sites(document, wanted, paths)
         elif records.count >= BURST:
-            paths.refuse(phase, WINDOW, objection)
+            paths.refuse(phase.number, WINDOW, records.count, objection)
     _refuse_other_reads(document, phase, paths)
 
 
@@ -161,7 +166,7 @@ def _refuse_other_reads(document: Document, phase: Phase, paths: Paths) -> None:
         for records in io_records.of_phase(document, phase, way):
             if records.count >= BURST:
                 reason = f"{records}: by {name}, and a window is for what read takes in turn"
-                paths.refuse(phase, WINDOW, reason)
+                paths.refuse(phase.number, WINDOW, records.count, reason)
 
 
 def _take_sites(document: Document, wanted: Wanted, paths: Paths) -> bool:
@@ -169,7 +174,7 @@ def _take_sites(document: Document, wanted: Wanted, paths: Paths) -> bool:
     calls = io_calls.with_families(set(wanted.callers.calls))
     if not calls:
         reason = f"{wanted.evidence}: by no function of the C library's that is known"
-        paths.refuse(wanted.phase, wanted.refusal, reason)
+        paths.refuse(wanted.phase.number, wanted.refusal, wanted.count, reason)
         return False
     for caller in wanted.callers.functions:
         evidence = f"{wanted.evidence}; a block of the function ran {caller.count} times"
@@ -184,8 +189,9 @@ def _take_files(document: Document, wanted: Wanted, calls: list[str], paths: Pat
     """Every function of the program's, because the profile does not tell which one calls."""
     if not document.files:
         paths.refuse(
-            wanted.phase,
+            wanted.phase.number,
             wanted.refusal,
+            wanted.count,
             f"{wanted.evidence}: the profile knows no function of the program; build it with "
             "Kadence's wrappers or with -g, and profile it anew",
         )

@@ -61,8 +61,9 @@ class Memory:
     refused: list[Body] = field(default_factory=list)
     plain: set[int] = field(default_factory=set)  # phases that fault as on any kernel
 
-    def refuse(self, phase: int | None, reason: str) -> None:
-        self.refused.append({"phase": phase, "what": REFUSED, "reason": reason})
+    def refuse(self, phase: int | None, reason: str, count: int | None = None) -> None:
+        """Leave so many faults as they are, where that is known."""
+        self.refused.append({"phase": phase, "what": REFUSED, "count": count, "reason": reason})
 
     def described(self) -> Body:
         """As the plan has it."""
@@ -157,8 +158,9 @@ def _plan_sites(use: MemoryUse, memory: Memory) -> list[SiteUse]:
 
 def _refuse(sites: Sequence[SiteUse], reason: str, memory: Memory) -> None:
     """Tell of what would have been worth it."""
-    if Asked(sites).pages >= FEWEST_FAULTS:
-        memory.refuse(sites[0].phase, reason)
+    pages = Asked(sites).pages
+    if pages >= FEWEST_FAULTS:
+        memory.refuse(sites[0].phase, reason, pages)
 
 
 def _treated(
@@ -227,10 +229,11 @@ def _plan_ranges(use: MemoryUse, left: Iterable[SiteUse], memory: Memory) -> Non
         objection = _range_objection(found[name])
         if name == MAPPINGS and reserved_only:
             objection = objection or "some are mapped without a reservation"
+        pages = sum(used.pages for used in found[name])
         if objection is None:
             memory.ahead.append(name)
-        elif sum(used.pages for used in found[name]) >= FEWEST_FAULTS:
-            memory.refuse(None, f"the {name}: {objection}")
+        elif pages >= FEWEST_FAULTS:
+            memory.refuse(None, f"the {name}: {objection}", pages)
 
 
 def _range_objection(uses: Sequence[Use]) -> str | None:

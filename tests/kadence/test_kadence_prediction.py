@@ -178,17 +178,24 @@ def test_a_plan_that_does_nothing_says_why_with_the_figure() -> None:
 
 
 def test_the_reason_for_most_of_it_is_told_first() -> None:
-    reasons = (
-        "1 writes of 11 bytes on average to files: too few",
-        "9 writes of 11 bytes on average to pipes: too few",
-        "60000 writes of 6 bytes on average by fflush: flushed",
-    )
-    plan = plan_of() | {
-        "refused": [{"phase": 0, "what": "ring", "reason": reason} for reason in reasons]
+    reasons = {
+        "70000 bytes by writes of 7 bytes on average to files: too few": 1,
+        "9 writes of 11 bytes on average to pipes: too few": 9,
+        "many writes of 6 bytes on average by fflush: flushed": 60_000,
+        "f: another input writes of it no small records": None,
     }
+    refused = [
+        {"phase": 0, "what": "ring", "count": count, "reason": reason}
+        for reason, count in reasons.items()
+    ]
+    plan = plan_of() | {"refused": refused}
     item = Item("writes to files", {costs.WRITE: 60_001}, 60_001)
     told = unadapted.sentences(Demand((item,), 10**9), plan, None)
-    assert told[1] == f"60,001 writes to files, not adapted because {reasons[2]}; {reasons[0]}"
+    least, _, most, _ = reasons
+    assert told[1] == (
+        f"60,001 writes to files, not adapted because {most}; {least}; and 1 more of the "
+        "plan's refusals"
+    )
 
 
 def test_without_prices_the_count_and_the_reason_are_told_all_the_same() -> None:

@@ -69,6 +69,13 @@ def reader(profile: Profile) -> Profile:
     return reading(profile, "sendto", "read")
 
 
+def test_a_refusal_tells_how_many_transfers_it_is_about(profile):
+    body = body_of(with_calls(profile, "sendto", count=90, bytes=90 * 5000))
+    refused = [one for one in planned(body)["refused"] if one["what"] == "I/O path"]
+    assert [one["count"] for one in refused] == [90 * SOCKET_ROWS * CYCLES]
+    assert refused[0]["reason"].startswith(f"{90 * SOCKET_ROWS * CYCLES} writes of ")
+
+
 def test_what_the_library_was_entered_for_is_in_the_phases(profile):
     phases = body_of(profile)["phases"]
     writers = [phase["writers"] for phase in phases]

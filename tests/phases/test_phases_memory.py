@@ -61,6 +61,13 @@ def treatments(plan: dict[str, Any]) -> list[list[str]]:
     return [site["treatments"] for site in plan["memory"]["sites"]]
 
 
+def test_a_refusal_tells_how_many_faults_it_is_about() -> None:
+    half = replace(WHOLE, pages=PAGES // 2, upward=PAGES // 2)
+    refused = planned(with_memory(BLOCK, touches=(half,), site=SITE))["refused"]
+    (sparse,) = [entry for entry in refused if "sparse" in entry["reason"]]
+    assert (sparse["what"], sparse["count"]) == ("memory", PAGES // 2)
+
+
 # ---- what the phases tell ------------------------------------------------------------------------
 
 
