@@ -16,9 +16,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from kadence import artefact, execution, outputs, pipeline, program, statistics
+from kadence import artefact, outputs, pipeline, plain_runs, program, statistics
 from kadence.errors import KadenceError, ToolError
-from kadence.execution import ExecutionError, Sample
+from kadence.execution import Sample
 from kadence.measure import ADAPTED, PLAIN
 from kadence.neighbours import Neighbours
 from kadence.pipeline import Wish
@@ -66,7 +66,9 @@ def measure(described: Program, places: Places, rounds: int) -> dict[str, Any]:
     around = Neighbours()
     for number in range(rounds + 1):
         for mode in _rotated(number):
-            sample, found = _run(described, places, mode)
+            folder = places.build(ADAPTED if mode == ADAPTED else PLAIN)
+            sample, written = plain_runs.measured(described, folder, places.output / "own", mode)
+            found = outputs.checksums(described, written)
             checksums = checksums or found
             differing |= {f"{name} ({mode})" for name in found if found[name] != checksums[name]}
             if number > 0:
@@ -85,31 +87,6 @@ def measure(described: Program, places: Places, rounds: int) -> dict[str, Any]:
 def _rotated(number: int) -> Iterator[str]:
     start = number % len(MODES)
     yield from (*MODES[start:], *MODES[:start])
-
-
-def _run(described: Program, places: Places, mode: str) -> tuple[Sample, dict[str, str]]:
-    folder = places.build(ADAPTED if mode == ADAPTED else PLAIN)
-    scratch = places.output / "own"
-    scratch.mkdir(exist_ok=True)
-    outputs.remove(described, folder)
-    ending = execution.run(
-        described.run,
-        folder,
-        image=None,
-        scratch=scratch,
-        environment=execution.environment(described.environment),
-        standard_input=described.standard_input,
-        timeout_seconds=described.timeout_seconds,
-    )
-    if ending.status:
-        raise ExecutionError(
-            f"{described.run[0]} ended with status {ending.status} as the {mode} program on this "
-            f"machine's own kernel; what it said is in {scratch / 'stderr'}"
-        )
-    written = outputs.files(described, folder, scratch)
-    if (absent := outputs.absent(written)) is not None:
-        raise ExecutionError(f"the {mode} program wrote no {absent}")
-    return ending.sample, outputs.checksums(described, written)
 
 
 def _medians(samples: list[Sample]) -> dict[str, float]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kadence import execution, filters, outputs, suggestion
-from kadence.execution import Ending, ExecutionError
+from kadence.execution import Ending, ExecutionError, Sample
 from kadence.filters import Difference, Line
 from kadence.outputs import Files
 from kadence.program import Program
@@ -65,6 +65,12 @@ def require_same(program: Program, folder: Path, scratch: Path) -> None:
 
 def run(program: Program, folder: Path, scratch: Path, mode: str, kept: Path) -> Files:
     """Run a build of the program once; returns where its outputs are kept."""
+    _, written = measured(program, folder, scratch, mode)
+    return outputs.keep(written, kept)
+
+
+def measured(program: Program, folder: Path, scratch: Path, mode: str) -> tuple[Sample, Files]:
+    """The same, with what the run took; its outputs stay where the next run removes them."""
     outputs.remove(program, folder)
     ending = _run(program, program.run, folder, scratch, program.standard_input)
     if ending.status:
@@ -78,7 +84,7 @@ def run(program: Program, folder: Path, scratch: Path, mode: str, kept: Path) ->
             f"the {mode} program on this machine's own kernel wrote no {absent}, which "
             "kadence.toml names among its outputs"
         )
-    return outputs.keep(written, kept)
+    return ending.sample, written
 
 
 def require_check(program: Program, folder: Path, scratch: Path) -> None:
