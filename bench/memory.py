@@ -7,7 +7,6 @@ all that is measured in time: what User-Mode Linux gains over itself is no gain 
 """
 
 import argparse
-import itertools
 import re
 import sys
 from collections.abc import Generator, Iterator
@@ -16,13 +15,11 @@ import memory_lab
 import memory_lab_programs
 import memory_programs
 import memory_touch
-from keeping import print_and_keep
+from keeping import print_and_keep, with_disturbance
 from memory_rows import table, tally
 from rows import Tally
 
-from kadence import neighbours
 from kadence.errors import KadenceError
-from kadence.neighbours import Neighbours
 
 Told = Generator[str, None, Tally]
 
@@ -68,13 +65,6 @@ def told(pattern: str) -> Iterator[str]:
     yield f"In all {found}"
 
 
-def disturbance(around: Neighbours) -> Iterator[str]:
-    """Whether times are to be believed."""
-    said = neighbours.note(around.share())
-    if said:
-        yield said
-
-
 def main() -> int:
     """Measure, print as it comes, and keep what was printed."""
     assert __doc__ is not None
@@ -83,8 +73,7 @@ def main() -> int:
         "--only", default="", help="what this matches of touch, heat, …, lab, lab heat, …"
     )
     options = parser.parse_args()
-    around = Neighbours()
-    print_and_keep(itertools.chain(told(options.only), disturbance(around)), "memory.txt")
+    print_and_keep(with_disturbance(told(options.only)), "memory.txt")
     return 0
 
 

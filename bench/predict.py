@@ -19,15 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import predict_inputs
-from keeping import print_and_keep
+from keeping import print_and_keep, with_disturbance
 
-from kadence import artefact, demand, execution, neighbours, prediction, resources
+from kadence import artefact, demand, execution, prediction, resources
 from kadence.boot import costs
 from kadence.errors import KadenceError
 from kadence.execution import Sample
 from kadence.kconfig.build import BuildRequest, build
 from kadence.kconfig.store import Kernel
-from kadence.neighbours import Neighbours
 from kadence.phases import analysis, document
 from kadence.prediction import Prediction, Timed
 from kadence.profiler import runner
@@ -228,15 +227,6 @@ def summary(found: list[Measured], rounds: int) -> Iterator[str]:
         )
 
 
-def told_with_disturbance(pattern: str, rounds: int) -> Iterator[str]:
-    """All lines, and whether times are to be believed."""
-    around = Neighbours()
-    yield from lines(pattern, rounds)
-    said = neighbours.note(around.share())
-    if said:
-        yield said
-
-
 def main() -> int:
     """Measure, print as it comes, and keep what was printed."""
     assert __doc__ is not None
@@ -244,7 +234,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="programs whose name this matches")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     options = parser.parse_args()
-    print_and_keep(told_with_disturbance(options.only, options.rounds), "predict.txt")
+    print_and_keep(with_disturbance(lines(options.only, options.rounds)), "predict.txt")
     return 0
 
 

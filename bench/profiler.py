@@ -16,13 +16,13 @@ from pathlib import Path
 
 import profiler_tables
 import suite
+from keeping import with_disturbance
 from profiler_ways import Way, settings, ways
 from suite import Subject, Suite
 
-from kadence import execution, neighbours, resources
+from kadence import execution, resources
 from kadence.errors import KadenceError
 from kadence.execution import Sample
-from kadence.neighbours import Neighbours
 from kadence.profiler import kprof
 
 
@@ -93,16 +93,12 @@ class Bench:
 
 def told(bench: Bench, count: int) -> Iterator[str]:
     """A program's table as soon as it is measured, and what follows from all."""
-    around = Neighbours()
     yield from profiler_tables.head()
     found = {}
     for subject in bench.subjects:
         found[subject.name] = bench.measured(subject, count)
         yield from profiler_tables.program(subject, found[subject.name], bench.instructions)
     yield from profiler_tables.summary(found, {one.name: one.kind for one in bench.subjects})
-    said = neighbours.note(around.share())
-    if said:
-        yield said
 
 
 def main() -> int:
@@ -120,7 +116,7 @@ def main() -> int:
     scratch.mkdir(parents=True, exist_ok=True)
     bench = Bench(Suite(output), subjects, ways(scratch / "run", scratch), scratch)
     bench.build()
-    for line in told(bench, options.rounds):
+    for line in with_disturbance(told(bench, options.rounds)):
         print(line, flush=True)
     return 0
 
