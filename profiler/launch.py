@@ -75,6 +75,9 @@ def command(argv: Sequence[str], places: Places, interval: int, most_rows: int =
         "--command-line-only=yes",  # neither VALGRIND_OPTS nor .valgrindrc
         "--quiet",
         "--vgdb=no",
+        # Threads take turns. Without, who releases Valgrind's lock mostly takes it again, and how
+        # long another thread waits, or spins, is chance.
+        "--fair-sched=try",
         "--trace-children=yes",
         f"--log-file={str(places.logs.absolute()).replace('%', '%%')}/log.%p",
         f"--raw={places.output.absolute()}",
