@@ -14,16 +14,21 @@ from kadence.errors import UsageError
 from kadence.phases import (
     callers,
     concurrency,
+    document,
     flushes,
+    hierarchy,
     kinds,
+    levels,
     markers,
     matrix,
     memory,
+    memory_planning,
     outside,
     ranks,
     vectors,
 )
 from kadence.phases.callers import Callers
+from kadence.phases.hierarchy import Joining
 from kadence.phases.kinds import Verdict
 from kadence.phases.markers import Marker
 from kadence.phases.segmentation import Mask, Segmentation, segment
@@ -57,7 +62,7 @@ def run(
     paths = [profile_path] if isinstance(profile_path, Path) else list(profile_path)
     profile, members = ranks.read(paths)
     segmentation = segment(profile, count)
-    body = describe(profile, segmentation)
+    body = describe(profile, segmentation, join=count is None)
     if len(members) > 1:
         body["ranks"] = [rank.described() for rank in members]
     if matrix_path or annotated_path:
@@ -81,8 +86,50 @@ def _write_annotated(
     matrix.write_annotated(picture, shown, captions, path)
 
 
-def describe(profile: Profile, segmentation: Segmentation) -> Body:
-    """The body of the phases artefact."""
+def describe(profile: Profile, segmentation: Segmentation, *, join: bool = True) -> Body:
+    """The body of the phases artefact; who asked for a number of phases gets them, unjoined."""
+    body = _of_phases(profile, segmentation)
+    joinings = _joinings(segmentation, body["phases"]) if join else []
+    number = len(body["phases"])
+    found = markers.find_markers(profile, segmentation, joinings)
+    body["markers"] = [_marker(marker) for marker in found if marker.phase < number]
+    body["hierarchy"] = {
+        "joinings": [
+            {
+                "phase": joining.number,
+                "of": list(joining.of),
+                "members": list(joining.members),
+                "distance": round(joining.distance, DIGITS),
+                "kept": round(joining.kept, DIGITS),
+            }
+            for joining in joinings
+        ],
+        "markers": [_marker(marker) for marker in found if marker.phase >= number],
+    }
+    body["hierarchy"] |= _levels(body)
+    return body
+
+
+def _joinings(segmentation: Segmentation, phases: Sequence[Body]) -> list[Joining]:
+    medoids = segmentation.normalised[list(segmentation.representatives)]
+    return hierarchy.join(
+        vectors.among(medoids),
+        np.array([phase["intervals"] for phase in phases]),
+        [(phase["kind"], _makes_processes(phase)) for phase in phases],
+    )
+
+
+def _makes_processes(phase: Body) -> bool:
+    """Such a phase may fault as on any kernel, so that its policy is another."""
+    return any(call["name"] in memory_planning.FORKING for call in phase["system_calls"])
+
+
+def _levels(body: Body) -> Body:
+    found = levels.of(document.parse(body, Path("the phases")))
+    return {"levels": [level.described() for level in found], "taken": levels.taken(found)}
+
+
+def _of_phases(profile: Profile, segmentation: Segmentation) -> Body:
     distances = vectors.to_own(
         segmentation.normalised, segmentation.representatives, segmentation.assignment
     )
@@ -122,7 +169,7 @@ def describe(profile: Profile, segmentation: Segmentation) -> Body:
             {"row": boundary.row, "from": boundary.before, "to": boundary.after}
             for boundary in segmentation.boundaries
         ],
-        "markers": [_marker(marker) for marker in markers.find_markers(profile, segmentation)],
+        "markers": [],  # judged when it is known which phases are joined
         "concurrency": concurrency.of(profile),
         "system_calls": _summed(profile.system_calls),
         "socket_families": sorted(profile.facts.get("socket_families", [])),

@@ -47,7 +47,7 @@ def of_plan(
         "false_at_most": FALSE_AT_MOST,
         "firings_per_second_at_most": FIRINGS_PER_SECOND,
         "withdrawn": [marker.phase for marker in markers if marker.phase not in taken],
-        "chosen_on": _figures(document.program, _boundaries(document), own),
+        "chosen_on": _figures(document.program, document.boundaries_to_announce, own),
         "validated_on": [
             _figures(other.program, other.boundaries, [other.of(marker) for marker in markers])
             for other in others
@@ -68,12 +68,6 @@ def why_failed(marker: Marker, judged: Judged, other: OtherInput) -> str:
         f"{judged.boundaries} boundaries in `{' '.join(other.program)}`, fires elsewhere in "
         f"{judged.false:.0%} of its firings, and {judged.firings_per_second:.3g} times a second"
     )
-
-
-def _boundaries(document: Document) -> int:
-    """Those that ask for a marker; the run's beginning only if nothing else leads there."""
-    first, *later = (boundary.after for boundary in document.boundaries)
-    return len(later) + (first not in later)
 
 
 def _figures(program: Sequence[str], boundaries: int, judged: Iterable[Judged]) -> Body:

@@ -41,26 +41,27 @@ def choose(document: Document) -> dict[int, Marker]:
 
 def _assigned(document: Document, offered: Sequence[Marker]) -> dict[int, Marker]:
     places = {place: column for column, place in enumerate({m.place: None for m in offered})}
+    phases = {phase.number: row for row, phase in enumerate(document.phases)}
     # A column of its own lets every phase go without a marker, at no gain.
     gains = np.zeros((len(document.phases), len(places) + len(document.phases)))
     by_cell: dict[tuple[int, int], Marker] = {}
-    rank = dict.fromkeys(range(len(document.phases)), 0)
+    rank = dict.fromkeys(phases, 0)
     for marker in offered:
-        cell = (marker.phase, places[marker.place])
+        row = phases[marker.phase]
+        cell = (row, places[marker.place])
         if cell not in by_cell:
             by_cell[cell] = marker
-            gains[cell] = _gain(document, marker, rank[marker.phase])
+            gains[cell] = _gain(document.phases[row].weight, marker, rank[marker.phase])
             rank[marker.phase] += 1
     # Here, because it takes a third of a second to load.
     from scipy.optimize import linear_sum_assignment
 
     rows, columns = linear_sum_assignment(gains, maximize=True)
     cells = zip(rows.tolist(), columns.tolist(), strict=True)
-    return {cell[0]: by_cell[cell] for cell in cells if cell in by_cell}
+    return {by_cell[cell].phase: by_cell[cell] for cell in cells if cell in by_cell}
 
 
-def _gain(document: Document, marker: Marker, rank: int) -> float:
-    weight = document.phases[marker.phase].weight
+def _gain(weight: float, marker: Marker, rank: int) -> float:
     announced = marker.announced * marker.boundaries
     return LARGEST_RANK * (announced + weight) - rank * (1 + weight)
 

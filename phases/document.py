@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The phases artefact as the planner sees it, checked on the way in."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kadence.errors import ArtefactError
 from kadence.phases import kinds, memory_document
+from kadence.phases.hierarchy import Joining
 from kadence.phases.marking import FUNCTION_ENTRY, LOOP_PREHEADER
 from kadence.phases.memory_document import MemoryUse
 from kadence.profiler.profile import KBBV, Backend, backend_of
 
+# Of an artefact that is older than hierarchies.
+NO_HIERARCHY: dict[str, Any] = {"joinings": (), "markers": ()}
 KINDS = (kinds.COMPUTE, kinds.FILE_IO, kinds.SOCKET_IO, kinds.UNSEEN)
 
 
@@ -54,7 +58,8 @@ class Callers:
 
 @dataclass(frozen=True)
 class Phase:
-    number: int
+    number: int  # a joined phase has that of its first member
+    members: tuple[int, ...]  # the phases it is joined of; itself, where it is not
     weight: float
     kind: str
     io_calls_per_million: float
@@ -75,6 +80,7 @@ class Boundary:
 @dataclass(frozen=True)
 class Marker:
     phase: int
+    judged_as: int  # the number in the hierarchy of the phase, or joined phase, it is to announce
     kind: str
     function: str
     file: str
@@ -119,11 +125,19 @@ class Document:
     phases: tuple[Phase, ...]
     boundaries: tuple[Boundary, ...]
     markers: tuple[Marker, ...]
+    joinings: tuple[Joining, ...]
+    joined_markers: tuple[Marker, ...]  # of joined phases
     concurrency: Concurrency
     system_calls: tuple[str, ...]  # with those of the processes beside it
     socket_families: tuple[int, ...]
     memory_bytes: int  # mapped at most
     memory: MemoryUse
+
+    @property
+    def boundaries_to_announce(self) -> int:
+        """Those that ask for a marker; the run's beginning only if nothing else leads there."""
+        first, *later = (boundary.after for boundary in self.boundaries)
+        return len(later) + (first not in later)
 
 
 def parse(raw: dict[str, Any], path: Path) -> Document:
@@ -145,6 +159,8 @@ def _document(raw: dict[str, Any]) -> Document:
     instructions = [int(number) for number in raw["instructions"]]
     waited = sum(instructions[row] for row in raw.get("waiting", ()))
     total = sum(instructions) - waited
+    joinings = _joinings(raw.get("hierarchy", NO_HIERARCHY)["joinings"], len(phases))
+    joined_markers = raw.get("hierarchy", NO_HIERARCHY)["markers"]
     if total < 1:
         raise ValueError("it holds no instructions")
     return Document(
@@ -155,6 +171,10 @@ def _document(raw: dict[str, Any]) -> Document:
         phases=phases,
         boundaries=tuple(_boundary(entry, len(phases)) for entry in raw["boundaries"]),
         markers=tuple(_marker(entry, len(phases)) for entry in raw["markers"]),
+        joinings=joinings,
+        joined_markers=tuple(
+            _marker(entry, len(phases) + len(joinings)) for entry in joined_markers
+        ),
         concurrency=_concurrency(raw["concurrency"]),
         system_calls=(
             *(str(entry["name"]) for entry in raw["system_calls"]),
@@ -176,6 +196,7 @@ def _phase(entry: dict[str, Any]) -> Phase:
         raise ValueError(f"the kind {entry['kind']!r} is unknown")
     return Phase(
         number=int(entry["id"]),
+        members=(int(entry["id"]),),
         weight=float(entry["weight"]),
         kind=entry["kind"],
         io_calls_per_million=float(entry["io_calls_per_million"]),
@@ -227,11 +248,28 @@ def _boundary(entry: dict[str, Any], phases: int) -> Boundary:
     )
 
 
+def _joinings(entries: Sequence[dict[str, Any]], phases: int) -> tuple[Joining, ...]:
+    found = [
+        Joining(
+            number=int(entry["phase"]),
+            of=(int(entry["of"][0]), int(entry["of"][1])),
+            members=tuple(_phase_number(member, phases) for member in entry["members"]),
+            distance=float(entry["distance"]),
+            kept=float(entry["kept"]),
+        )
+        for entry in entries
+    ]
+    if [joining.number for joining in found] != list(range(phases, phases + len(found))):
+        raise ValueError("its joined phases are not numbered after its phases without gaps")
+    return tuple(found)
+
+
 def _marker(entry: dict[str, Any], phases: int) -> Marker:
     if entry["kind"] not in (FUNCTION_ENTRY, LOOP_PREHEADER):
         raise ValueError(f"the kind of marker {entry['kind']!r} is unknown")
     return Marker(
         phase=_phase_number(entry["phase"], phases),
+        judged_as=entry["phase"],
         kind=entry["kind"],
         function=str(entry["function"]),
         file=str(entry["file"]),

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from kadence.phases.candidate import Candidate
 from kadence.phases.candidates import candidates
+from kadence.phases.hierarchy import Joining, groups_of, relabelled
 from kadence.phases.marking import acceptable, affordable
 from kadence.phases.segmentation import Boundary, Mask, Segmentation, same_thread_as_before
 from kadence.phases.source import Firings
@@ -39,11 +40,17 @@ class Marker:
     affordable: bool  # within the budget of firings
 
 
-def find_markers(profile: Profile, segmentation: Segmentation) -> list[Marker]:
-    """The best candidates for every phase, best first within a phase."""
+def find_markers(
+    profile: Profile, segmentation: Segmentation, joinings: Sequence[Joining] = ()
+) -> list[Marker]:
+    """The best candidates for every phase and joined phase, best first within a phase."""
     phases = range(len(segmentation.representatives))
     judges = [PhaseJudge(profile, segmentation, phase) for phase in phases]
-    best: list[list[Marker]] = [[] for _ in phases]
+    judges += [
+        _judge_of_joined(profile, segmentation, len(phases), joinings[:last])
+        for last in range(1, len(joinings) + 1)
+    ]
+    best: list[list[Marker]] = [[] for _ in judges]
     for candidate in candidates(profile):
         for judge, ranking in zip(judges, best, strict=True):
             marker = judge.judge(candidate)
@@ -53,6 +60,19 @@ def find_markers(profile: Profile, segmentation: Segmentation) -> list[Marker]:
         if max(map(len, best)) > 8 * KEPT_PER_PHASE:
             best = [_best(ranking) for ranking in best]
     return [marker for ranking in best for marker in _best(ranking)]
+
+
+def _judge_of_joined(
+    profile: Profile, segmentation: Segmentation, phases: int, joinings: Sequence[Joining]
+) -> "PhaseJudge":
+    """Of what the last of these joinings made, beside what the others had made till then.
+
+    Whatever is joined later, its boundaries and what is outside it stay the same. So they do for
+    every phase, and one judgement serves all levels: only where stays elsewhere run into one
+    another would the share of those that it disturbs differ.
+    """
+    joined = relabelled(segmentation, groups_of(phases, joinings))
+    return PhaseJudge(profile, joined, joinings[-1].number)
 
 
 def _best(ranking: Sequence[Marker]) -> list[Marker]:
@@ -88,7 +108,7 @@ class PhaseJudge:
         self.same = same_thread_as_before(profile.thread)
         self.inside: Mask = segmentation.assignment == phase
         self.boundaries = boundaries_into(segmentation.boundaries, phase)
-        self.instructions = profile.instructions.astype(np.float64)
+        self.instructions = profile.instructions
         before_phase = np.zeros_like(self.inside)
         before_phase[:-1] = self.inside[1:] & self.same[1:]
         self.wrong: Mask = ~self.inside & ~before_phase
@@ -108,11 +128,11 @@ class PhaseJudge:
             affordable(int(total), int(self.instructions.sum())),
         )
 
-    def _visits_elsewhere(self, segmentation: Segmentation) -> tuple[npt.NDArray[np.int64], int]:
+    def _visits_elsewhere(self, segmentation: Segmentation) -> tuple[npt.NDArray[np.int32], int]:
         """Number the stays in other phases; rows of this phase get a number, too, but no use."""
         first = np.zeros(len(self.inside), dtype=np.bool_)
         first[[boundary.row for boundary in segmentation.boundaries]] = True
-        return np.cumsum(first) - 1, int((first & ~self.inside).sum())
+        return np.cumsum(first, dtype=np.int32) - 1, int((first & ~self.inside).sum())
 
     def _announced(self, fired: Mask) -> float:
         if len(self.boundaries) == 0:

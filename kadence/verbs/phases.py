@@ -52,7 +52,28 @@ def execute(options: argparse.Namespace) -> int:
             f"  {phase['id']}  {phase['weight']:7.2%}  {phase['kind']:9}  "
             f"interval {phase['representative']}, mostly {hottest['function'] or 'unknown code'}"
         )
+    _tell_hierarchy(body)
     return 0
+
+
+def _tell_hierarchy(body: dict[str, Any]) -> None:
+    """The dendrogram, a line for each joining, with what it is worth."""
+    hierarchy = body["hierarchy"]
+    if not hierarchy["joinings"]:
+        return
+    print("joined, the nearest first, and how many boundaries markers announce then:")
+    joinings = [
+        f"{joining['phase']} = {joining['of'][0]} + {joining['of'][1]}, {joining['distance']:.2f}"
+        for joining in hierarchy["joinings"]
+    ]
+    for number, (joined, level) in enumerate(
+        zip(["none", *joinings], hierarchy["levels"], strict=True)
+    ):
+        print(
+            f"  {joined:19}  {level['phases']:2} left  {level['announced']:6} of "
+            f"{level['boundaries']:6}, {level['kept']:4.0%} kept"
+            f"{', taken by the plan' if number == hierarchy['taken'] else ''}"
+        )
 
 
 def _outside(body: dict[str, Any]) -> str:
