@@ -8,6 +8,7 @@ input are judged on the others.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from kadence.phases import (
     analysis,
     common_sites,
     crossmatrix,
+    document,
     kinds,
     markers,
     matrix,
@@ -30,6 +32,7 @@ from kadence.phases import (
 )
 from kadence.phases.alignment import Families
 from kadence.phases.common_rows import CommonRows, common_rows
+from kadence.phases.hierarchy import Joining
 from kadence.phases.segmentation import Segmentation, segment
 from kadence.phases.stability import Input
 from kadence.phases.validation import Field, View
@@ -48,6 +51,15 @@ class Run:
     profile: Profile
     segmentation: Segmentation
     description: Body
+
+    @cached_property
+    def joinings(self) -> tuple[Joining, ...]:
+        return document.parse(self.description, self.path).joinings
+
+    @property
+    def markers(self) -> list[Body]:
+        """Of its phases and of what they are joined into."""
+        return [*self.description["markers"], *self.description["hierarchy"]["markers"]]
 
 
 @dataclass(frozen=True)
@@ -132,11 +144,20 @@ def describe(runs: Sequence[Run], aligned: Aligned) -> Body:
             asdict(comparison)
             | {
                 "distances": aligned.distances[comparison.of, comparison.against].tolist(),
-                "boundaries": views[comparison.of, comparison.against].boundaries(),
+                **_boundaries(views[comparison.of, comparison.against]),
             }
             for comparison in comparisons
         ],
         "markers": _markers(runs, views),
+    }
+
+
+def _boundaries(view: View) -> Body:
+    """Those in the phases of the other run, and after each of its joinings."""
+    joinings = range(1, len(view.joinings) + 1)
+    return {
+        "boundaries": view.boundaries(),
+        "joined_boundaries": [view.boundaries(count) for count in joinings],
     }
 
 
@@ -195,7 +216,8 @@ def _views(runs: Sequence[Run], aligned: Aligned) -> dict[tuple[int, int], View]
     ]
     return {
         (of, against): fields[of].seen_from(
-            aligned.rows[against][list(runs[against].segmentation.representatives)]
+            aligned.rows[against][list(runs[against].segmentation.representatives)],
+            runs[against].joinings,
         )
         for of, against in permutations(range(len(runs)), 2)
     }
@@ -206,7 +228,7 @@ def _markers(runs: Sequence[Run], views: Mapping[tuple[int, int], View]) -> list
     return [
         {"chosen_on": chosen_on, "judged_on": on} | views[on, chosen_on].judge(marker)
         for chosen_on, on in permutations(range(len(runs)), 2)
-        for marker in runs[chosen_on].description["markers"]
+        for marker in runs[chosen_on].markers
     ]
 
 

@@ -2,7 +2,7 @@
 """What a comparison of inputs tells a plan that is made from one of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +31,26 @@ class OtherInput:
 
     program: tuple[str, ...]
     boundaries: int  # into any phase, as the input that the plan is made from knows them
-    judged: Mapping[tuple[object, ...], Judged]  # by phase and place
+    joined_boundaries: tuple[int, ...]  # the same after each of its joinings
+    judged: Mapping[tuple[object, ...], Judged]  # by number in the hierarchy, and place
     unknown: frozenset[int]  # phases of the plan's input that this one does not know
     stranger: float  # share of its instructions in phases that the plan's input does not know
     stranger_kinds: tuple[str, ...]  # of those phases
     sites: Sites
 
     def of(self, marker: Marker) -> Judged:
-        return self.judged[marker.phase, *marker.place]
+        return self.judged[marker.judged_as, *marker.place]
+
+    def after(self, joinings: int) -> "OtherInput":
+        """As the input that the plan is made from knows it after so many joinings."""
+        if joinings == 0:
+            return self
+        if joinings > len(self.joined_boundaries):
+            raise ArtefactError(
+                "the comparison does not know the joined phases that the plan takes; make it anew "
+                "with `kadence compare`"
+            )
+        return replace(self, boundaries=self.joined_boundaries[joinings - 1])
 
     @property
     def name(self) -> str:
@@ -66,6 +78,10 @@ class Inputs:
     def reduce(self) -> bool:
         """Whether the plan is to hold only what the inputs have in common."""
         return self.verdict == DEPENDENT and not self.forced
+
+    def at_level(self, joinings: int) -> "Inputs":
+        """In the phases that are left after so many joinings."""
+        return replace(self, others=tuple(other.after(joinings) for other in self.others))
 
 
 def read(path: Path, phases: Mapping[str, Any], phases_path: Path) -> Inputs:
@@ -117,6 +133,7 @@ def _other(document: Mapping[str, Any], own: int, number: int) -> OtherInput:
     return OtherInput(
         program=tuple(described["program"]),
         boundaries=int(pairs[number, own]["boundaries"]),
+        joined_boundaries=tuple(map(int, pairs[number, own].get("joined_boundaries", ()))),
         unknown=frozenset(int(phase) for phase in pairs[own, number]["unknown_phases"]),
         stranger=float(pairs[number, own]["unknown"]),
         stranger_kinds=tuple(str(described["phases"][phase]["kind"]) for phase in strangers),

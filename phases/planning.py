@@ -25,6 +25,7 @@ from kadence.phases import (
     inputs,
     io_planning,
     kinds,
+    levels,
     memory_planning,
     needs,
     reduction,
@@ -33,6 +34,7 @@ from kadence.phases.contention import counted
 from kadence.phases.document import Boundary, Document, Marker, Phase, parse
 from kadence.phases.inputs import Inputs, OtherInput
 from kadence.phases.io_planning import Paths
+from kadence.phases.levels import Level
 from kadence.phases.marking import FIRINGS_PER_SECOND
 from kadence.phases.memory_planning import Memory
 
@@ -133,27 +135,33 @@ def _inputs(comparison: Comparison | None, raw: Body, phases_path: Path) -> Inpu
 def plan(document: Document, options: Options, compared: Inputs | None = None) -> Body:
     """The body of the plan artefact."""
     options.check()
+    found = levels.of(document)
+    level = found[levels.taken(found)]
+    compared = compared.at_level(len(level.joinings)) if compared else None
     others = compared.others if compared else ()
     decisions = Decisions(round(options.quantum * NANOSECONDS))
-    chosen = choice.choose(document)
-    _take_markers(document, chosen, compared, decisions)
+    _take_markers(level, compared, decisions)
     waiting = contention.between_tasks(document, options.processors)
     waiting = waiting or reduction.why_no_long_quantum(compared)
-    for phase in document.phases:
-        _decide_quantum(document, phase, waiting, decisions)
+    for phase in level.document.phases:
+        _decide_quantum(level.document, phase, waiting, decisions)
+    decisions.policies.sort(key=lambda policy: int(policy["phase"]))
     paths = io_planning.plan_io(document, options.io)
     memory = memory_planning.plan_memory(document, options.memory)
-    reduced = reduction.reduce(document, compared, paths, memory)
+    reduced = reduction.reduce(level.document, compared, paths, memory)
     for policy in decisions.policies:
         policy["memory_plain"] = policy["phase"] in memory.plain
     return {
         "program": list(document.program),
         "processors": options.processors,
         "stability": _stability(compared),
-        "announcement": announcement.of_plan(document, chosen, decisions.chosen, others),
+        "level": _level(level, found[0]),
+        "announcement": announcement.of_plan(
+            level.document, level.chosen, decisions.chosen, others
+        ),
         "policies": decisions.policies,
         "markers": [
-            _planned_marker(number, document, marker)
+            _planned_marker(number, level.document, marker)
             for number, (_, marker) in enumerate(sorted(decisions.chosen.items()))
         ],
         "io": paths.described(),
@@ -174,18 +182,24 @@ def _stability(compared: Inputs | None) -> Body | None:
     }
 
 
-def _take_markers(
-    document: Document,
-    chosen: dict[int, Marker],
-    compared: Inputs | None,
-    decisions: Decisions,
-) -> None:
+def _level(level: Level, finest: Level) -> Body:
+    return {
+        **level.described(),
+        "joined": [
+            list(phase.members) for phase in level.document.phases if len(phase.members) > 1
+        ],
+        "finest": finest.described(),
+        "reason": levels.why(level, finest),
+    }
+
+
+def _take_markers(level: Level, compared: Inputs | None, decisions: Decisions) -> None:
     """Take the chosen markers that no other input speaks against; say why not the others."""
     others = compared.others if compared else ()
-    for phase in document.phases:
-        marker = chosen.get(phase.number)
+    for phase in level.document.phases:
+        marker = level.chosen.get(phase.number)
         reason = reduction.why_unknown(phase, compared)
-        reason = reason or _why_not_taken(document, phase, chosen, others)
+        reason = reason or _why_not_taken(level.document, phase, level.chosen, others)
         if marker is None or reason is not None:
             decisions.refuse(phase.number, "marker", reason or "")
         else:
@@ -247,14 +261,18 @@ def _ways_out(document: Document, exits: Iterable[int]) -> str:
 
 
 def _add_policy(phase: Phase, quantum_ns: int, evidence: str, decisions: Decisions) -> None:
-    decisions.policies.append(
+    """One for each of its members, so that policy n stays that of phase n."""
+    if len(phase.members) > 1:
+        evidence = f"{levels.named(phase.members)} joined: {evidence}"
+    decisions.policies += [
         {
-            "phase": phase.number,
+            "phase": member,
             "name": phase.kind,
             "quantum_ns": quantum_ns,
             "evidence": evidence,
         }
-    )
+        for member in phase.members
+    ]
 
 
 def _why_not_long(document: Document, phase: Phase, decisions: Decisions) -> str | None:
@@ -313,11 +331,17 @@ def _planned_marker(number: int, document: Document, marker: Marker) -> Body:
         "evidence": (
             f"fires {counted(marker.fires, 'time')} ({_how_counted(marker)}), announces "
             f"{marker.announced:.0%} of {counted(marker.boundaries, 'boundary', 'boundaries')} "
-            f"into phase {marker.phase}, {marker.false:.1%} of the firings are elsewhere; "
+            f"into {_announced_phase(document, marker)}, "
+            f"{marker.false:.1%} of the firings are elsewhere; "
             f"{choice.rate(document, marker):.3g} firings a second expected, "
             f"{FIRINGS_PER_SECOND:.0f} allowed"
         ),
     }
+
+
+def _announced_phase(document: Document, marker: Marker) -> str:
+    members = next(phase.members for phase in document.phases if phase.number == marker.phase)
+    return levels.named(members)
 
 
 def _how_counted(marker: Marker) -> str:

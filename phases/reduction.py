@@ -30,7 +30,7 @@ def why_unknown(phase: Phase, compared: Inputs | None) -> str | None:
     if compared is None or not compared.reduce:
         return None
     for other in compared.others:
-        if phase.number in other.unknown:
+        if other.unknown.issuperset(phase.members):
             return f"{other.name} has no such phase, so a call in it would be tuned to one input"
     return None
 

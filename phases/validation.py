@@ -7,7 +7,7 @@ the markers have to announce. The phases that the other input has by itself may 
 as its intervals and its weights have it; the plan never hears of them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from kadence.phases import markers, marking, refinement, segmentation, vectors
+from kadence.phases import hierarchy, markers, marking, refinement, segmentation, vectors
 from kadence.phases.candidate import Candidate
 from kadence.phases.candidates import candidates
+from kadence.phases.hierarchy import Groups, Joining
 from kadence.phases.markers import PhaseJudge
 from kadence.phases.segmentation import Segmentation
 from kadence.phases.vectors import NormalisedRows
@@ -40,8 +41,10 @@ class Field:
         """Its own firings at every place."""
         return {_place(candidate): candidate for candidate in candidates(self.profile)}
 
-    def seen_from(self, representatives: sparse.csr_matrix) -> "View":
-        """The input in the phases with these representatives.
+    def seen_from(
+        self, representatives: sparse.csr_matrix, joinings: Sequence[Joining] = ()
+    ) -> "View":
+        """The input in the phases with these representatives, and in what they are joined into.
 
         Rows that resemble none of them stay in the phases of this input, numbered after those.
         """
@@ -58,23 +61,33 @@ class Field:
                 assignment=assignment,
                 boundaries=segmentation.boundaries(self.profile.thread, assignment),
             ),
+            representatives.shape[0],
+            joinings,
         )
 
 
 class View:
-    """An input in the phases of another."""
+    """An input in the phases of another, of which there are so many, joined so."""
 
-    def __init__(self, field: Field, seen: Segmentation) -> None:
+    def __init__(
+        self, field: Field, seen: Segmentation, phases: int, joinings: Sequence[Joining]
+    ) -> None:
         self.field, self.seen = field, seen
+        self.phases, self.joinings = phases, joinings
         self.instructions = int(field.profile.instructions.sum())
         self.judges: dict[int, PhaseJudge] = {}
 
-    def boundaries(self) -> int:
-        """Those that ask for a marker, into any phase."""
+    def boundaries(self, joinings: int = 0) -> int:
+        """Those that ask for a marker, into any phase, after so many joinings."""
+        seen = hierarchy.relabelled(self.seen, self._groups(joinings))
         return sum(
-            len(markers.boundaries_into(self.seen.boundaries, int(phase)))
-            for phase in np.unique(self.seen.assignment)
+            len(markers.boundaries_into(seen.boundaries, int(phase)))
+            for phase in np.unique(seen.assignment)
         )
+
+    def _groups(self, joinings: int) -> Groups:
+        most = int(self.seen.assignment.max()) + 1
+        return hierarchy.groups_of(self.phases, self.joinings[:joinings], most)
 
     def judge(self, marker: Mapping[str, Any]) -> Body:
         """The marker's figures here."""
@@ -89,11 +102,11 @@ class View:
         fires = 0 if candidate is None else int(candidate.fires.sum())
         rate = round(marking.firings_per_second(fires, self.instructions), 3)
         known = {"fires": fires, "firings_per_second": rate}
-        if not (self.seen.assignment == phase).any():
+        if not np.isin(self.seen.assignment, self._members(phase)).any():
             # Whatever it announces here, it is not the phase it was chosen for.
             return known | {"boundaries": 0, "announced": 0.0, "false": float(fires > 0)}
         if candidate is None:
-            count = len(markers.boundaries_into(self.seen.boundaries, phase))
+            count = len(self._judge_of(phase).boundaries)
             return known | {"boundaries": count, "announced": 0.0, "false": 0.0}
         judged = self._judge_of(phase).judge(candidate)
         return known | {
@@ -104,8 +117,15 @@ class View:
 
     def _judge_of(self, phase: int) -> PhaseJudge:
         if phase not in self.judges:
-            self.judges[phase] = PhaseJudge(self.field.profile, self.seen, phase)
+            groups = self._groups(max(phase + 1 - self.phases, 0))
+            seen = hierarchy.relabelled(self.seen, groups)
+            self.judges[phase] = PhaseJudge(self.field.profile, seen, phase)
         return self.judges[phase]
+
+    def _members(self, phase: int) -> Sequence[int]:
+        if phase < self.phases:
+            return [phase]
+        return self.joinings[phase - self.phases].members
 
 
 def _place(candidate: Candidate) -> tuple[object, ...]:

@@ -70,6 +70,7 @@ def execute(options: argparse.Namespace) -> int:
     wanted = planning.Options(options.processors, options.quantum, options.io, options.memory)
     body = planning.run(options.phases, options.output, wanted, comparison, options.needs)
     _tell_reduction(body)
+    _tell_level(body["level"])
     _tell_policies(body)
     _tell_io(body)
     _tell_memory(body)
@@ -84,8 +85,16 @@ def _tell_reduction(body: dict[str, Any]) -> None:
         print(f"reduced: {reason}; {ADVICE}")
 
 
+def _tell_level(level: dict[str, Any]) -> None:
+    if level["joined"]:
+        print(f"level: {level['reason']}")
+
+
 def _tell_policies(body: dict[str, Any]) -> None:
+    later = {member for _, *members in body["level"]["joined"] for member in members}
     for policy in body["policies"]:
+        if policy["phase"] in later:
+            continue  # told with the first of the phases that it is joined with
         seconds = policy["quantum_ns"] / planning.NANOSECONDS
         quantum = f"quantum {seconds:g} s" if seconds else "default quantum"
         print(f"phase {policy['phase']}: {quantum}; {policy['evidence']}")
