@@ -46,7 +46,10 @@ FEWEST_ROUNDS = 7
 STRIP_WIDTH = 600  # pieces of time that the page shows
 PREDICTED = ("target", "sentence", "here", "bound", "targets", "left")
 # What the page shows of a plan; one of before may have no `memory`.
-PLANNED = ("stability", "announcement", "policies", "markers", "io", "memory", "refused")
+PLANNED = (
+    *("stability", "level", "announcement", "policies", "markers"),
+    *("io", "memory", "refused"),
+)
 
 
 def specialize(
@@ -178,6 +181,7 @@ def _plan(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {
             "stability": None,
+            "level": None,
             "announcement": None,
             "policies": [],
             "markers": [],

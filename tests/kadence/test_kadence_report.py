@@ -114,6 +114,7 @@ def document(
         "phases": [phases | {"hottest": [hot]}, phases | {"id": 1, "kind": "file-io"}],
         "plan": {
             "stability": {"verdict": "input-stable", "unknown": 0.021, "allowed": 0.05},
+            "level": {"joined": [[1, 2]], "reason": "the 3 phases <joined> into 2"},
             "announcement": announcement,
             "policies": [policy, policy | {"phase": 1, "quantum_ns": 0}],
             "markers": [marker],
@@ -293,7 +294,7 @@ def test_filters_are_shown_with_what_they_remove() -> None:
 def test_a_report_without_a_plan_has_a_page() -> None:
     nothing = {name: [] for name in ("policies", "markers", "refused")}
     shown = document(measurements({}))
-    shown["plan"] = {"stability": None, "announcement": None, **nothing}
+    shown["plan"] = {"stability": None, "level": None, "announcement": None, **nothing}
     visible_text(page.render(shown, b""))
 
 
@@ -416,7 +417,9 @@ def test_the_page_tells_how_the_markers_do_on_both_inputs() -> None:
     assert "validated on ./heat -n 7 20 1 – – 225" in text
     assert "the program is input-stable : 2.1 % of an input's instructions" in text
     assert "or because it has no such phase, are those of phase 1." in text
-    unknown = shown | {"plan": shown["plan"] | {"stability": None}}
+    assert "The 3 phases <joined> into 2." in text
+    unknown = shown | {"plan": shown["plan"] | {"stability": None, "level": {"joined": []}}}
+    assert "<joined>" not in visible_text(page.render(unknown, b""))
     assert "Nothing is known of other inputs" in visible_text(page.render(unknown, b""))
 
 
