@@ -2,6 +2,7 @@
 """Of a command that starts others, the profile is that of the program that does the work."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -153,10 +154,12 @@ def test_a_program_that_the_command_names_is_meant(told: Any, worker: Path, tmp_
     assert said["program"] == [str(worker), "4"]
 
 
-def test_what_still_runs_is_not_taken_and_named(told: Any, worker: Path) -> None:
-    said = told(
-        "sh", "-c", f"{worker} 300 >/dev/null 2>&1 & until ls P.*.kprof; do sleep 0.1; done"
-    )
+def test_what_still_runs_is_not_taken_and_named(told: Any, worker: Path, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    held = f"{worker} 300 0 0 {gate} >/dev/null 2>&1 & until ls P.*.kprof; do sleep 0.1; done"
+    said = told("sh", "-c", held)
+    os.close(os.open(gate, os.O_RDWR | os.O_NONBLOCK))
     assert Path(said["program"][0]).name != worker.name
     assert any("still ran when the command ended" in note for note in said["notes"])
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * worker MILLIONS [CHILDREN [OWN]]: executes so many million instructions in work(), in so many
- * forked children; the parent executes OWN of its own, and without children all of them.
+ * worker MILLIONS [CHILDREN [OWN [GATE]]]: executes so many million instructions in work(), in so
+ * many forked children; the parent executes OWN of its own, and without children all of them. Then
+ * the parent opens GATE, where a named pipe holds it until another opens the other end.
  */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,5 +34,7 @@ int main(int count, char **arguments)
 		work(500000 * millions);
 	else if (count > 3)
 		work(500000 * strtoul(arguments[3], NULL, 10));
+	if (count > 4)
+		open(arguments[4], O_RDONLY);
 	return 0;
 }
