@@ -15,7 +15,10 @@ pytestmark = pytest.mark.kernel
 MILLION = 1_000_000
 LOOP_INSTRUCTIONS = 100_000_000
 TICKS_PER_SECOND = 250  # CONFIG_HZ of Debian's kernels
-AGREE, AGREE_TCP = 0.01, 0.10
+AGREE = 0.01
+# What moves more from boot to boot: io_uring_256 took 5,169 to 5,240 instructions in eight boots of
+# one kernel, so that two may well be more than a hundredth apart.
+AGREE_LESS = {"tcp": 0.10, "io_uring": 0.02}
 
 
 def test_the_clock_counts_instructions(two_boots: tuple[Sheet, Sheet]) -> None:
@@ -34,8 +37,11 @@ def test_two_boots_agree(two_boots: tuple[Sheet, Sheet]) -> None:
         assert figure.error == other.error
         if figure.median is None:
             continue
-        allowed = AGREE_TCP if operation.startswith("tcp") else AGREE
-        assert other.median == pytest.approx(figure.median, rel=allowed), operation
+        assert other.median == pytest.approx(figure.median, rel=_allowed(operation)), operation
+
+
+def _allowed(operation: str) -> float:
+    return next((share for name, share in AGREE_LESS.items() if operation.startswith(name)), AGREE)
 
 
 def test_the_timer_interrupts_as_configured(two_boots: tuple[Sheet, Sheet]) -> None:
