@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from kadence.phases import io_calls
 from kadence.phases.segmentation import Segmentation
-from kadence.phases.source import base_name, functions_at, main_object, own_blocks
+from kadence.phases.source import FunctionLines, base_name, main_object, own_blocks
 from kadence.profiler.profile import Block, Profile
 
 # A block that runs in less than this share of the calls is no place to look at.
@@ -94,6 +94,7 @@ class _Finder:
     def __init__(self, profile: Profile, direction: Direction) -> None:
         self._profile = profile
         self._stream_marks = direction.stream_marks
+        self._lines = FunctionLines(profile.functions)
         self._own = own_blocks(profile, main_object(profile.blocks))
         own = set(self._own)
         self._calling = {
@@ -139,7 +140,7 @@ class _Finder:
 
     def _function_of(self, block: Block) -> Place | None:
         """By the line, because what was inlined has another function's symbol."""
-        for known in functions_at(self._profile.functions, block.file, block.line):
+        for known in self._lines.at(block.file, block.line):
             return Place(known.name, known.file, known.cfg_checksum)
         # The file of the line need not be that of the function: it may be a header's.
         return Place(base_name(block.function)) if block.function else None

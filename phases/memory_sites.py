@@ -6,12 +6,12 @@ written and the symbol of where it ended up; the compiler plugin knows the funct
 in, so that is looked for first.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kadence.phases.callers import Place
-from kadence.phases.source import base_name, functions_at, main_object
-from kadence.profiler.profile import CallSite, Function, Profile
+from kadence.phases.source import FunctionLines, base_name, main_object
+from kadence.profiler.profile import CallSite, Profile
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,9 @@ class Site:
 def sites_of(profile: Profile) -> Iterator[Site]:
     """The sites in the profile's order."""
     own = main_object(profile.blocks)
+    lines = FunctionLines(profile.functions)
     for number, site in enumerate(profile.memory.sites):
-        places = tuple(_places(site, profile.functions))
+        places = tuple(_places(site, lines))
         yield Site(
             number=number,
             call=site.call,
@@ -43,8 +44,8 @@ def sites_of(profile: Profile) -> Iterator[Site]:
         )
 
 
-def _places(site: CallSite, functions: Sequence[Function]) -> Iterator[Place]:
-    found = functions_at(functions, site.file, site.line) if site.file else []
+def _places(site: CallSite, lines: FunctionLines) -> Iterator[Place]:
+    found = lines.at(site.file, site.line) if site.file else []
     # Instances of a template are all on this line; the symbol may say which one it is.
     named = [known for known in found if known.name == base_name(site.function)]
     for known in named or found:

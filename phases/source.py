@@ -2,7 +2,7 @@
 """The executed blocks of a profile, found by function and by line of the source."""
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
@@ -40,11 +40,31 @@ def is_entry(block: Block) -> bool:
     return block.entry and not PIECE_SUFFIX.search(block.function)
 
 
-def functions_at(functions: Iterable[Function], file: str, line: int) -> list[Function]:
-    """Those that this line of the source is in; instances of one template are on the same line."""
-    before = [known for known in functions if known.line <= line and same_file(known.file, file)]
-    last = max((known.line for known in before), default=0)
-    return [known for known in before if known.line == last]
+class FunctionLines:
+    """The functions that lines of the source are in.
+
+    Templates bring thousands of functions and blocks, so neither all of the ones are gone through
+    for each of the others, nor their paths taken apart each time.
+    """
+
+    def __init__(self, functions: Iterable[Function]) -> None:
+        self._by_name: defaultdict[str, list[Function]] = defaultdict(list)
+        for function in sorted(functions, key=_line):
+            self._by_name[PurePosixPath(function.file).name].append(function)
+        self._by_file: dict[str, list[Function]] = {}
+
+    def at(self, file: str, line: int) -> list[Function]:
+        """Those that this line is in; instances of one template are on the same line."""
+        if file not in self._by_file:
+            alike = self._by_name[PurePosixPath(file).name]
+            self._by_file[file] = [known for known in alike if same_file(known.file, file)]
+        functions = self._by_file[file]
+        before = functions[: bisect_right(functions, line, key=_line)]
+        return before[bisect_left(before, before[-1].line, key=_line) :] if before else []
+
+
+def _line(function: Function) -> int:
+    return function.line
 
 
 def main_object(blocks: Iterable[Block]) -> str | None:
