@@ -12,7 +12,7 @@ from kadence.finding import Finding
 from kadence.stages import tell
 
 PATIENCE_SECONDS = 60
-MEASURED = "faults_ns"  # is told of a measurement, and not of what was remembered
+MEASURED = "faults_ns"  # only a new measurement has this key, a remembered one lacks the key
 SUBJECT = "what memory costs on this machine's own kernel"
 
 
@@ -32,9 +32,9 @@ def remembered() -> dict[str, Any]:
 
 
 def remember_for(plan: Mapping[str, Any]) -> None:
-    """Find out what pays here, if nobody has yet, before a program that asks for it runs.
+    """Measure what memory costs on this machine, unless the plan has no use for the figure.
 
-    Where that can't be found out, the program populates nothing.
+    A figure that is remembered is not measured again. Without a figure programs populate nothing.
     """
     if not plan["memory"]["sites"]:
         return

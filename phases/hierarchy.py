@@ -28,7 +28,7 @@ Groups = npt.NDArray[np.int64]  # of every phase, the number of the joined phase
 
 @dataclass(frozen=True)
 class Joining:
-    """`number` goes on after the phases' own, in the order of the joinings."""
+    """Two phases become one, which gets the next number after those of the phases and joinings."""
 
     number: int
     of: tuple[int, int]
@@ -70,7 +70,7 @@ def _apart(distances: Distances, policy_classes: Sequence[Hashable]) -> Distance
 
 
 def _merge(apart: Distances, sizes: Distances, first: int, second: int) -> None:
-    """What `second` was is in `first` from now on."""
+    """Let `first` stand for both, and `second` for nothing."""
     total = sizes[first] + sizes[second]
     mean = (sizes[first] * apart[first] + sizes[second] * apart[second]) / total
     apart[first] = apart[:, first] = mean
