@@ -17,6 +17,8 @@ IN_LAB = (
     "leave --cpus out, or use `kadence run --target x86_64`"
 )
 _BROUGHT_UP = re.compile(r"smp: Brought up \d+ nodes?, (\d+) CPU")
+# Those that init raises: x86_64.py says when.
+_RAISED = re.compile(r"smpboot: Booting Node \d+ Processor \d+")
 
 
 def usable() -> int:
@@ -76,4 +78,4 @@ def _too_many(request: Request, limit: int) -> str:
 def brought_up(log: str) -> int:
     """As many as the guest's kernel says that it uses."""
     found = _BROUGHT_UP.search(log)
-    return int(found[1]) if found else 1
+    return (int(found[1]) if found else 1) + len(_RAISED.findall(log))

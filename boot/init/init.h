@@ -45,6 +45,9 @@ void system_prepare(const struct channel_request *request);
 void system_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 noreturn void system_power_off(void);
 
+/* processors.c: those that the kernel has not started on, see ../x86_64.py. */
+void processors_raise(void);
+
 /* command.c: starts the command as the caller would have; on failure says why in `failure`. */
 bool command_start(struct command *command, struct channel *channel);
 

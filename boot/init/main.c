@@ -179,6 +179,7 @@ int main(int count, char **arguments)
 	if (guest.children < 0)
 		give_up("signalfd");
 	system_prepare(&guest.channel->request);
+	processors_raise();
 	take_precedence();
 	serve(&guest);
 	ring_doorbell(&guest);
