@@ -6,7 +6,8 @@
  * filling.c (to make pages present), takeback.c (where memory is short).
  *
  * Locking. The ranges change with the mmap lock held for writing and are read
- * with it held for reading, as is all that looks at page table entries here.
+ * with it held for reading, as is all that looks at page table entries here;
+ * takeback.c says when it does without.
  * The lock in struct kadapt_ahead is for the faults of several threads.
  *
  * Lifetime. The ranges belong to the address space and go with the last
@@ -48,6 +49,8 @@ struct kadapt_ranges {
 	struct list_head all;		/* under the lock in ranges.c */
 	struct mm_struct *mm;
 	struct maple_tree tree;		/* see entry_of() */
+	/* All that was ever bound lies here, also what came from a parent. */
+	unsigned long start, end;
 	struct kadapt_ahead ahead;
 };
 

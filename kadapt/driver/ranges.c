@@ -159,12 +159,20 @@ static struct kadapt_ranges *ranges_create(struct mm_struct *mm)
 	if (!ranges)
 		return NULL;
 	ranges->mm = mm;
+	ranges->start = ULONG_MAX;
 	mt_init(&ranges->tree);
 	spin_lock_init(&ranges->ahead.lock);
 	spin_lock(&all_lock);
 	list_add(&ranges->all, &all_ranges);
 	spin_unlock(&all_lock);
 	return ranges;
+}
+
+static void widen(struct kadapt_ranges *ranges, unsigned long start,
+		  unsigned long end)
+{
+	ranges->start = min(ranges->start, start);
+	ranges->end = max(ranges->end, end);
 }
 
 static int bind(struct mm_struct *mm, const struct kadapt_memory *memory)
@@ -177,6 +185,9 @@ static int bind(struct mm_struct *mm, const struct kadapt_memory *memory)
 		mm->context.kadapt_ranges = ranges_create(mm);
 	if (mm->context.kadapt_ranges)
 		error = store(mm->context.kadapt_ranges, memory);
+	if (!error)
+		widen(mm->context.kadapt_ranges, memory->address,
+		      memory->address + memory->bytes);
 	mmap_write_unlock(mm);
 	return error;
 }
@@ -195,6 +206,24 @@ int kadapt_ranges_bind(struct kadapt_memory *memory)
 						   memory->address +
 							   memory->bytes);
 	return error;
+}
+
+/*
+ * A child begins without ranges, but with its parent's pages: some of them were
+ * made present for nothing, and can be had from it.
+ */
+int kadapt_inherit(struct mm_struct *mm)
+{
+	/* The copy of what it comes from, which is held by who forks. */
+	struct kadapt_ranges *parents = mm->context.kadapt_ranges;
+
+	mm->context.kadapt_ranges = parents ? ranges_create(mm) : NULL;
+	if (!parents)
+		return 0;
+	if (!mm->context.kadapt_ranges)
+		return -ENOMEM;
+	widen(mm->context.kadapt_ranges, parents->start, parents->end);
+	return 0;
 }
 
 void kadapt_forget(struct mm_struct *mm)

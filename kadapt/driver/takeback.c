@@ -55,22 +55,26 @@ void kadapt_takeback_expect(struct mm_struct *mm, unsigned long pages)
 	tell_group(mm);
 }
 
-/* Is the page this process's alone, unused by anyone, and as it was given? */
+/* Is the page used by none but those who map it, and as it was given? */
 static bool is_untouched(struct folio *folio)
 {
 	return folio_test_anon(folio) && !folio_test_large(folio) &&
 	       !folio_test_ksm(folio) && !folio_test_swapcache(folio) &&
-	       folio_mapcount(folio) == 1 && folio_ref_count(folio) == 1 &&
+	       folio_ref_count(folio) == folio_mapcount(folio) &&
 	       !memchr_inv(folio_address(folio), 0, PAGE_SIZE);
 }
 
-static void take_page(struct vm_area_struct *vma, unsigned long address,
+/* True: it is free. What a fork shared is once the last who has it was visited. */
+static bool take_page(struct vm_area_struct *vma, unsigned long address,
 		      pte_t *pte, struct folio *folio)
 {
+	bool is_last = folio_mapcount(folio) == 1;
+
 	ptep_clear_flush(vma, address, pte);
 	folio_remove_rmap_pte(folio, &folio->page, vma);
 	dec_mm_counter(vma->vm_mm, MM_ANONPAGES);
 	folio_put(folio);
+	return is_last;
 }
 
 /* With the page table's lock held. */
@@ -84,17 +88,16 @@ static int visit_page(pte_t *pte, unsigned long address, unsigned long next,
 	if (!pte_present(entry))
 		return 0;
 	page = vm_normal_page(walk->vma, address, entry);
-	if (page && is_untouched(page_folio(page))) {
-		take_page(walk->vma, address, pte, page_folio(page));
-		(*taken)++;
-	}
+	if (page && is_untouched(page_folio(page)))
+		*taken += take_page(walk->vma, address, pte, page_folio(page));
 	return 0;
 }
 
+/* Those that an unfinished fork has not replaced are still the parent's. */
 static int test_mapping(unsigned long start, unsigned long end,
 			struct mm_walk *walk)
 {
-	return !kadapt_vma_suits(walk->vma);
+	return walk->vma->vm_mm != walk->mm || !kadapt_vma_suits(walk->vma);
 }
 
 static const struct mm_walk_ops walk_ops = {
@@ -103,20 +106,22 @@ static const struct mm_walk_ops walk_ops = {
 	.walk_lock = PGWALK_RDLOCK,
 };
 
-static bool visit_ranges(struct kadapt_ranges *ranges, void *data)
+/*
+ * Who forks needs memory with its own lock held for writing, and must not be
+ * killed for pages that hold nothing. So a lock that can't be had is done
+ * without. Its holder sleeps, or is who asks for memory here. Both happen only
+ * where mappings and page tables are whole: memory for a change is allocated
+ * before the change. An address space that is taken down has no users, and is
+ * not visited.
+ */
+static bool visit_space(struct kadapt_ranges *ranges, void *taken)
 {
-	struct kadapt_range range;
-	unsigned long next = 0;
+	bool is_locked = mmap_read_trylock(ranges->mm);
 
-	if (!mmap_read_trylock(ranges->mm)) {
-		/* Another time. */
-		kadapt_takeback_expect(ranges->mm, 1);
-		return true;
-	}
-	while (kadapt_range_next(ranges, &next, &range))
-		walk_page_range(ranges->mm, range.start, range.end, &walk_ops,
-				data);
-	mmap_read_unlock(ranges->mm);
+	walk_page_range(ranges->mm, ranges->start, ranges->end, &walk_ops,
+			taken);
+	if (is_locked)
+		mmap_read_unlock(ranges->mm);
 	return true;
 }
 
@@ -127,7 +132,7 @@ static unsigned long take_back(void)
 	atomic_long_set(&unseen, 0);
 	/* What waits to be put on a list of the reclaim's has one user more. */
 	lru_add_drain();
-	kadapt_ranges_each(visit_ranges, &taken);
+	kadapt_ranges_each(visit_space, &taken);
 	return taken;
 }
 

@@ -11,10 +11,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <kadapt.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "append.h"
@@ -30,6 +32,7 @@
 #define SHARE 4
 #define SPARSE_STEP (512UL << 10)
 #define MOST_STEPS 4096UL
+#define MOST_TO_FILL (1UL << 30)
 
 enum total { BOUND, COMPARED, MOVED, FORKED };
 
@@ -287,7 +290,36 @@ static enum outcome fight_for_memory(void)
 	return battle_fight(&battle);
 }
 
+/* Half of the machine's memory, present and never written, which a child then shares. */
+static enum outcome give_way_to_a_parent(void)
+{
+	struct kadapt_memory now = {.flags = KADAPT_MEMORY_DENSE | KADAPT_MEMORY_NOW};
+	struct sysinfo machine;
+	pid_t child;
+
+	if (!(device_features() & KADAPT_FEATURE_MEMORY))
+		return skip("this kernel has no ranges of memory");
+	CHECK(sysinfo(&machine) == 0);
+	if (machine.totalram > MOST_TO_FILL)
+		return skip("this machine has too much memory to fill it");
+	now.bytes = machine.totalram / 2 / PAGE * PAGE;
+	now.address = (uintptr_t)map(NULL, now.bytes, MAP_NORESERVE);
+	CHECK(ioctl(open_device(), KADAPT_MEMORY, &now) == 0);
+	CHECK(now.done > now.bytes / 2);
+	child = fork();
+	if (child == 0)
+		pause();
+	CHECK(child > 0);
+	memset(map(NULL, now.bytes, MAP_NORESERVE), 1, now.bytes);
+	CHECK(is_all((const char *)(uintptr_t)now.address, 0, now.bytes));
+	CHECK(waitpid(child, NULL, WNOHANG) == 0);
+	CHECK(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
+	return PASSED;
+}
+
 const struct test_case memory_fault_cases[] = {
+    {"memory_shared", "untouched memory that a child shares gives way to its parent's",
+     give_way_to_a_parent},
     {"memory_battle", "threads that do all there is with their memory find in it what they wrote",
      fight_for_memory},
     {0},
