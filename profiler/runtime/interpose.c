@@ -10,12 +10,45 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <unistd.h>
 
 #ifdef STATIC
 #define OURS(name) __wrap_##name
 #define REAL(name) __real_##name
+
+/*
+ * GCC's libraries refer weakly to the functions of threads, and take all of them to be there once
+ * pthread_key_create() is (__gthread_active_p() in gthr-posix.h), which this file brings. So it
+ * brings the others as well.
+ */
+__attribute__((used)) static const void *const of_threads[] = {
+    pthread_cancel,
+    pthread_cond_broadcast,
+    pthread_cond_destroy,
+    pthread_cond_init,
+    pthread_cond_signal,
+    pthread_cond_timedwait,
+    pthread_cond_wait,
+    pthread_create,
+    pthread_detach,
+    pthread_equal,
+    pthread_getspecific,
+    pthread_join,
+    pthread_key_delete,
+    pthread_mutex_destroy,
+    pthread_mutex_init,
+    pthread_mutex_lock,
+    pthread_mutex_timedlock,
+    pthread_mutex_trylock,
+    pthread_mutex_unlock,
+    pthread_mutexattr_destroy,
+    pthread_mutexattr_init,
+    pthread_mutexattr_settype,
+    pthread_self,
+    sched_yield,
+};
 #else
 #define OURS(name) name
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))

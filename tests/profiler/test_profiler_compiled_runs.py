@@ -22,6 +22,7 @@ from patience import PATIENCE_SECONDS
 from kadence.errors import ToolError, UsageError
 from kadence.profiler import compiled, kprof
 from kadence.profiler.profile import Profile
+from kadence.resources import built
 
 STEPS_OF_THREADS = 4000
 STEPS_OF_CHILD = 500
@@ -245,6 +246,22 @@ def test_under_valgrind_the_run_is_one_interval(tmp_path: Path, linked: list[str
     assert profile.facts["complete"]
     assert entries(profile, "step") == STEPS_OF_THREADS
     assert sorted(profile.thread.tolist()) == [1, 2, 3, 4, 5]
+
+
+def test_a_static_fortran_program_ends_as_the_plain_one(tmp_path: Path) -> None:
+    """Its library closes its files by functions of threads, if it takes them to be there."""
+    source = tmp_path / "says.f90"
+    source.write_text('print *, "said"\nend\n')
+    program = tmp_path / "says"
+    subprocess.run(
+        [built("bin/kadence-fc"), "-static", "-O2", "-o", program, source],
+        env=os.environ | {"KADENCE_MODE": "profile"},
+        check=True,
+    )
+    output = {"KADENCE_PROFILE_OUTPUT": f"{program}.kprof"}
+    ran = subprocess.run([program], env=os.environ | output, capture_output=True, check=True)
+    assert ran.stdout == b" said\n"
+    assert profile_of(program).facts["complete"]
 
 
 def test_a_library_that_is_opened_and_closed_is_counted(tmp_path: Path) -> None:
