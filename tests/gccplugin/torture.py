@@ -45,7 +45,8 @@ BUILTINS_OPTIONS = (
     "-fno-inline-functions",
 )
 DIRECTIVE = re.compile(
-    r'\{ dg-(?:additional-)?options (?:"([^"]*)"|\{ "([^"]*)" \})\s*(\{ target (.*)\})?\s*\}'
+    r'\{ dg-(?:additional-)?options (?:"([^"]*)"|\{ "([^"]*)" \}|(-[^\s}]+))'
+    r"\s*(\{ target (.*)\})?\s*\}"
 )
 # Where things lie differs from run to run, and what temporary files are called.
 VARYING = re.compile(rb"0x[0-9a-f]{8,}|gfortrantmp\w{6}")
@@ -139,9 +140,9 @@ def options_of(source: Path) -> tuple[str, ...]:
     """What the program's own directives ask for on this machine."""
     options: list[str] = []
     text = source.read_text(encoding="utf-8", errors="replace")
-    for plain, braced, selector, target in DIRECTIVE.findall(text):
+    for plain, braced, bare, selector, target in DIRECTIVE.findall(text):
         if not selector or ("x86_64" in target and "ia32" not in target):
-            options += (plain or braced).split()
+            options += (plain or braced or bare).split()
     companion = source.with_suffix(".x")
     if companion.exists():
         for flags in EXTRA_FLAGS.findall(companion.read_text(encoding="utf-8")):
