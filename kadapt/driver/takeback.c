@@ -64,7 +64,7 @@ static bool is_untouched(struct folio *folio)
 	       !memchr_inv(folio_address(folio), 0, PAGE_SIZE);
 }
 
-/* True: it is free. What a fork shared is once the last who has it was visited. */
+/* True: the page is free. One that a fork shared goes with its last owner. */
 static bool take_page(struct vm_area_struct *vma, unsigned long address,
 		      pte_t *pte, struct folio *folio)
 {
