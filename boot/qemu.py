@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kadence.boot import initramfs
+from kadence.boot import initramfs, x86_64
 from kadence.errors import GuestError, ToolError
 
 QEMU = "qemu-system-x86_64"
@@ -106,8 +106,8 @@ def _boot(machine: Machine, archive: Path) -> str:
     if machine.processors > 1:
         # A clock that follows the host's stands still while others have the host's processors; a
         # kernel that looks whether its timer works panics then.
-        # Why it starts on one processor is said in x86_64.py; /init raises the others.
-        arguments += ["no_timer_check", "maxcpus=1"]
+        # The kernel starts on one processor; /init raises the others.
+        arguments += ["no_timer_check", x86_64.STARTS_ON_ONE]
     command = [
         QEMU,
         *_processors(machine.processors),

@@ -39,9 +39,9 @@ ARGUMENTS = (
 # early, and takes two interrupts. In the lab these would be counted.
 # Several processors need each its own: the machine's one would have to be passed on to all others.
 EMULATED = ("noapictimer",)
-# QEMU before 8.1 may keep what it translated of an instruction that another processor changes, and
-# a kernel that starts changes many: it met an int3 that was no longer there, and panicked. So it
-# starts on one processor, and init raises the others (init/processors.c).
+# A kernel that starts changes many of its instructions. QEMU before 8.1 may keep the translation of
+# one that another processor changes: a kernel met an int3 that was no longer there, and panicked.
+# So an emulated kernel starts on one processor, and init raises the others (init/processors.c).
 STARTS_ON_ONE = "maxcpus=1"
 DEBIANS_HZ = "250"
 # Without what a batch job has no use for: the kernel would look at it.
@@ -90,9 +90,9 @@ def _arguments(request: Request, accelerated_by: str) -> tuple[str, ...]:
 
 
 def _emulated_several(request: Request) -> tuple[str, ...]:
-    """The kernel starts on one, and takes the clock's speed for each that init raises.
+    """The kernel starts on one processor, and is told how many loops of a delay fit into a tick.
 
-    It would measure it for 1.5 s, fail, and complain.
+    For each processor raised later, the kernel would measure that for 1.5 s, fail, and complain.
     """
     settings = configuration.beside(request.image) or {}
     per_tick = clock.counter_khz() * 1000 // int(settings.get("HZ", DEBIANS_HZ))

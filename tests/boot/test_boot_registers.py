@@ -34,7 +34,7 @@ def processor_flags() -> set[str]:
 
 
 def flags_in(text: str) -> set[str]:
-    """Of a /proc/cpuinfo."""
+    """What the processor can do whose /proc/cpuinfo this is."""
     found = re.search(r"^flags\s*: (.*)$", text, re.MULTILINE)
     return set(found[1].split()) if found else set()
 

@@ -69,7 +69,7 @@ exit 0
 FLIP = "/kadapt-faults -d /tmp -r 50 flip"
 PEERS_GO = "/kadapt-faults -d /tmp -r 2000 gone"
 SHOWN = "/kadapt-faults -d /tmp -r 50 shown"
-MEMORY = "-r 500 memory_"
+MEMORY = "-r 500 memory_battle"
 # In megabytes: one in which memory is always short, and one in which it sometimes is.
 MEMORY_GUESTS = (64, 512)
 
