@@ -8,3 +8,8 @@ CORPUS_OPTIONS ?=
 .PHONY: corpus
 corpus: build $(STAMPS)/corpus-packages ## programs of Debian's, from source to report, in a table (PROGRAMS="…")
 	@$(PYTHON) bench/corpus.py $(CORPUS_OPTIONS) $(PROGRAMS)
+
+CORPUS_LAB_OPTIONS ?=
+.PHONY: corpus-lab
+corpus-lab: build-bench build-lab ## the same programs' instructions in the lab, after `make corpus` (PROGRAMS="…")
+	@$(PYTHON) bench/corpus_lab.py $(CORPUS_LAB_OPTIONS) $(PROGRAMS)

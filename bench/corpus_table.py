@@ -63,9 +63,12 @@ def _change(own: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _there(report: Mapping[str, Any]) -> tuple[str, str, str]:
-    """On the kernel that was made: predicted, the kernel alone, and the adapted program on it."""
+    """On the kernel that was made: predicted, the kernel alone, and the adapted program on it.
+
+    All are of the program's own time, as predictions are: a guest's start and end are in none.
+    """
     seconds = {
-        (cell["kernel"], cell["program"]): cell["estimates"]["seconds"]["value"]
+        (cell["kernel"], cell["program"]): cell["estimates"]["program_seconds"]["value"]
         for cell in report.get("cells", ())
     }
     here = seconds.get(("machine", "plain"))

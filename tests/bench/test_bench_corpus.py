@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import corpus
+import corpus_lab
 import corpus_run
 import corpus_table
 import pytest
@@ -137,3 +138,40 @@ def test_the_quickest_end_in_a_report(name: str, tmp_path: Path) -> None:
     assert result.stage == "measure"
     assert result.report["failures"] == []
     assert result.own["differing"] == []
+
+
+# ---- the lab -------------------------------------------------------------------------------------
+
+
+def test_one_kernel_has_what_any_plan_needs() -> None:
+    """Names and numbers of all, each truth, the largest amount."""
+    small = {"system_calls": ["read"], "threads": False, "memory_bytes": 1 << 20, "tasks": 1}
+    large = {"system_calls": ["read", "mmap"], "threads": True, "memory_bytes": 1 << 30}
+    assert corpus_lab.united([large, small]) == {
+        "system_calls": ["mmap", "read"],
+        "threads": True,
+        "memory_bytes": 1 << 30,
+        "tasks": 1,
+    }
+
+
+def test_a_run_that_failed_is_no_ratio() -> None:
+    """Its neighbours in the row still are, and no output is called the same."""
+    reading = {"instructions": 2_000_000, "minor_faults": 7, "same": True}
+    found = {
+        "debian plain": reading,
+        "tailored plain": reading | {"instructions": 1_500_000},
+        "tailored adapted": {"failed": "the guest ended"},
+    }
+    assert corpus_lab.row("toy", found) == ("toy", "2", "0.7500", "-", "-", "7 -> -", "-")
+
+
+def test_an_output_that_differs_in_the_lab_is_told() -> None:
+    """It is no matter of instructions."""
+    reading = {"instructions": 1_000_000, "minor_faults": 7, "same": True}
+    found = {
+        "debian plain": reading,
+        "tailored plain": reading,
+        "tailored adapted": reading | {"same": False},
+    }
+    assert corpus_lab.row("toy", found)[-1] == "DIFFER"

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The corpus in the lab, in instructions: `make corpus-lab`, after `make corpus`.
+
+One x86_64 kernel serves all programs: it is tailored to what all their plans need together.
+Debian's own kernel runs the plain program, that kernel the plain and the adapted one. The lab's
+clock counts instructions, so other work on the machine changes no figure.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import tailored
+
+from kadence import artefact, execution, outputs, program, resources
+from kadence.errors import KadenceError
+from kadence.lab.guest import STOCK, X86_64
+from kadence.measure import ADAPTED, PLAIN
+from kadence.places import Places
+from kadence.plain_runs import FIRST
+from kadence.program import Program
+
+RESULT = "lab.json"
+TABLE = "lab.txt"
+TAILORED = "tailored"
+# Kernel and program, in the order of the table's columns; the first is what the others are set to.
+RUNS = ((STOCK, PLAIN), (TAILORED, PLAIN), (TAILORED, ADAPTED))
+HEADINGS = (
+    *("program", "millions, plain on Debian's", "plain, tailored/Debian"),
+    *("adapted, tailored/Debian", "adapted/plain, tailored", "faults, tailored", "outputs"),
+)
+NOTHING = "-"
+
+
+def main() -> int:
+    """Run what has not been run; print and keep the table."""
+    options = _options()
+    place = options.output.resolve()
+    names = options.programs or _planned(place)
+    kernels = {STOCK: STOCK, TAILORED: str(_kernel(place))}
+    with ThreadPoolExecutor(options.at_once) as pool:
+        found = list(pool.map(lambda name: _taken(name, place, kernels, options.limit), names))
+    text = "\n".join(_table(names, found))
+    print(text)
+    (place / TABLE).write_text(f"{text}\n", encoding="utf-8")
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="corpus-lab", description=__doc__)
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM")
+    parser.add_argument("--output", type=Path, default=resources.home() / "build" / "corpus")
+    parser.add_argument("--limit", type=float, default=600, help="seconds for each run")
+    parser.add_argument("--at-once", type=int, default=2, metavar="N", help="guests at a time")
+    return parser.parse_args()
+
+
+def _planned(place: Path) -> list[str]:
+    """The programs of which `make corpus` has left a plan."""
+    return sorted(path.parent.name for path in place.glob("*/*.plan.json"))
+
+
+def _kernel(place: Path) -> Path:
+    """The kernel that has what every plan needs."""
+    plans = [artefact.read(path, artefact.PLAN) for path in sorted(place.glob("*/*.plan.json"))]
+    return tailored.kernel("corpus", united(plan["needs"] for plan in plans), X86_64).image
+
+
+def united(needs: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """What serves all: names and numbers of any, what is true for one, the largest amounts."""
+    result: dict[str, Any] = {}
+    for one in needs:
+        for key, value in one.items():
+            before = result.get(key)
+            if isinstance(value, list):
+                result[key] = sorted({*(before or []), *value})
+            else:
+                result[key] = value if before is None else max(before, value)
+    return result
+
+
+def _taken(name: str, place: Path, kernels: Mapping[str, str], limit: float) -> dict[str, Any]:
+    """What was kept, or new readings; a failure is a sentence in a reading's place."""
+    kept = place / name / RESULT
+    if kept.is_file():
+        return dict(json.loads(kept.read_text(encoding="utf-8")))
+    described = program.read(resources.home() / "bench" / "corpus" / name)
+    places = Places(place / name, described.name)
+    found = {}
+    for kernel, mode in RUNS:
+        found[f"{kernel} {mode}"] = _reading(described, places, kernels[kernel], mode, limit)
+    kept.write_text(json.dumps(found, indent=1), encoding="utf-8")
+    print(f"corpus-lab: {name}", file=sys.stderr, flush=True)
+    return found
+
+
+def _reading(
+    described: Program, places: Places, kernel: str, mode: str, limit: float
+) -> dict[str, Any]:
+    """Figures of `kadence lab`, and whether the outputs are those of the machine's own kernel."""
+    folder, scratch = places.build(mode), places.output / "lab"
+    if not folder.is_dir():
+        return {"failed": "there is no such build"}
+    scratch.mkdir(exist_ok=True)
+    outputs.remove(described, folder)
+    try:
+        _run(described, folder, scratch, kernel, limit)
+        figures = artefact.read(scratch / "reading.json", artefact.LAB)
+        written = outputs.files(described, folder, scratch)
+        first = outputs.files_in(described, places.plain_runs / FIRST)
+        same = outputs.checksums(described, written) == outputs.checksums(described, first)
+    except (KadenceError, OSError, subprocess.SubprocessError) as error:
+        return {"failed": str(error)}
+    return dict(figures) | {"same": same}
+
+
+def _run(described: Program, folder: Path, scratch: Path, kernel: str, limit: float) -> None:
+    """As a process of its own: the guest's end is its end, whatever happens to it."""
+    reading = scratch / "reading.json"
+    reading.unlink(missing_ok=True)
+    words = [sys.executable, "-m", "kadence.cli", "lab", "--kernel", kernel, "-o", str(reading)]
+    standard_input = folder / (described.standard_input or "/dev/null")
+    with (
+        standard_input.open("rb") as stdin,
+        (scratch / "stdout").open("wb") as stdout,
+        (scratch / "stderr").open("wb") as stderr,
+    ):
+        subprocess.run(
+            [*words, "--timeout", str(limit), "--", *described.run],
+            cwd=folder,
+            env=execution.environment(described.environment),
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            check=True,
+        )
+
+
+def _table(names: Iterable[str], found: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    lines = [HEADINGS, *(row(*each) for each in zip(names, found, strict=True))]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(HEADINGS))]
+    lines.insert(1, tuple("-" * width for width in widths))
+    for line in lines:
+        yield "  ".join(map(str.ljust, line, widths)).rstrip()
+
+
+def row(name: str, found: Mapping[str, Any]) -> tuple[str, ...]:
+    stock, plain, adapted = (found[f"{kernel} {mode}"] for kernel, mode in RUNS)
+    same = [reading.get("same") for reading in (stock, plain, adapted)]
+    faults = [str(reading.get("minor_faults", NOTHING)) for reading in (plain, adapted)]
+    instructions = stock.get("instructions")
+    return (
+        name,
+        f"{instructions / 1e6:,.0f}" if instructions else NOTHING,
+        *(_ratio(plain, stock), _ratio(adapted, stock), _ratio(adapted, plain)),
+        " -> ".join(faults),
+        "same" if all(same) else "DIFFER" if False in same else NOTHING,
+    )
+
+
+def _ratio(reading: Mapping[str, Any], to: Mapping[str, Any]) -> str:
+    pair = reading.get("instructions"), to.get("instructions")
+    return f"{pair[0] / pair[1]:.4f}" if pair[0] and pair[1] else NOTHING
+
+
+if __name__ == "__main__":
+    sys.exit(main())
