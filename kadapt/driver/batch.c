@@ -143,6 +143,9 @@ static int write_all(struct kadapt_batch *batch, struct file *file)
 
 		if (!account(batch, written, stretch.bytes))
 			break;
+		/* Its handler runs between two pieces, as it does in a loop. */
+		if (signal_pending(current))
+			break;
 		cond_resched();
 	}
 	return batch->done || batch->part ? 0 : -batch->error;

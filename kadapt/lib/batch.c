@@ -112,16 +112,17 @@ static int is_for_kernel(const struct kadapt_pieces *pieces)
 	       kadapt_grouping_of(pieces->descriptor, pieces->is_send) != KADAPT_GROUP_NOTHING;
 }
 
-/* Pieces done; *goes_on unless the loop has come to its end. */
-static uint64_t write_in_kernel(const struct kadapt_pieces *pieces, int64_t *last, int *goes_on)
+/* More pieces done, after so many; *goes_on unless the loop has come to its end. */
+static uint64_t write_some_in_kernel(const struct kadapt_pieces *pieces, uint64_t done,
+				     int64_t *last, int *goes_on)
 {
 	struct kadapt_batch batch = {
 	    .descriptor = pieces->descriptor,
 	    .flags = pieces->flags & MSG_NOSIGNAL ? KADAPT_BATCH_NOSIGNAL : 0,
-	    .base = (uintptr_t)pieces->base,
+	    .base = (uintptr_t)pieces->base + done * pieces->stride,
 	    .size = pieces->size,
 	    .stride = pieces->stride,
-	    .count = pieces->count,
+	    .count = pieces->count - done,
 	};
 	int device = kadapt_device_current();
 
@@ -134,6 +135,19 @@ static uint64_t write_in_kernel(const struct kadapt_pieces *pieces, int64_t *las
 	if (!batch.part && batch.error)
 		errno = batch.error;
 	return batch.done;
+}
+
+/* Until a call gets nowhere: a signal ends one after some pieces. */
+static uint64_t write_in_kernel(const struct kadapt_pieces *pieces, int64_t *last, int *goes_on)
+{
+	uint64_t done = 0;
+	uint64_t more;
+
+	do {
+		more = write_some_in_kernel(pieces, done, last, goes_on);
+		done += more;
+	} while (more && *goes_on && done < pieces->count);
+	return done;
 }
 
 static int64_t write_pieces(const struct kadapt_pieces *pieces, int64_t *last)

@@ -359,7 +359,8 @@ struct kadapt_binding {
  *	or what the first piece's write(2) would have given
  *
  * If a later piece fails the call succeeds, with `done` and `part` telling how
- * far it came and `error` why, if that is why.
+ * far it came and `error` why, if that is why. A signal ends the call after the
+ * piece at hand, with `error` 0: the caller goes on with the rest.
  */
 struct kadapt_batch {
 	__s32 descriptor;

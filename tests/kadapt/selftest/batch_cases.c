@@ -10,6 +10,8 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "device.h"
@@ -189,6 +191,58 @@ static enum outcome test_bad_memory(void)
 	return PASSED;
 }
 
+static volatile sig_atomic_t alarms;
+
+static void count_alarm(int number)
+{
+	(void)number;
+	alarms++;
+}
+
+/* More pieces than anybody lives to see written. */
+static struct kadapt_batch endless_batch(void)
+{
+	return (struct kadapt_batch){
+	    .descriptor = open("/dev/null", O_WRONLY),
+	    .base = (uintptr_t)buffer,
+	    .size = 1,
+	    .stride = 0,
+	    .count = UINT64_C(1) << 63,
+	};
+}
+
+/* As a loop would, it lets the handler run, and says how far it came. */
+static enum outcome test_signal(void)
+{
+	const struct itimerval soon = {.it_value = {.tv_usec = 50000}};
+	struct kadapt_batch request = endless_batch();
+
+	signal(SIGALRM, count_alarm);
+	CHECK(setitimer(ITIMER_REAL, &soon, NULL) == 0);
+	CHECK(ioctl(open_device(), KADAPT_BATCH, &request) == 0);
+	CHECK(alarms == 1);
+	CHECK(request.done > 0 && request.part == 0 && request.error == 0);
+	return PASSED;
+}
+
+static enum outcome test_kill(void)
+{
+	struct kadapt_batch request = endless_batch();
+	pid_t child = fork();
+	int status;
+
+	CHECK(child >= 0);
+	if (!child) {
+		ioctl(open_device(), KADAPT_BATCH, &request);
+		_exit(0);
+	}
+	usleep(50000);
+	CHECK(kill(child, SIGKILL) == 0);
+	CHECK(waitpid(child, &status, 0) == child);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	return PASSED;
+}
+
 const struct test_case batch_cases[] = {
     {"batch_contiguous", "pieces side by side", test_contiguous},
     {"batch_strided", "pieces with gaps between them", test_strided},
@@ -200,5 +254,7 @@ const struct test_case batch_cases[] = {
     {"batch_datagrams", "a datagram for each piece", test_datagrams},
     {"batch_broken", "EPIPE, with and without SIGPIPE", test_broken},
     {"batch_bad_memory", "memory that ends", test_bad_memory},
+    {"batch_signal", "a signal between two of very many pieces", test_signal},
+    {"batch_kill", "a process that is killed in the midst of very many", test_kill},
     {0},
 };
