@@ -2,14 +2,15 @@
 """The `kadence` command: finds the verb, runs it, tells errors in one sentence."""
 
 import argparse
+import contextlib
 import importlib
 import os
 import sys
 from collections.abc import Sequence
 from types import ModuleType
-from typing import NoReturn
+from typing import NoReturn, TextIO, cast
 
-from kadence import __version__
+from kadence import __version__, terminal
 from kadence.errors import KadenceError, UsageError
 
 # verb -> what `kadence --help` says of it. Each verb is a module of kadence.verbs with
@@ -46,6 +47,14 @@ class Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point; returns the exit status."""
+    with (
+        contextlib.redirect_stdout(cast(TextIO, terminal.Plain(sys.stdout))),
+        contextlib.redirect_stderr(cast(TextIO, terminal.Plain(sys.stderr))),
+    ):
+        return _main(arguments)
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     argv = _joined(list(sys.argv[1:] if arguments is None else arguments))
     try:
         return _run(argv)

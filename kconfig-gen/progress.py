@@ -12,6 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
+from kadence import terminal
+
 # What make says of a file of the kernel's; programs of the build's own (HOSTCC) don't count.
 COMPILED = re.compile(r"\s+(?:CC|AS)\s+(?:\[M\]\s+)?\S+")
 WIDTH = 78
@@ -44,7 +46,7 @@ class Progress:
         trace: TracebackType | None,
     ) -> None:
         if self.terminal:
-            sys.stderr.write("\r\033[K")
+            terminal.raw(sys.stderr).write("\r\033[K")
             sys.stderr.flush()
         if self.note is not None:
             self.note.unlink(missing_ok=True)
@@ -68,7 +70,7 @@ class Progress:
         seconds = int(now - self.begun)
         line = f"{self.title}: {what}, {seconds // 60}:{seconds % 60:02}"
         if self.terminal:
-            sys.stderr.write(f"\r\033[K{line[:WIDTH]}")
+            terminal.raw(sys.stderr).write(f"\r\033[K{line[:WIDTH].translate(terminal.SHOWN)}")
             sys.stderr.flush()
         elif now - self.told >= SECONDS_BETWEEN_LINES:
             self.told = now

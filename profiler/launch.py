@@ -19,7 +19,7 @@ from pathlib import Path
 from types import FrameType
 from typing import IO
 
-from kadence import resources
+from kadence import resources, terminal
 from kadence.errors import ToolError
 
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -205,12 +205,12 @@ class Progress:
     def look(self) -> None:
         """Show how far the run has come."""
         text = f"kadence: {self._count()} intervals, {time.monotonic() - self._begin:.0f} s"
-        sys.stderr.write("\r" + text.ljust(self._width))
+        terminal.raw(sys.stderr).write("\r" + text.ljust(self._width))
         sys.stderr.flush()
         self._width = len(text)
 
     def clear(self) -> None:
         """Leave the line as if nothing had been there."""
         if self._width:
-            sys.stderr.write("\r" + " " * self._width + "\r")
+            terminal.raw(sys.stderr).write("\r" + " " * self._width + "\r")
             sys.stderr.flush()

@@ -23,6 +23,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plan", type=Path, metavar="P.plan.json", help="default: the one beside the input"
     )
+    parser.add_argument(
+        "--source",
+        type=Path,
+        metavar="DIR",
+        help="show lines of sources below DIR (default: below the folder of the input)",
+    )
     parser.add_argument("--no-open", action="store_true", help="do not open it in a browser")
     parser.add_argument(
         "--serve", action="store_true", help="answer any pair exactly, on 127.0.0.1, until Ctrl-C"
@@ -38,7 +44,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     page = options.output or options.phases.parent / f"{subject.stem(options.phases)}.html"
     outputs = Outputs(page, options.png, options.svg, options.trace)
-    shown = command.run(options.phases, outputs, options.profile, options.plan, foresight.of_plan)
+    shown = command.run(
+        options.phases, outputs, options.profile, options.plan, foresight.of_plan, options.source
+    )
     phases = len(shown.subject.raw["phases"])
     print(f"{page}: {shown.subject.intervals} intervals, {phases} phases")
     if options.serve:

@@ -41,11 +41,15 @@ def run(
     profile: Path | None = None,
     plan: Path | None = None,
     remarks: Remarks | None = None,
+    source: Path | None = None,
 ) -> Shown:
-    """Write what was asked for; returns what is shown."""
+    """Write what was asked for; returns what is shown.
+
+    Lines of the source are taken from below `source`, or else from below the phases' folder.
+    """
     found = subject.load(phases_path, profile, plan)
     told = remarks(phases_path, found.plan) if remarks and found.plan else ()
-    shown = Shown(found, content.of(found, phases_path.parent), tuple(told))
+    shown = Shown(found, content.of(found, source or phases_path.parent), tuple(told))
     text = page.render(found, shown.content, remarks=shown.remarks)
     with artefact.atomic_output(outputs.page) as temporary:
         temporary.write_text(text, encoding="utf-8")

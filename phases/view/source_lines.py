@@ -1,11 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The text of source lines, where the source is still where the compiler, or the user, has it."""
+"""The text of source lines, where the source is still where the compiler, or the user, has it.
+
+Names of files come from the profile, and whoever made that may have named any file of the reader's.
+So only what looks like a source, and lies below the folder of the profile, goes into a page.
+"""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 LARGEST_FILE = 4_000_000  # bytes; what is larger was generated and tells a reader nothing
 LONGEST_LINE = 160
+
+# By name: C, C++, Fortran, assembler, and what is generated or included into them.
+SOURCES = frozenset(
+    (
+        *(".c", ".h", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".hh", ".hp", ".hpp", ".hxx", ".h++"),
+        *(".ipp", ".tcc", ".tpp", ".inl", ".inc", ".def", ".i", ".ii", ".y", ".l", ".yy", ".ll"),
+        *(".f", ".for", ".ftn", ".f77", ".f90", ".f95", ".f03", ".f08", ".s", ".asm"),
+    )
+)
 
 Place = tuple[str, int]
 
@@ -28,9 +42,18 @@ def read(places: Iterable[Place], folder: Path) -> dict[Place, str]:
 def _lines(file: str, folder: Path) -> list[str]:
     candidates = (folder / file, folder / "source" / file)
     for candidate in candidates:
-        try:
-            if candidate.stat().st_size <= LARGEST_FILE:
-                return candidate.read_text(encoding="utf-8", errors="replace").splitlines()
-        except OSError:
-            continue
+        with suppress(OSError, ValueError, RuntimeError):
+            found = candidate.resolve(strict=True)
+            if _may_be_shown(found, folder):
+                return found.read_text(encoding="utf-8", errors="replace").splitlines()
     return []
+
+
+def _may_be_shown(found: Path, folder: Path) -> bool:
+    """Of a name without links in it."""
+    return (
+        found.is_relative_to(folder.resolve())
+        and found.suffix.lower() in SOURCES
+        and found.is_file()
+        and found.stat().st_size <= LARGEST_FILE
+    )
