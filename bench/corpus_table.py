@@ -12,6 +12,9 @@ HEADINGS = (
     *("outputs", "s"),
 )
 NOTHING = "-"
+# Outputs of a program that gives others each time it runs, and how own.json names its plain runs.
+CHANGING = "plain's own vary"
+PLAIN_RUNS = ("(plain)", "(again)")
 
 
 def table(results: Sequence[Result]) -> str:
@@ -92,6 +95,8 @@ def predicted(prediction: Mapping[str, Any]) -> str:
 def outputs(result: Result) -> str:
     """Of all runs on all kernels."""
     failures = [*result.own.get("differing", ()), *result.report.get("failures", ())]
+    if any(name.endswith(PLAIN_RUNS) for name in result.own.get("differing", ())):
+        return CHANGING
     if failures:
         return "DIFFER"
     return "same" if result.own else NOTHING
@@ -112,13 +117,14 @@ def sums(results: Sequence[Result]) -> Iterator[str]:
     waiting = sum(result.refusal == NOT_RUN for result in results)
     refused = sum(bool(result.refusal) for result in results) - waiting
     differing = sum(outputs(result) == "DIFFER" for result in results)
+    changing = sum(outputs(result) == CHANGING for result in results)
     slow = [result.name for result in results if slower(result.own)]
     seconds = sum(result.seconds for result in results)
     yield (
         f"{len(results)} programs: {reports} reports, {sum(bool(r.own) for r in results)} adapted "
         f"programs measured here, {refused} refusals, {waiting} not run; {differing} with other "
-        f"outputs; slower adapted than plain here: {', '.join(slow) or 'none'}; "
-        f"{seconds / 60:.0f} min"
+        f"outputs, {changing} whose plain runs differ among themselves; slower adapted than plain "
+        f"here: {', '.join(slow) or 'none'}; {seconds / 60:.0f} min"
     )
     busy = [result.own["others"] for result in results if "others" in result.own]
     if busy:

@@ -3,6 +3,7 @@
 
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 #include "confine.h"
@@ -72,35 +73,61 @@ std::string record_name(const std::string &node, const fs::path &folder)
 	return node + folder.extension().string() + ".json";
 }
 
-void keep_record(const site &rules, const std::string &node, const fs::path &folder,
-		 const job_state &state, size_t killed, const std::string &restored)
-{
-	const confinement limits = {find_person(state.user), deadline_of(rules), 0, ""};
-	json record = describe(node, state);
+/*
+ * A job's folder after the job: what the lock is needed for is done. A crash from here on costs
+ * the job's record.
+ */
+struct ended_job {
+	outcast out;
+	fs::path folder; /* in it */
+	job_state state;
+	json record; /* null: there is nothing to tell */
+};
 
-	record["steps"] = gather_steps(folder / "steps", limits);
-	record["processes_killed"] = killed;
-	record["nodestate"] = restored;
-	write_record(rules, record_name(node, folder), state, record, limits);
-}
-
-/* The folder goes whatever happens to the record: the next job is worth more. */
-void finish_folder(const site &rules, const std::string &node, const fs::path &folder)
+/* The caller holds the spool's lock. */
+ended_job end_job(const site &rules, const std::string &node, const fs::path &folder)
 {
 	const size_t killed = kill_leftovers(folder);
+	ended_job job;
+
 	const std::string restored =
 	    restore_module(rules, folder.filename().string(), deadline_of(rules));
-	job_state state;
+	if (read_state(folder, job.state)) {
+		job.record = describe(node, job.state);
+		job.record["processes_killed"] = killed;
+		job.record["nodestate"] = restored;
+	}
+	job.out = put_out(rules, folder);
+	job.folder = job.out.path / folder.filename();
+	return job;
+}
 
-	if (read_state(folder, state)) {
+void keep_record(const site &rules, const std::string &node, ended_job &job)
+{
+	const confinement limits = {find_person(job.state.user), deadline_of(rules), 0, ""};
+
+	job.record["steps"] = gather_steps(job.folder / "steps", limits);
+	write_record(rules, record_name(node, job.folder), job.state, job.record, limits);
+}
+
+/*
+ * Without the lock: the steps' folder is the user's, who may have filled it. It goes whatever
+ * happens to the record: the next job is worth more.
+ */
+void settle(const site &rules, const std::string &node, std::vector<ended_job> &jobs,
+	    std::vector<outcast> &out)
+{
+	for (ended_job &job : jobs) {
 		try {
-			keep_record(rules, node, folder, state, killed, restored);
+			if (!job.record.is_null())
+				keep_record(rules, node, job);
 		} catch (const std::exception &error) {
-			std::cerr << "kadence: no record of job " << state.job << ": "
+			std::cerr << "kadence: no record of job " << job.state.job << ": "
 				  << error.what() << '\n';
 		}
+		out.push_back(std::move(job.out));
 	}
-	fs::remove_all(folder);
+	remove_all(out);
 }
 
 bool is_stale(const fs::path &folder, const std::string &boot)
@@ -110,37 +137,54 @@ bool is_stale(const fs::path &folder, const std::string &boot)
 	return !read_state(folder, state) || state.boot != boot;
 }
 
-} // namespace
-
-void finish(const site &rules, const std::string &node, const std::string &job)
-{
-	if (folders_of(rules, job).empty())
-		return;
-	const descriptor lock = lock_spool(rules, deadline_of(rules));
-	for (const fs::path &folder : folders_of(rules, job))
-		finish_folder(rules, node, folder);
-	trim_store(rules, bundles_in_use(rules));
-}
-
-void finish_stale(const site &rules, const std::string &node)
+/* The caller holds the spool's lock. */
+std::vector<ended_job> end_stale(const site &rules, const std::string &node)
 {
 	const std::string boot = boot_id();
 	std::vector<fs::path> stale;
+	std::vector<ended_job> jobs;
 
 	for (const auto &entry : fs::directory_iterator(rules.jobs()))
 		if (is_stale(entry.path(), boot))
 			stale.push_back(entry.path());
 	for (const fs::path &folder : stale)
-		finish_folder(rules, node, folder);
+		jobs.push_back(end_job(rules, node, folder));
 	restore_module(rules, "", deadline_of(rules));
+	return jobs;
+}
+
+} // namespace
+
+void finish(const site &rules, const std::string &node, const std::string &job)
+{
+	std::vector<ended_job> jobs;
+	std::vector<outcast> out;
+
+	if (folders_of(rules, job).empty())
+		return;
+	{
+		const descriptor lock = lock_spool(rules, deadline_of(rules));
+
+		for (const fs::path &folder : folders_of(rules, job))
+			jobs.push_back(end_job(rules, node, folder));
+		out = trim_store(rules, bundles_in_use(rules));
+	}
+	settle(rules, node, jobs, out);
 }
 
 void sweep(const site &rules, const std::string &node)
 {
+	std::vector<ended_job> jobs;
+	std::vector<outcast> out;
+
 	make_spool(rules);
-	const descriptor lock = lock_spool(rules, deadline_of(rules));
-	finish_stale(rules, node);
-	trim_store(rules, bundles_in_use(rules));
+	{
+		const descriptor lock = lock_spool(rules, deadline_of(rules));
+
+		jobs = end_stale(rules, node);
+		out = trim_store(rules, bundles_in_use(rules));
+	}
+	settle(rules, node, jobs, out);
 }
 
 } // namespace kadence

@@ -19,9 +19,6 @@ void finish(const site &rules, const std::string &node, const std::string &job);
 /* Does so for jobs of an earlier boot, and for folders of a prolog that did not come to an end. */
 void sweep(const site &rules, const std::string &node);
 
-/* The same for a caller that holds the spool's lock. */
-void finish_stale(const site &rules, const std::string &node);
-
 } // namespace kadence
 
 #endif

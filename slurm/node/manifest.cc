@@ -19,6 +19,7 @@ using nlohmann::json;
 const char schema_name[] = "kadence.bundle";
 const int schema_version = 1;
 const size_t most_files = 1024;
+const long most_folders = 4096; /* on all files' paths together: each costs as much as a file */
 const size_t longest_path = 255;
 
 [[noreturn]] void refuse(const std::string &what)
@@ -61,6 +62,7 @@ bundled_file read_bundled_file(const json &entry)
 void read_files(const json &document, manifest &result)
 {
 	std::set<std::string> seen = {"manifest.json", "manifest.sig"};
+	long folders = 0;
 
 	if (document.at("files").size() > most_files)
 		refuse("names more than " + std::to_string(most_files) + " files");
@@ -68,7 +70,11 @@ void read_files(const json &document, manifest &result)
 		result.files.push_back(read_bundled_file(entry));
 		if (!seen.insert(result.files.back().path).second)
 			refuse("names a file twice");
+		const std::string &path = result.files.back().path;
+		folders += std::count(path.begin(), path.end(), '/');
 	}
+	if (folders > most_folders)
+		refuse("has more than " + std::to_string(most_folders) + " folders on its paths");
 }
 
 void require_file(const manifest &result, const std::string &path)

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <functional>
+#include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 #include "bundle.h"
 #include "commands.h"
@@ -30,26 +34,12 @@ bool is_answered(const job_state &state, const wish &what)
 					state.fallback == what.fallback));
 }
 
-void make_job_folder(const fs::path &folder, const person &whose)
+/* What the bundle decides. */
+void choose(const site &rules, const wish &what, const confinement &limits, const kept_bundle &kept,
+	    job_state &state)
 {
-	const fs::path steps = folder / "steps";
-
-	fs::remove_all(folder);
-	/* No list of users here: a guest's kernel knows of none, and its programs write to steps.
-	 */
-	if (mkdir(folder.c_str(), 0711) || mkdir(steps.c_str(), 0700) ||
-	    chown(steps.c_str(), whose.user, whose.group))
-		refuse_errno("cannot make " + folder.string());
-}
-
-/* All that depends on the bundle; each of its faults is a refusal. */
-void accept_bundle(const site &rules, const wish &what, const confinement &limits, job_state &state)
-{
-	if (!rules.allows_user(limits.whose.name))
-		throw refusal("user " + limits.whose.name + " is not among the users of " +
-			      rules.file.string());
-	const kept_bundle kept = keep_bundle(rules, what.bundle, what.discard, limits);
 	const manifest bundle = parse_manifest(kept.manifest);
+
 	state.store = kept.folder.string();
 	state.target = choose_target(bundle, rules, what.target, state.notice);
 	if (state.target == "kexec")
@@ -58,8 +48,7 @@ void accept_bundle(const site &rules, const wish &what, const confinement &limit
 		prepare_module(rules, what, limits.deadline_ns);
 }
 
-job_state decide(const site &rules, const wish &what, const fs::path &folder,
-		 const confinement &limits)
+job_state undecided(const site &rules, const wish &what)
 {
 	job_state state;
 
@@ -70,16 +59,136 @@ job_state decide(const site &rules, const wish &what, const fs::path &folder,
 	state.target = "none";
 	state.wish = what.target;
 	state.fallback = what.fallback;
-	state.steps = (folder / "steps").string();
 	state.site = rules.file.string();
 	state.boot_seconds = rules.boot_seconds;
-	try {
-		accept_bundle(rules, what, limits, state);
-	} catch (const std::exception &error) {
-		state.refused = error.what();
-	}
 	return state;
 }
+
+/* The spool as this command finds and leaves it, locked only while it is looked at or changed. */
+class preparation
+{
+      public:
+	preparation(const site &rules, const wish &what)
+	    : rules_(rules), what_(what), start_(monotonic_ns()), limits_(limits_from(start_)),
+	      state_(undecided(rules, what))
+	{
+	}
+
+	std::string run()
+	{
+		if (!is_answered_already()) {
+			if (staged_)
+				refuse_faults_of([&] { stage(); });
+			while (!decide())
+				refuse_faults_of([&] { staged_->unpack(); });
+		}
+		remove_all(out_);
+		return folder_.string();
+	}
+
+      private:
+	confinement limits_from(int64_t start) const
+	{
+		return {find_person(what_.user),
+			start + static_cast<int64_t>(rules_.prepare_seconds) * INT64_C(1000000000),
+			0, ""};
+	}
+
+	bool is_answered_already()
+	{
+		sweep(rules_, what_.node);
+		const descriptor lock = lock_spool(rules_, limits_.deadline_ns);
+		if (is_answered())
+			return true;
+		if (what_.bundle.empty())
+			throw refusal("job " + what_.job + " has no bundle on this node");
+		refuse_faults_of([&] { staged_.emplace(rules_, limits_); });
+		return false;
+	}
+
+	/* Sets the folder: the job's, or that of its step which brings another bundle. */
+	bool is_answered()
+	{
+		const fs::path of_job = rules_.jobs() / what_.job;
+		job_state found;
+
+		folder_ = of_job;
+		if (!read_state(of_job, found))
+			return false;
+		if (kadence::is_answered(found, what_))
+			return true;
+		if (!what_.step.empty())
+			folder_ += "." + what_.step;
+		return false;
+	}
+
+	/* The job is refused what it asked for, and its prolog goes on. */
+	void refuse_faults_of(const std::function<void()> &work)
+	{
+		try {
+			work();
+		} catch (const std::exception &error) {
+			staged_.reset();
+			state_.refused = error.what();
+		}
+	}
+
+	/* Without the lock, as it takes as long as the bundle is large. */
+	void stage()
+	{
+		if (!rules_.allows_user(limits_.whose.name))
+			throw refusal("user " + limits_.whose.name + " is not among the users of " +
+				      rules_.file.string());
+		staged_->copy(what_.bundle, what_.discard);
+		staged_->unpack();
+	}
+
+	/* False where the bundle must be unpacked once more. */
+	bool decide()
+	{
+		const descriptor lock = lock_spool(rules_, limits_.deadline_ns);
+		std::optional<kept_bundle> kept;
+
+		/* Another task of the same job's may have been quicker. */
+		if (is_answered())
+			return true;
+		if (staged_)
+			refuse_faults_of([&] { kept = staged_->publish(); });
+		if (staged_ && !kept)
+			return false;
+		make_job_folder();
+		if (kept)
+			refuse_faults_of([&] { choose(rules_, what_, limits_, *kept, state_); });
+		state_.steps = (folder_ / "steps").string();
+		state_.prepare_ms = static_cast<double>(monotonic_ns() - start_) / 1e6;
+		write_state(folder_, state_);
+		for (outcast &one : trim_store(rules_, bundles_in_use(rules_)))
+			out_.push_back(std::move(one));
+		return true;
+	}
+
+	void make_job_folder()
+	{
+		const fs::path steps = folder_ / "steps";
+
+		if (fs::exists(folder_))
+			out_.push_back(put_out(rules_, folder_));
+		/* No list of users here: a guest's kernel knows of none, and its programs write to
+		 * steps. */
+		if (mkdir(folder_.c_str(), 0711) || mkdir(steps.c_str(), 0700) ||
+		    chown(steps.c_str(), limits_.whose.user, limits_.whose.group))
+			refuse_errno("cannot make " + folder_.string());
+	}
+
+	const site &rules_;
+	const wish &what_;
+	const int64_t start_;
+	const confinement limits_;
+	job_state state_;
+	fs::path folder_;
+	std::optional<staged_bundle> staged_;
+	std::vector<outcast> out_;
+};
 
 } // namespace
 
@@ -106,31 +215,7 @@ std::string kernel_of(const site &rules, const std::string &bundle)
 
 std::string prepare(const site &rules, const wish &what)
 {
-	const int64_t start = monotonic_ns();
-	const confinement limits = {
-	    find_person(what.user),
-	    start + static_cast<int64_t>(rules.prepare_seconds) * INT64_C(1000000000), 0, ""};
-	const fs::path of_job = rules.jobs() / what.job;
-	fs::path folder = of_job;
-	job_state state;
-
-	make_spool(rules);
-	const descriptor lock = lock_spool(rules, limits.deadline_ns);
-	finish_stale(rules, what.node);
-	if (read_state(of_job, state)) {
-		if (is_answered(state, what))
-			return of_job.string();
-		if (!what.step.empty())
-			folder += "." + what.step;
-	}
-	if (what.bundle.empty())
-		throw refusal("job " + what.job + " has no bundle on this node");
-	make_job_folder(folder, limits.whose);
-	state = decide(rules, what, folder, limits);
-	state.prepare_ms = static_cast<double>(monotonic_ns() - start) / 1e6;
-	write_state(folder, state);
-	trim_store(rules, bundles_in_use(rules));
-	return folder.string();
+	return preparation(rules, what).run();
 }
 
 } // namespace kadence

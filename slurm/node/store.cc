@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -28,54 +30,31 @@ const size_t piece_bytes = 262144;
 const uint64_t largest_manifest = 1 << 20;
 const char tree_name[] = "tree";
 const char manifest_name[] = "manifest.json";
+const char bytes_name[] = "bytes"; /* what the tree takes on the disk, in decimal */
+const uint64_t largest_bytes_text = 32;
 
-/* A folder that goes with its owner, unless it has become something. */
-class staging_folder
+/* Open and locked: nobody else takes it for what a crash has left. */
+descriptor lock_folder(const fs::path &path)
 {
-      public:
-	staging_folder(const fs::path &parent, const person &whose)
-	    : path_(parent / (".staging-" + std::to_string(getpid())))
-	{
-		fs::remove_all(path_);
-		/* Nobody but root gets past the parent; the user owns what is inside. */
-		if (mkdir(path_.c_str(), 0700) || mkdir(tree().c_str(), 0700) ||
-		    chown(tree().c_str(), whose.user, whose.group))
-			refuse_errno("cannot unpack the bundle in " + parent.string());
-	}
-	staging_folder(const staging_folder &) = delete;
-	staging_folder &operator=(const staging_folder &) = delete;
-	~staging_folder()
-	{
-		std::error_code ignored;
+	descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 
-		fs::remove_all(path_, ignored);
-	}
+	if (folder.get() >= 0 && flock(folder.get(), LOCK_EX | LOCK_NB))
+		folder.close();
+	return folder;
+}
 
-	fs::path tree() const
-	{
-		return path_ / tree_name;
-	}
-	fs::path copy() const
-	{
-		return path_ / "bundle";
-	}
-	fs::path manifest() const
-	{
-		return path_ / manifest_name;
-	}
+/*
+ * A new folder of a name that nobody has, for root alone. The caller holds the spool's lock until
+ * it has locked the folder.
+ */
+fs::path make_unique(const fs::path &parent, const std::string &beginning)
+{
+	std::string name = (parent / (beginning + "XXXXXX")).string();
 
-	/* It becomes `place`, for users to pass through. */
-	void become(const fs::path &place) const
-	{
-		unlink(copy().c_str());
-		if (chmod(path_.c_str(), 0711))
-			refuse_errno("cannot keep the unpacked bundle");
-		fs::rename(path_, place);
-	}
-
-      private:
-	fs::path path_;
-};
+	if (!mkdtemp(name.data()))
+		refuse_errno("cannot make a folder in " + parent.string());
+	return name;
+}
 
 /* Digest of what was copied: the file may still change under the hand. */
 std::string copy_bundle(int source, int target, uint64_t limit)
@@ -130,15 +109,15 @@ std::string unpack_confined(const site &rules, int copy, const fs::path &tree,
 }
 
 /*
- * From here on the files are root's. The folder is the user's alone to enter: a guest's kernel sees
- * its owner and mode, and would see no access control list.
+ * From here on all is root's. The user enters by the group: a guest's kernel sees owner, group and
+ * mode, and would see no access control list.
  */
-void take_over(const fs::path &tree)
+void take_over(const fs::path &tree, gid_t group)
 {
 	for (const auto &entry : fs::recursive_directory_iterator(tree))
 		if (lchown(entry.path().c_str(), 0, 0))
 			refuse_errno("cannot take over the unpacked bundle");
-	if (chmod(tree.c_str(), 0500))
+	if (chown(tree.c_str(), 0, group) || chmod(tree.c_str(), 0550))
 		refuse_errno("cannot take over the unpacked bundle");
 }
 
@@ -171,6 +150,35 @@ uint64_t size_of(const fs::path &folder)
 	return total;
 }
 
+/* As it was when it was unpacked: nothing in it has changed since. */
+uint64_t kept_size(const fs::path &place, const site &rules)
+{
+	try {
+		return std::stoull(read_file(place / bytes_name, largest_bytes_text));
+	} catch (const std::exception &) {
+		return rules.largest_unpacked;
+	}
+}
+
+/* By age, the folders that may go; those on their way in or out that nobody has go to `left`. */
+std::vector<std::pair<fs::file_time_type, fs::path>> list_store(const site &rules,
+								std::vector<outcast> &left)
+{
+	std::vector<std::pair<fs::file_time_type, fs::path>> by_age;
+
+	for (const auto &entry : fs::directory_iterator(rules.bundles())) {
+		if (entry.path().filename().string().front() != '.') {
+			by_age.emplace_back(entry.last_write_time(), entry.path());
+			continue;
+		}
+		descriptor lock = lock_folder(entry.path());
+		if (lock.get() >= 0)
+			left.push_back({entry.path(), std::move(lock)});
+	}
+	std::sort(by_age.begin(), by_age.end());
+	return by_age;
+}
+
 void make_folder(const fs::path &path, mode_t mode)
 {
 	if (mkdir(path.c_str(), mode) && errno != EEXIST)
@@ -189,27 +197,95 @@ void make_spool(const site &rules)
 	make_folder(rules.bundles(), 0711);
 }
 
-kept_bundle keep_bundle(const site &rules, const fs::path &path, bool discard,
-			const confinement &limits)
+/* A folder that goes with its owner, unless it has become something. */
+class staged_bundle::folder
 {
-	const staging_folder staging(rules.bundles(), limits.whose);
-	const descriptor copy(
-	    open(staging.copy().c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+      public:
+	folder(const fs::path &parent, const person &whose)
+	    : path_(make_unique(parent, ".in-")), lock_(lock_folder(path_))
+	{
+		/* Nobody but root gets past the parent; the user owns what is inside. */
+		if (lock_.get() < 0 || mkdir(tree().c_str(), 0700) ||
+		    chown(tree().c_str(), whose.user, whose.group))
+			refuse_errno("cannot unpack the bundle in " + parent.string());
+	}
+	folder(const folder &) = delete;
+	folder &operator=(const folder &) = delete;
+	~folder()
+	{
+		std::error_code ignored;
 
-	if (copy.get() < 0)
+		fs::remove_all(path_, ignored);
+	}
+
+	fs::path tree() const
+	{
+		return path_ / tree_name;
+	}
+	fs::path copy() const
+	{
+		return path_ / "bundle";
+	}
+
+	/* With all that is known of the tree. */
+	void complete(const std::string &manifest) const
+	{
+		write_atomically(path_ / manifest_name, manifest, 0600);
+		write_atomically(path_ / bytes_name, std::to_string(size_of(tree())), 0600);
+		unlink(copy().c_str());
+	}
+
+	/* It becomes `place`, for users to pass through. */
+	void become(const fs::path &place) const
+	{
+		if (chmod(path_.c_str(), 0711))
+			refuse_errno("cannot keep the unpacked bundle");
+		fs::rename(path_, place);
+	}
+
+      private:
+	fs::path path_;
+	descriptor lock_;
+};
+
+staged_bundle::staged_bundle(const site &rules, const confinement &limits)
+    : rules_(rules), limits_(limits),
+      staging_(std::make_unique<folder>(rules.bundles(), limits.whose)),
+      copy_(open(staging_->copy().c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600))
+{
+	if (copy_.get() < 0)
 		refuse_errno("cannot copy the bundle to " + rules.bundles().string());
-	const std::string sum = make_copy(rules, path, discard, limits, copy.get());
-	const fs::path place = rules.bundles() / (std::to_string(limits.whose.user) + "-" + sum);
-	if (!fs::exists(place)) {
-		write_atomically(staging.manifest(),
-				 unpack_confined(rules, copy.get(), staging.tree(), limits), 0600);
-		take_over(staging.tree());
-		make_durable(staging.tree());
-		staging.become(place);
+}
+
+staged_bundle::~staged_bundle() = default;
+
+void staged_bundle::copy(const fs::path &path, bool discard)
+{
+	place_ = rules_.bundles() / (std::to_string(limits_.whose.user) + "-" +
+				     make_copy(rules_, path, discard, limits_, copy_.get()));
+}
+
+void staged_bundle::unpack()
+{
+	if (unpacked_ || fs::exists(place_))
+		return;
+	const std::string text = unpack_confined(rules_, copy_.get(), staging_->tree(), limits_);
+	take_over(staging_->tree(), limits_.whose.group);
+	staging_->complete(text);
+	make_durable(staging_->tree());
+	unpacked_ = true;
+}
+
+std::optional<kept_bundle> staged_bundle::publish()
+{
+	if (!fs::exists(place_)) {
+		if (!unpacked_)
+			return std::nullopt;
+		staging_->become(place_);
 	}
 	/* The time of its last use, for trim_store(). */
-	utimensat(AT_FDCWD, place.c_str(), nullptr, 0);
-	return {place / tree_name, read_kept_manifest(place / tree_name)};
+	utimensat(AT_FDCWD, place_.c_str(), nullptr, 0);
+	return kept_bundle{place_ / tree_name, read_kept_manifest(place_ / tree_name)};
 }
 
 std::string kept_name(const fs::path &folder)
@@ -222,29 +298,43 @@ std::string read_kept_manifest(const fs::path &folder)
 	return read_file(folder.parent_path() / manifest_name, largest_manifest);
 }
 
-void trim_store(const site &rules, const std::set<std::string> &in_use)
+outcast put_out(const site &rules, const fs::path &folder)
 {
-	std::vector<std::pair<fs::file_time_type, fs::path>> by_age;
+	outcast out = {make_unique(rules.bundles(), ".out-"), descriptor()};
+
+	out.lock = lock_folder(out.path);
+	/* For users to pass through: what a job's steps left is still gathered as the user. */
+	if (out.lock.get() < 0 || chmod(out.path.c_str(), 0711))
+		refuse_errno("cannot change " + out.path.string());
+	fs::rename(folder, out.path / folder.filename());
+	return out;
+}
+
+std::vector<outcast> trim_store(const site &rules, const std::set<std::string> &in_use)
+{
+	std::vector<outcast> out;
+	const auto by_age = list_store(rules, out);
 	uint64_t total = 0;
 
-	for (const auto &entry : fs::directory_iterator(rules.bundles())) {
-		if (entry.path().filename().string().front() == '.') {
-			/* A crash's: whoever is at work has the lock, and that is us. */
-			fs::remove_all(entry.path());
-			continue;
-		}
-		by_age.emplace_back(entry.last_write_time(), entry.path());
-		total += size_of(entry.path());
-	}
-	std::sort(by_age.begin(), by_age.end());
+	for (const auto &[time, path] : by_age)
+		total += kept_size(path, rules);
 	for (const auto &[time, path] : by_age) {
 		if (total <= rules.largest_store)
-			return;
+			break;
 		if (in_use.count(path.filename().string()))
 			continue;
-		total -= size_of(path);
-		fs::remove_all(path);
+		total -= kept_size(path, rules);
+		out.push_back(put_out(rules, path));
 	}
+	return out;
+}
+
+void remove_all(const std::vector<outcast> &folders)
+{
+	std::error_code ignored;
+
+	for (const outcast &folder : folders)
+		fs::remove_all(folder.path, ignored);
 }
 
 } // namespace kadence

@@ -140,6 +140,15 @@ def test_the_quickest_end_in_a_report(name: str, tmp_path: Path) -> None:
     assert result.own["differing"] == []
 
 
+def test_a_program_that_varies_by_itself_is_not_the_adaptations_fault() -> None:
+    """Plain runs that differ can't tell what adapting changed; other differences are told so."""
+    alike = estimate(1.0, 0.9, 1.1)
+    varies = own(alike, alike) | {"differing": ["stdout (adapted)", "stdout (again)"]}
+    differs = own(alike, alike) | {"differing": ["stdout (adapted)"]}
+    assert corpus_table.outputs(Result("toy", own=varies)) == corpus_table.CHANGING
+    assert corpus_table.outputs(Result("toy", own=differs)) == "DIFFER"
+
+
 # ---- the lab -------------------------------------------------------------------------------------
 
 

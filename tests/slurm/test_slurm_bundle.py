@@ -7,6 +7,7 @@ import io
 import json
 import os
 import random
+import shutil
 import subprocess
 import tarfile
 from collections.abc import Callable
@@ -271,6 +272,27 @@ def test_a_manifest_that_makes_no_sense_is_refused(
     path = tmp_path / "senseless.kbundle"
     path.write_bytes(packed(entries))
     assert expected in complaint("bundle", "--show", path, "--public-key", workshop.public)
+
+
+@pytest.mark.parametrize(
+    ("folders", "count", "expected"),
+    [(1, 900, ""), (0, 1100, "more than 1024 files"), (60, 100, "more than 4096 folders")],
+)
+def test_a_node_takes_so_many_files_and_folders(
+    workshop: Workshop, tmp_path: Path, root: Path, folders: int, count: int, expected: str
+) -> None:
+    """What is unpacked and removed costs by number, however small it is."""
+    more = [Entry(f"{folders * 'd/'}{number}", b"") for number in range(count)]
+    crowded = tmp_path / "crowded.kbundle"
+    crowded.write_bytes(packed(described([*entries_of(workshop.written()), *more], workshop.key)))
+    (tmp_path / "ring").mkdir()
+    shutil.copy(workshop.public, tmp_path / "ring/workshop.pub")
+    site = tmp_path / "site.toml"
+    site.write_text(f'key_ring = "{tmp_path}/ring"\n')
+    node = [root / "build/slurm/kadence-node", "--site", site, "check", crowded]
+    said = subprocess.run(node, capture_output=True, text=True, check=False)
+    assert (said.returncode, said.stderr.count("\n")) == ((1, 1) if expected else (0, 0))
+    assert expected in said.stderr
 
 
 def test_a_changed_manifest_is_wrongly_signed(

@@ -6,6 +6,7 @@ What is right is taken from the same command in a plain job.
 
 import json
 import os
+import pwd
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -269,3 +270,30 @@ def test_two_users_with_different_kernels_at_once(
     for user, job in jobs.items():
         assert adapting.wait(job).state == "COMPLETED"
         assert ("hostname=other" in adapting.output(job, user)) == (user == "games")
+
+
+# What a user might do to files that are no longer the user's.
+ATTEMPTS = (
+    *("chmod u+w .", "mv kernel kernel.old", "rm -f manifest.json", "touch new"),
+    *("echo x >>manifest.json", "ln -sf /bin/true bin/work", "mv . ../other", "chmod 755 ."),
+)
+
+
+def test_a_user_can_change_nothing_in_a_kept_bundle(adapting: Cluster, good: Path) -> None:
+    """What was verified is what the user's next job runs."""
+    options = (f"--kadence={good}", UM, "--nodelist=node1")
+    first = adapting.sbatch("srun true\n", *options, user=USER)
+    assert adapting.wait(first).state == "COMPLETED"
+    store = adapting.places.spool("node1") / "store"
+    tree = max(store.glob(f"{pwd.getpwnam(USER).pw_uid}-*/tree"), key=os.path.getctime)
+    before = _contents(tree)
+    tries = "".join(f"({attempt}) 2>/dev/null && echo '{attempt}'\n" for attempt in ATTEMPTS)
+    second = adapting.sbatch(f"cd {tree} && echo inside\n{tries}true\n", *options, user=USER)
+    assert adapting.wait(second).state == "COMPLETED"
+    assert adapting.output(second, USER) == "inside\n"
+    assert _contents(tree) == before
+    assert {path.stat().st_uid for path in (tree, *tree.rglob("*"))} == {0}
+
+
+def _contents(tree: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in tree.rglob("*") if path.is_file()}
