@@ -128,6 +128,15 @@ void add_batches(const char *plugin_name, const wishes &what)
 			       "fix_loops");
 }
 
+/* Of what is inserted to adapt: counting has its loops aligned by the wrapper, all of them. */
+void add_alignment(const char *plugin_name, const wishes &what)
+{
+	if (what.counting)
+		return;
+	add_pass(plugin_name, kadence::make_alignment_pass(g), "alignments",
+		 PASS_POS_INSERT_BEFORE);
+}
+
 void add_counting(const char *plugin_name)
 {
 	kadence::keep_marks();
@@ -181,5 +190,6 @@ __attribute__((visibility("default"))) int plugin_init(plugin_name_args *given,
 		add_compilation(given->base_name, what);
 	add_batches(given->base_name, what);
 	guard_stores(given->base_name, what);
+	add_alignment(given->base_name, what);
 	return 0;
 }

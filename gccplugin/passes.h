@@ -54,6 +54,9 @@ opt_pass *make_batch_pass(gcc::context *context, const redirecting &what);
 opt_pass *make_store_pass(gcc::context *context, bool verbose);
 opt_pass *make_stores_done_pass(gcc::context *context);
 
+/* kadence_alignment: where adapted code has loops begin. Must run right before alignments. */
+opt_pass *make_alignment_pass(gcc::context *context);
+
 /* kadence_marks: names blocks and marks them. Must run right after kadence_cfg. */
 opt_pass *make_mark_pass(gcc::context *context);
 

@@ -46,10 +46,8 @@ adapt)
 	# A compiler cache behind @COMPILER@ must know that the plan is an input.
 	CCACHE_EXTRAFILES=${CCACHE_EXTRAFILES:+$CCACHE_EXTRAFILES:}$KADENCE_PLAN
 	export KADENCE_PARTS CCACHE_EXTRAFILES
-	# A marker moves the code behind it, and a short loop that comes to lie across two cache
-	# lines takes half as long again. The caller's own -falign-loops come later.
 	exec @COMPILER@ -specs="$KADENCE_PARTS/gccplugin/link.specs" -fplugin="$plugin" \
-		-fplugin-arg-kadence-plan="$KADENCE_PLAN" -falign-loops=64 "$@"
+		-fplugin-arg-kadence-plan="$KADENCE_PLAN" "$@"
 	;;
 profile)
 	[ -r "$KADENCE_PARTS/profiler/libkprofile.a" ] ||
@@ -59,8 +57,9 @@ profile)
 	*) fail "KADENCE_PROFILE is '$KADENCE_PROFILE'; it must be fast or exact" ;;
 	esac
 	export KADENCE_PARTS
-	# What is counted must be compiled where it is written: not at link time. Loops are aligned as
-	# above.
+	# What is counted must be compiled where it is written: not at link time. A counter moves the
+	# code behind it, and a short loop that comes to lie across two cache lines takes half as long
+	# again. The caller's own -falign-loops come later.
 	exec @COMPILER@ -specs="$KADENCE_PARTS/gccplugin/profile.specs" -fplugin="$plugin" \
 		-fplugin-arg-kadence-profile="${KADENCE_PROFILE:-fast}" -g -falign-loops=64 \
 		"$@" -fno-lto
