@@ -35,6 +35,7 @@ HEADINGS = (
     *("adapted, tailored/Debian", "adapted/plain, tailored", "faults, tailored", "outputs"),
 )
 NOTHING = "-"
+MEMORY = "3G"  # samtools reserves 768 MiB for each of two threads
 
 
 def main() -> int:
@@ -110,6 +111,7 @@ def _reading(
     scratch.mkdir(exist_ok=True)
     reading = scratch / "reading.json"
     lab = [sys.executable, "-m", "kadence.cli", "lab", "--kernel", kernel, "-o", str(reading)]
+    lab += ["--mem", MEMORY]
     expected = _run(described, folder, scratch, [])
     written = _run(described, folder, scratch, [*lab, "--timeout", str(limit), "--"])
     return dict(artefact.read(reading, artefact.LAB)) | {"same": written == expected}
