@@ -9,6 +9,7 @@
 #include <linux/smp.h>
 #include <linux/timekeeping.h>
 
+#include "guard.h"
 #include "path.h"
 
 static void publish_limit(struct kadapt_path *path, u64 limit)
@@ -31,20 +32,11 @@ void kadapt_path_accept(struct kadapt_path *path)
 {
 	size_t wanted = path->memory.bytes;
 
-	if (!path->sink || path->held)
+	if (!path->sink)
 		return;
 	if (path->mark)
 		wanted = min_t(size_t, wanted, path->mark);
 	publish_limit(path, path->head + path->sink->room(path, wanted));
-}
-
-/*
- * Accept no more; asked for by the thread that appends. The limit is not 0, by
- * which the program would know that its descriptor was let go.
- */
-void kadapt_path_hold(struct kadapt_path *path)
-{
-	publish_limit(path, path->head);
 }
 
 static void nothing(void *unused)
@@ -94,7 +86,8 @@ void kadapt_path_let_go(struct kadapt_path *path)
 	kadapt_drainer_stop(path);
 	if (path->sink->unbind)
 		path->sink->unbind(path);
-	path->sink = NULL;
+	kadapt_unguard(path);
+	WRITE_ONCE(path->sink, NULL);
 	path->file = NULL;
 	path->waiting = false;
 	kadapt_path_refuse(path);
@@ -154,8 +147,8 @@ static void set_terms(struct kadapt_path *path, struct file *file,
 	path->position = binding->offset;
 	path->bound_head = path->head;
 	path->can_reserve = false;
+	path->keeps_space = false;
 	path->waiting = false;
-	path->held = false;
 	path->give_up_ns = 0;
 	/* From here on the lease may be broken. */
 	clear_bit(KADAPT_REQUEST_UNBIND, &path->region.requests);
@@ -175,7 +168,7 @@ static int attach(struct kadapt_path *path, struct file *file,
 		release_identity(path);
 		return error;
 	}
-	path->sink = sink;
+	WRITE_ONCE(path->sink, sink);
 	kadapt_path_get(path);
 	WRITE_ONCE(path->emptied_ns, ktime_get_mono_fast_ns());
 	kadapt_drainer_start(path);

@@ -15,11 +15,13 @@
 
 #include <linux/fs.h>
 #include <linux/hrtimer.h>
+#include <linux/io_uring_types.h>
 #include <linux/kconfig.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/net.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/user.h>
 #include <linux/time64.h>
@@ -98,6 +100,48 @@ static inline int compat_open_conflict(struct file *file, int type)
 
 #define COMPAT_OPEN_CONFLICT .lm_open_conflict = compat_open_conflict,
 #endif
+
+/*
+ * io_uring keeps in its own request whether the file's position counts. Other
+ * asynchronous requests, which are AIO's, have offsets of their own.
+ */
+#ifdef CONFIG_IO_URING
+static inline bool compat_goes_by_position(struct kiocb *request)
+{
+	return !(request->ki_flags & IOCB_AIO_RW) &&
+	       cmd_to_io_kiocb(request)->flags & REQ_F_CUR_POS;
+}
+#else
+static inline bool compat_goes_by_position(struct kiocb *request)
+{
+	return false;
+}
+#endif
+
+/* linux/fileattr.h: later series gave the structure a name of its own. */
+#if COMPAT_IS_OLD
+#define compat_fileattr fileattr
+#else
+#define compat_fileattr file_kattr
+#endif
+
+/*
+ * Later series ask a file system how a mapping shall be before there is one. The
+ * guard is called in its place, and the restart is the same.
+ */
+#if COMPAT_IS_OLD
+#define COMPAT_HAS_MMAP_PREPARE 0
+#else
+#define COMPAT_HAS_MMAP_PREPARE 1
+#endif
+
+/* Every task has left the code it was in when this was called. */
+static inline void compat_wait_for_tasks(void)
+{
+#ifdef CONFIG_TASKS_RCU
+	synchronize_rcu_tasks();
+#endif
+}
 
 /*
  * linux/sched/user.h: the count of a user's pinned pages is there for whom the

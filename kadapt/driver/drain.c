@@ -240,10 +240,10 @@ int kadapt_path_wait(struct kadapt_path *path)
 	struct file *file;
 	int error;
 
-	mutex_lock(&path->lock);
+	kadapt_path_lock(path);
 	sink = path->sink;
 	file = sink ? get_file(path->file) : NULL;
-	mutex_unlock(&path->lock);
+	kadapt_path_unlock(path);
 	if (!file)
 		return 0;
 	if (file->f_flags & O_NONBLOCK)

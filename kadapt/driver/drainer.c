@@ -122,10 +122,10 @@ void kadapt_drainer_work(struct kadapt_path *path)
 {
 	bool is_over;
 
-	mutex_lock(&path->lock);
+	kadapt_path_lock(path);
 	work_locked(path);
 	is_over = path->ended && !path->sink;
-	mutex_unlock(&path->lock);
+	kadapt_path_unlock(path);
 	if (is_over)
 		kadapt_region_forget(&path->region);
 }

@@ -23,8 +23,16 @@ static bool lease_broken(struct file_lease *broken)
 	return false;
 }
 
+static bool breaker_owns_lease(struct file_lease *asked)
+{
+	const struct kadapt_lease *lease = asked->c.flc_owner;
+
+	return lease->owns && lease->owns(lease);
+}
+
 static const struct lease_manager_operations lease_operations = {
 	.lm_break = lease_broken,
+	.lm_breaker_owns_lease = breaker_owns_lease,
 	.lm_change = lease_modify,
 	COMPAT_OPEN_CONFLICT
 };
@@ -66,7 +74,8 @@ static struct file_lease *create(struct kadapt_lease *lease, struct file *file,
 	if (!created)
 		return NULL;
 	created->fl_lmops = &lease_operations;
-	created->c.flc_flags = FL_LEASE;
+	/* A delegation is broken by a change of the file's attributes, too. */
+	created->c.flc_flags = type == F_WRLCK ? FL_DELEG : FL_LEASE;
 	created->c.flc_type = type;
 	created->c.flc_owner = lease;
 	created->c.flc_file = file;
@@ -94,10 +103,28 @@ static int take(struct kadapt_lease *lease, struct file *file, int type,
 	return error == -ENOMEM ? error : error ? -ENOLCK : 0;
 }
 
+/* Who gives a delegation looks whether anybody else has the file open. */
+static bool is_open_elsewhere(struct file *file)
+{
+	const struct inode *inode = file_inode(file);
+	bool writes = file->f_mode & FMODE_WRITE;
+	bool reads = !writes && file->f_mode & FMODE_READ;
+
+	/* After the delegation is there to be broken: generic_add_lease(). */
+	smp_mb();
+	return atomic_read(&inode->i_writecount) != writes ||
+	       atomic_read(&inode->i_readcount) != reads;
+}
+
 /* As fcntl(F_SETLEASE) would: the file is the caller's own. */
 int kadapt_lease_take_exclusive(struct kadapt_lease *lease, struct file *file)
 {
-	return take(lease, file, F_WRLCK, vfs_setlease);
+	int error = take(lease, file, F_WRLCK, vfs_setlease);
+
+	if (error || !is_open_elsewhere(file))
+		return error;
+	kadapt_lease_return(lease);
+	return -ENOLCK;
 }
 
 /*

@@ -10,6 +10,8 @@ struct kadapt_lease {
 	struct file *file;		/* NULL: not taken */
 	/* Somebody waits for its return; called under a spinlock. */
 	void (*broken)(struct kadapt_lease *lease);
+	/* Is it the holder itself who asks? NULL: never; likewise. */
+	bool (*owns)(const struct kadapt_lease *lease);
 };
 
 /* Nobody else has the file open. 0, -ENOLCK or -ENOMEM. */

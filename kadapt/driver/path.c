@@ -56,10 +56,10 @@ static bool path_end(struct kadapt_region *region, bool patient)
 	struct kadapt_path *path = path_of(region);
 	bool is_file, ended;
 
-	mutex_lock(&path->lock);
+	kadapt_path_lock(path);
 	ended = end_locked(path, patient);
 	is_file = path->sink && !path->sink->is_stream;
-	mutex_unlock(&path->lock);
+	kadapt_path_unlock(path);
 	/* A dying task may be interrupted in its writes, a worker is not. */
 	if (is_file && !(current->flags & PF_KTHREAD)) {
 		kadapt_region_finish(region);
@@ -210,9 +210,9 @@ int kadapt_paths_bind(struct kadapt_client *client,
 		return PTR_ERR(path);
 	error = check_binding(path, binding);
 	if (!error) {
-		mutex_lock(&path->lock);
+		kadapt_path_lock(path);
 		error = bind_locked(path, binding);
-		mutex_unlock(&path->lock);
+		kadapt_path_unlock(path);
 	}
 	kadapt_path_put(path);
 	return error;
@@ -220,14 +220,10 @@ int kadapt_paths_bind(struct kadapt_client *client,
 
 static int drain_locked(struct kadapt_path *path, unsigned long flags)
 {
-	int error = kadapt_path_drain(path);
+	int error = kadapt_path_drain(path) ?:
+		    kadapt_path_take_error(path, flags);
 
-	path->held = flags & KADAPT_DRAIN_HOLD;
 	if (!error)
-		error = kadapt_path_take_error(path, flags);
-	if (!error && path->held)
-		kadapt_path_hold(path);
-	else if (!error)
 		kadapt_path_accept(path);
 	return error;
 }
@@ -246,9 +242,9 @@ static int path_empty(struct kadapt_path *path, unsigned long flags,
 	int error;
 
 	for (;;) {
-		mutex_lock(&path->lock);
+		kadapt_path_lock(path);
 		error = empty(path, flags);
-		mutex_unlock(&path->lock);
+		kadapt_path_unlock(path);
 		if (error != -EAGAIN || !(flags & KADAPT_DRAIN_WAIT))
 			return error;
 		error = kadapt_path_wait(path);

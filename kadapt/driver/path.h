@@ -18,7 +18,9 @@
 #define _KADAPT_PATH_H
 
 #include <linux/hrtimer.h>
+#include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/sched.h>
 #include <linux/types.h>
 
 #include "lease.h"
@@ -72,6 +74,9 @@ struct kadapt_path {
 	struct kadapt_ring_memory memory;
 	struct hrtimer timer;		/* runs while bound */
 
+	struct task_struct *holder;	/* of the lock; only itself compares */
+	struct hlist_node bound;	/* guard.c: by file, while guarded */
+
 	struct mutex lock;		/* all that follows */
 	const struct kadapt_sink *sink;	/* NULL: not bound */
 	struct file *file;
@@ -86,10 +91,11 @@ struct kadapt_path {
 	loff_t reserved;		/* space is reserved up to this offset */
 	u64 bound_head;			/* where the head was when it was bound */
 	bool can_reserve;
+	bool keeps_space;		/* some of what was reserved was there */
+	bool may_write;			/* file_start_write() has been done */
 	struct kadapt_lease lease;
 	bool waiting;			/* something is left for want of room */
 	bool ended;			/* no further binding */
-	bool held;			/* the program wants the limit to stay */
 	u64 head;			/* the timer reads it */
 	u64 limit;			/* as told the program */
 	u64 emptied_ns;			/* the timer reads it */
@@ -111,6 +117,29 @@ static inline void kadapt_path_put(struct kadapt_path *path)
 	kadapt_region_put(&path->region);
 }
 
+static inline void kadapt_path_lock(struct kadapt_path *path)
+{
+	mutex_lock(&path->lock);
+	WRITE_ONCE(path->holder, current);
+}
+
+static inline void kadapt_path_unlock(struct kadapt_path *path)
+{
+	WRITE_ONCE(path->holder, NULL);
+	mutex_unlock(&path->lock);
+}
+
+/* By the calling task. */
+static inline bool kadapt_path_is_held(const struct kadapt_path *path)
+{
+	return READ_ONCE(path->holder) == current;
+}
+
+static inline bool kadapt_path_is_bound(const struct kadapt_path *path)
+{
+	return READ_ONCE(path->sink);
+}
+
 /* ring_memory.c */
 int kadapt_ring_memory_allocate(struct kadapt_ring_memory *memory, size_t bytes);
 void kadapt_ring_memory_free(struct kadapt_ring_memory *memory);
@@ -124,7 +153,6 @@ int kadapt_path_bind(struct kadapt_path *path,
 		     struct kadapt_binding *binding, u64 default_delay_ns[2]);
 void kadapt_path_let_go(struct kadapt_path *path);
 void kadapt_path_accept(struct kadapt_path *path);
-void kadapt_path_hold(struct kadapt_path *path);
 void kadapt_path_refuse(struct kadapt_path *path);
 int kadapt_path_take_error(struct kadapt_path *path, unsigned long flags);
 

@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 
 #include "client.h"
+#include "guard.h"
 #include "paths.h"
 #include "region.h"
 #include "uapi/kadapt.h"
@@ -278,4 +279,5 @@ int kadapt_regions_init(void)
 void kadapt_regions_exit(void)
 {
 	destroy_workqueue(worker);
+	kadapt_guards_exit();
 }

@@ -7,10 +7,12 @@
 #include <linux/fs.h>
 /* Does not include what it uses. */
 #include <linux/falloc.h>
+#include <linux/fsnotify.h>
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/uio.h>
 
+#include "guard.h"
 #include "path.h"
 
 /* Reservations grow as a file does, so that a short burst reserves little. */
@@ -51,6 +53,7 @@ static loff_t highest_offset(const struct kadapt_path *path)
 static int reserve(struct kadapt_path *path, loff_t from, size_t wanted)
 {
 	loff_t bytes = min_t(loff_t, wanted, highest_offset(path) - from);
+	loff_t before = inode_get_bytes(inode_of(path));
 	const struct cred *saved;
 	int error;
 
@@ -60,9 +63,13 @@ static int reserve(struct kadapt_path *path, loff_t from, size_t wanted)
 	saved = override_creds(path->cred);
 	error = vfs_fallocate(path->file, FALLOC_FL_KEEP_SIZE, from, bytes);
 	revert_creds(saved);
-	if (!error)
-		path->reserved = from + bytes;
-	return error;
+	if (error)
+		return error;
+	path->reserved = from + bytes;
+	/* What the program has reserved itself is not to be given back. */
+	if (inode_get_bytes(inode_of(path)) - before < bytes)
+		path->keeps_space = true;
+	return 0;
 }
 
 /* What can't be had whole may be had in part; the last pages count. */
@@ -106,28 +113,48 @@ static int probe_reservation(struct kadapt_path *path)
 	return 0;
 }
 
-/* Under a spinlock: the worker does it. */
+/* Under a spinlock. What is no call of a task's waits for the worker. */
 static void lease_broken(struct kadapt_lease *lease)
 {
 	struct kadapt_path *path =
 		container_of(lease, struct kadapt_path, lease);
 
-	kadapt_region_request(&path->region, KADAPT_REQUEST_UNBIND);
+	if (!kadapt_guard_broken(path))
+		kadapt_region_request(&path->region, KADAPT_REQUEST_UNBIND);
+}
+
+/* To give back what was reserved changes the file as a truncate(2) does. */
+static bool empties_itself(const struct kadapt_lease *lease)
+{
+	return kadapt_path_is_held(container_of(lease, struct kadapt_path,
+						lease));
 }
 
 /* The path outlives the lease, as the binding refers to both. */
 static int take_lease(struct kadapt_path *path)
 {
 	path->lease.broken = lease_broken;
+	path->lease.owns = empties_itself;
 	return kadapt_lease_take_exclusive(&path->lease, path->file);
+}
+
+/*
+ * Calls of files without iterators, as of /proc, are guarded by nobody. Nor is
+ * FICLONERANGE, which asks the source's operations to change the destination.
+ */
+static bool can_be_guarded(const struct file *file)
+{
+	const struct file_operations *operations = file->f_op;
+
+	return operations->write_iter && !operations->read &&
+	       !operations->write && !operations->remap_file_range;
 }
 
 static int file_bind(struct kadapt_path *path)
 {
 	int error;
 
-	if (!(path->file->f_mode & FMODE_CAN_WRITE) ||
-	    !path->file->f_op->write_iter)
+	if (!(path->file->f_mode & FMODE_CAN_WRITE) || !can_be_guarded(path->file))
 		return -EMEDIUMTYPE;
 	if (is_synchronous(path))
 		return -EBADFD;
@@ -138,7 +165,7 @@ static int file_bind(struct kadapt_path *path)
 	error = take_lease(path);
 	if (error)
 		return error;
-	error = probe_reservation(path);
+	error = probe_reservation(path) ?: kadapt_guard(path);
 	if (error)
 		kadapt_lease_return(&path->lease);
 	return error;
@@ -156,12 +183,31 @@ static int cut_to_limit(struct kadapt_path *path, struct iov_iter *from,
 	return 0;
 }
 
+/* In the midst of a write to the same file, which passed its checks. */
+static ssize_t write_as_allowed(struct kadapt_path *path, struct iov_iter *from,
+				loff_t *position)
+{
+	struct kiocb request;
+	ssize_t written;
+
+	init_sync_kiocb(&request, path->file);
+	request.ki_pos = *position;
+	written = kadapt_unguarded(path->file)->write_iter(&request, from);
+	*position = request.ki_pos;
+	if (written > 0)
+		fsnotify_modify(path->file);
+	return written;
+}
+
 static ssize_t write_from(struct kadapt_path *path, struct iov_iter *from,
 			  loff_t *position)
 {
 	int error = cut_to_limit(path, from, *position);
 
-	return error ?: vfs_iter_write(path->file, from, position, 0);
+	if (error)
+		return error;
+	return path->may_write ? write_as_allowed(path, from, position) :
+				 vfs_iter_write(path->file, from, position, 0);
 }
 
 static ssize_t write_at_position(struct kadapt_path *path,
@@ -223,7 +269,7 @@ static void trim(struct kadapt_path *path)
 
 static void file_unbind(struct kadapt_path *path)
 {
-	if (path->can_reserve && path->reserved)
+	if (path->can_reserve && path->reserved && !path->keeps_space)
 		trim(path);
 	kadapt_lease_return(&path->lease);
 }

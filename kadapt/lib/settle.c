@@ -67,20 +67,6 @@ int kadapt_settle(struct kadapt_channel *channel, int no_wait)
 	return result;
 }
 
-/*
- * Space is reserved from where the file was when the kernel last looked. Another
- * call may move that, so the kernel looks again before it accepts more.
- */
-int kadapt_settle_file(struct kadapt_channel *channel, int no_wait)
-{
-	const struct kadapt_ring_header *header = kadapt_header_of(channel);
-	int result = kadapt_settle(channel, no_wait);
-
-	if (!result && header && header->state & KADAPT_RING_RESERVED && kadapt_limit(header))
-		drain(channel, KADAPT_DRAIN, KADAPT_DRAIN_HOLD);
-	return result;
-}
-
 void kadapt_release(struct kadapt_channel *channel)
 {
 	const struct kadapt_ring_header *header = kadapt_header_of(channel);

@@ -17,9 +17,6 @@
  */
 KADAPT_HIDDEN int kadapt_settle(struct kadapt_channel *channel, int no_wait);
 
-/* The same before a call that may move the descriptor's position or its file's end. */
-KADAPT_HIDDEN int kadapt_settle_file(struct kadapt_channel *channel, int no_wait);
-
 /* To the end, and the ring is let go: what follows may not find it bound. */
 KADAPT_HIDDEN void kadapt_release(struct kadapt_channel *channel);
 
@@ -69,7 +66,7 @@ static inline void kadapt_settle_one(int descriptor)
 	channel->streak = 0;
 	kadapt_readings[descriptor].streak = 0;
 	if (__builtin_expect(kadapt_header_of(channel) != NULL, 0))
-		kadapt_settle_file(channel, 1);
+		kadapt_settle(channel, 1);
 	if (__builtin_expect(kadapt_readings[descriptor].position != 0, 0))
 		kadapt_locate(descriptor);
 }

@@ -70,7 +70,7 @@ int kadapt_make_room(struct kadapt_channel *channel, size_t size)
 
 enum kadapt_outcome kadapt_before_plain(struct kadapt_channel *channel, int no_wait)
 {
-	int error = kadapt_settle_file(channel, no_wait);
+	int error = kadapt_settle(channel, no_wait);
 
 	if (!error && channel->error)
 		error = kadapt_take_error(channel);

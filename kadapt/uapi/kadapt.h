@@ -274,11 +274,16 @@ struct kadapt_ring {
  * the ring holds its open file only while it is bound. Regular files, pipes,
  * connected TCP and UNIX stream sockets.
  *
+ * A regular file is guarded. Whoever does anything to the open file or to the
+ * file, by whatever call, of any thread or process, finds what was accepted, and
+ * the ring is bound no more; only to look at its size and times leaves it bound.
+ *
  *	ENOENT		no such ring
  *	EINVAL		flags unknown, mark above the ring's size
  *	EBADF		no descriptor, or not open for writing
  *	EMEDIUMTYPE	a device, a directory, a socket of another kind, a file
- *			that can't be written at an offset of the caller's
+ *			that can't be written at an offset of the caller's, or
+ *			whose file system shares blocks among files
  *	ENOTCONN	a socket that is not connected
  *	EBADFD		open with O_DIRECT, O_SYNC or O_DSYNC, or on a file
  *			system that is mounted so
@@ -339,13 +344,8 @@ struct kadapt_binding {
 #define KADAPT_DRAIN_NOSIGNAL	0x20000	/* no SIGPIPE */
 /* Every ring of the process, up to the first error; the number is 0. */
 #define KADAPT_DRAIN_ALL	0x40000
-/*
- * Accept nothing until the next KADAPT_DRAIN: the program is about to use the
- * descriptor otherwise.
- */
-#define KADAPT_DRAIN_HOLD	0x80000
 #define KADAPT_DRAIN__RING	0x0ffff
-#define KADAPT_DRAIN__ALL	0xfffff
+#define KADAPT_DRAIN__ALL	0x7ffff
 
 /*
  * KADAPT_BATCH: write(2) (send(2) with MSG_NOSIGNAL, with that flag) of `count`
