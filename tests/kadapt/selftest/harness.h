@@ -23,6 +23,7 @@ extern const struct test_case counter_cases[];
 extern const struct test_case slice_cases[];
 extern const struct test_case latency_cases[];
 extern const struct test_case ring_cases[];
+extern const struct test_case guard_cases[];
 extern const struct test_case ring_end_cases[];
 extern const struct test_case ring_stream_cases[];
 extern const struct test_case ring_error_cases[];
