@@ -125,10 +125,7 @@ static inline bool compat_goes_by_position(struct kiocb *request)
 #define compat_fileattr file_kattr
 #endif
 
-/*
- * Later series ask a file system how a mapping shall be before there is one. The
- * guard is called in its place, and the restart is the same.
- */
+/* In later series a file system may describe a mapping before it is made. */
 #if COMPAT_IS_OLD
 #define COMPAT_HAS_MMAP_PREPARE 0
 #else

@@ -13,8 +13,8 @@
  * where nothing is held, in the context of who touched the file. The second time
  * the call finds the file's own operations.
  *
- * What is no call of a task's, or may not be made anew, is emptied on the spot:
- * requests of AIO and io_uring, kernel threads, and flush, which holds nothing.
+ * What can't be made anew empties the ring on the spot: requests of AIO and
+ * io_uring, calls by kernel threads, and flush, which is called without locks.
  *
  * Lifetime. A guard, which is a copy of a file system's operations, stays until
  * the module goes: a task may be about to call what it has read from the file.
@@ -111,8 +111,8 @@ static struct kadapt_path *find_in_the_way(const struct inode *inode)
 }
 
 /*
- * The worker has no limit of a file's size. Another process may have a lower one
- * than what was accepted was accepted under, and so may this one by now.
+ * The ring accepted its bytes under the file-size limit of its binding. A task
+ * whose own limit is lower could not write them; the worker has no limit.
  */
 static bool is_for_worker(const struct kadapt_path *path)
 {

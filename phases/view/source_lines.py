@@ -2,7 +2,7 @@
 """The text of source lines, where the source is still where the compiler, or the user, has it.
 
 Names of files come from the profile, and whoever made that may have named any file of the reader's.
-So only what looks like a source, and lies below the folder of the profile, goes into a page.
+So a page shows lines of files that look like a source and lie below the given folder, no others.
 """
 
 from collections.abc import Iterable
