@@ -133,6 +133,28 @@ def test_a_suspended_job_goes_on_where_it_was(started: Callable[..., Any], tmp_p
     assert process.wait() == 0
 
 
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_stopped_guest_goes_on_where_it_was(
+    started: Callable[..., Any], tmp_path: Path, backwards: bool
+) -> None:
+    """SIGSTOP without a warning hits programs as they run, and some wake before their kernel."""
+    ticks = tmp_path / "ticks"
+    script = (
+        f"(while :; do :; done) & echo ready; until test -e {tmp_path}/end; do echo >> {ticks}; "
+        "done; kill -9 $! && echo end"
+    )
+    process = started("bash", "-c", script)
+    assert process.stdout.readline() == b"ready\n"
+    for _ in range(20):
+        size = ticks.stat().st_size if ticks.exists() else 0
+        assert wait_until(lambda size=size: ticks.exists() and ticks.stat().st_size > size + 3)
+        strike(process.pid, signal.SIGSTOP, backwards=backwards)
+        strike(process.pid, signal.SIGCONT, backwards=backwards)
+    (tmp_path / "end").touch()
+    assert process.stdout.read() == b"end\n"
+    assert process.wait() == 0
+
+
 def _is_still(file: Path) -> bool:
     """Whether a file that grows fifty times a second does so no longer."""
     before = file.stat().st_size
