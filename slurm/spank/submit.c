@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "plugin.h"
@@ -109,6 +110,18 @@ static bool copy_to_nodes(uint32_t job, const char *bundle, const char *copy)
 	return false;
 }
 
+/* A name that nobody on a node can have taken before; false without random numbers. */
+static bool name_copy(uint32_t job, uint32_t step, char name[PATH_MAX])
+{
+	uint64_t unknown;
+
+	if (getrandom(&unknown, sizeof(unknown), 0) != (ssize_t)sizeof(unknown))
+		return false;
+	snprintf(name, PATH_MAX, "/tmp/kadence-%u-%u.%u-%016lx.kbundle", getuid(), job, step,
+		 unknown);
+	return true;
+}
+
 /* In srun, once it has its nodes. Without a copy the nodes find no bundle, and say so. */
 int kadence_broadcast(spank_t spank)
 {
@@ -122,8 +135,7 @@ int kadence_broadcast(spank_t spank)
 	    spank_get_item(spank, S_JOB_ID, &job) != ESPANK_SUCCESS ||
 	    spank_get_item(spank, S_JOB_STEPID, &step) != ESPANK_SUCCESS)
 		return 0;
-	snprintf(copy, sizeof(copy), "/tmp/kadence-%u-%u.%u.kbundle", getuid(), job, step);
-	if (copy_to_nodes(job, bundle, copy)) {
+	if (name_copy(job, step, copy) && copy_to_nodes(job, bundle, copy)) {
 		setenv(KADENCE_BUNDLE, copy, 1);
 		setenv(KADENCE_BROADCAST, BROADCAST_DONE, 1);
 	}
