@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "file.h"
 #include "refusal.h"
@@ -31,6 +33,26 @@ bool carries(const fs::path &process, const std::string &entry)
 	}
 }
 
+std::string entry_of(const fs::path &folder)
+{
+	return "KADENCE_JOB=" + folder.string();
+}
+
+/*
+ * A number may come to mean another process, so the process gets a handle first. If
+ * the number means another by the second look, the handle's process has ended.
+ */
+void kill_if_still(pid_t process, const fs::path &folder)
+{
+	const int handle = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+
+	if (handle < 0)
+		return;
+	if (carries(fs::path("/proc") / std::to_string(process), entry_of(folder)))
+		syscall(SYS_pidfd_send_signal, handle, SIGKILL, nullptr, 0);
+	close(handle);
+}
+
 } // namespace
 
 std::vector<pid_t> processes_of(const fs::path &folder)
@@ -42,7 +64,7 @@ std::vector<pid_t> processes_of(const fs::path &folder)
 		const std::string name = entry.path().filename().string();
 
 		if (name.find_first_not_of("0123456789") == std::string::npos &&
-		    carries(entry.path(), "KADENCE_JOB=" + folder.string()))
+		    carries(entry.path(), entry_of(folder)))
 			found.push_back(static_cast<pid_t>(std::strtol(name.c_str(), nullptr, 10)));
 	}
 	return found;
@@ -53,7 +75,7 @@ size_t kill_leftovers(const fs::path &folder)
 	const std::vector<pid_t> found = processes_of(folder);
 
 	for (const pid_t process : found)
-		kill(process, SIGKILL);
+		kill_if_still(process, folder);
 	return found.size();
 }
 
