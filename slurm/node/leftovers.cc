@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "leftovers.h"
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -39,15 +40,19 @@ std::string entry_of(const fs::path &folder)
 }
 
 /*
- * A number may come to mean another process, so the process gets a handle first. If
- * the number means another by the second look, the handle's process has ended.
+ * A number may come to mean another process, so open a handle before the second look.
+ * If the number means another process by then, the handle's process has ended, and the
+ * signal reaches nobody. Kernels before 5.3 (RHEL 8) have no handles.
  */
 void kill_if_still(pid_t process, const fs::path &folder)
 {
 	const int handle = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
 
-	if (handle < 0)
+	if (handle < 0) {
+		if (errno == ENOSYS)
+			kill(process, SIGKILL);
 		return;
+	}
 	if (carries(fs::path("/proc") / std::to_string(process), entry_of(folder)))
 		syscall(SYS_pidfd_send_signal, handle, SIGKILL, nullptr, 0);
 	close(handle);

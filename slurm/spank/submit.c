@@ -115,8 +115,10 @@ static bool name_copy(uint32_t job, uint32_t step, char name[PATH_MAX])
 {
 	uint64_t unknown;
 
-	if (getrandom(&unknown, sizeof(unknown), 0) != (ssize_t)sizeof(unknown))
+	if (getrandom(&unknown, sizeof(unknown), 0) != (ssize_t)sizeof(unknown)) {
+		slurm_error("kadence: the bundle's copy gets no random name: %m");
 		return false;
+	}
 	snprintf(name, PATH_MAX, "/tmp/kadence-%u-%u.%u-%016lx.kbundle", getuid(), job, step,
 		 unknown);
 	return true;
