@@ -244,11 +244,12 @@ def test_patches_are_for_their_series_target_and_word() -> None:
     }
     missing_call = "6.12/missing-call.patch"
     always = {
-        f"6.12/um-{name}.patch" for name in ("register-state", "unlinked-file", "failed-fork")
+        f"6.12/um-{name}.patch"
+        for name in ("register-state", "unlinked-file", "failed-fork", "stopped-guest")
     }
     assert files["6.12", "um"] == {missing_call, *always, "6.12/um-memory.patch"}
     assert files["6.12", "x86_64"] == {missing_call, "6.12/x86-entry-alignment.patch"}
-    names = ("missing-call", "um-memory", "um-mmapper", "um-seccomp")
+    names = ("missing-call", "um-memory", "um-mmapper", "um-seccomp", "um-stopped-guest")
     assert files["7.3", "um"] == {f"7.3/{name}.patch" for name in names}
     assert all(files[key] == set() for key in files if key[0] in {"6.1", "7.0"})
     generic = series.patches_for("6.12", "um", frozenset({"generic"}))
