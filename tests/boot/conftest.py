@@ -42,12 +42,21 @@ class Machine:
     memory_bytes: int
 
 
+def _machine(kernel: Any, target: str) -> Machine:
+    return Machine(Path(kernel.image), target, MEMORY_BYTES[target])
+
+
+@pytest.fixture(scope="session")
+def um_machine(generic_kernel: Any) -> Machine:
+    """For what only User-Mode Linux has."""
+    return _machine(generic_kernel, "um")
+
+
 @pytest.fixture(scope="session", params=["um", pytest.param("x86_64", marks=pytest.mark.full)])
 def machine(request: pytest.FixtureRequest) -> Machine:
     """The machine that all guests here are: each target keeps the same contract."""
     name = {"um": "generic_kernel", "x86_64": "sockets_kernel_x86_64"}[request.param]
-    image = Path(request.getfixturevalue(name).image)
-    return Machine(image, request.param, MEMORY_BYTES[request.param])
+    return _machine(request.getfixturevalue(name), request.param)
 
 
 @pytest.fixture

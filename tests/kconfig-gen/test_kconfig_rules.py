@@ -243,14 +243,15 @@ def test_patches_are_for_their_series_target_and_word() -> None:
         for target in ("um", "x86_64")
     }
     missing_call = "6.12/missing-call.patch"
-    always = {
-        f"6.12/um-{name}.patch"
-        for name in ("register-state", "unlinked-file", "failed-fork", "stopped-guest")
-    }
+    every_guest = ("register-state", "unlinked-file", "failed-fork", "stopped-guest")
+    always = {f"6.12/um-{name}.patch" for name in (*every_guest, "reserve-space")}
     assert files["6.12", "um"] == {missing_call, *always, "6.12/um-memory.patch"}
     assert files["6.12", "x86_64"] == {missing_call, "6.12/x86-entry-alignment.patch"}
-    names = ("missing-call", "um-memory", "um-mmapper", "um-seccomp", "um-stopped-guest")
-    assert files["7.3", "um"] == {f"7.3/{name}.patch" for name in names}
+    names = ("memory", "mmapper", "seccomp", "stopped-guest")
+    assert files["7.3", "um"] == {
+        "7.3/missing-call.patch",
+        *(f"7.3/um-{name}.patch" for name in names),
+    }
     assert all(files[key] == set() for key in files if key[0] in {"6.1", "7.0"})
     generic = series.patches_for("6.12", "um", frozenset({"generic"}))
     assert {patch.file for patch in generic} == {*always, "6.12/um-memory.patch"}
