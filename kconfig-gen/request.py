@@ -39,7 +39,7 @@ class Needs:
     processes: bool = False
     shared_memory: bool = False
     memory_bytes: int = 0
-    io_paths: bool = False  # rings, batches or windows are planned
+    io_paths: bool = False  # rings or batches are planned
     memory: bool = False  # page faults are planned to be served in bulk, or by huge pages
 
 

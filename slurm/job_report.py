@@ -148,10 +148,7 @@ def _details(task: Task) -> Iterator[str]:
         )
     io = task.io()
     if io:
-        yield (
-            f"{task.name}: {io['appends']} records ({io['bytes']} bytes) and {io['reads']} reads "
-            "without a system call"
-        )
+        yield (f"{task.name}: {io['appends']} records ({io['bytes']} bytes) without a system call")
     for complaint in task.complaints():
         yield f"{task.name}: the guest's kernel complained: {complaint}"
 

@@ -22,7 +22,7 @@ PHASE_COUNTS = (
     *("entries", "time_ns", "voluntary_switches", "involuntary_switches"),
     *("minor_faults", "major_faults", "populated_bytes"),
 )
-IO_COUNTS = ("appends", "bytes", "reads")
+IO_COUNTS = ("appends", "bytes")
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Task:
         return sums
 
     def io(self) -> dict[str, int]:
-        """Records and reads that took no system call; empty for a program without I/O paths."""
+        """Records that took no system call; empty for a program without I/O paths."""
         found = [p["io"] for p in self._processes() if isinstance(p.get("io"), dict)]
         return {name: sum(_count(io, name) for io in found) for name in IO_COUNTS if found}
 

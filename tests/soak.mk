@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The driver's faults in full. KILLS (of each kind of descriptor), CALLS and ROUNDS change the size,
+# The driver's faults in full. KILLS, CALLS and ROUNDS change the size,
 # as in `make soak KILLS=500`, on User-Mode Linux; checked kernels take a tenth of the kills and
 # calls and a quarter of the rounds. ONLY=EXPRESSION chooses kernels and cases, as in ONLY='race'.
 

@@ -1,59 +1,57 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* To bind a ring to a descriptor's open file, and to let that go. */
+#include <linux/atomic.h>
 #include <linux/cred.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/memcontrol.h>
-#include <linux/sched/mm.h>
-#include <linux/sched/signal.h>
-#include <linux/smp.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
 #include <linux/timekeeping.h>
 
-#include "guard.h"
 #include "path.h"
 
 static void publish_limit(struct kadapt_path *path, u64 limit)
 {
 	struct kadapt_ring_header *header = path->memory.header;
-	u32 state = 0;
 
-	if (path->sink)
-		state |= KADAPT_RING_BOUND;
-	if (path->sink && path->can_reserve)
-		state |= KADAPT_RING_RESERVED;
-	WRITE_ONCE(header->state, state);
+	WRITE_ONCE(header->state, path->file ? KADAPT_RING_BOUND : 0);
 	/* After what the program may look at once it sees the limit. */
 	smp_store_release(&header->limit, limit);
-	path->limit = limit;
 }
 
 /* Accept as much as there is room for, and the mark allows. */
 void kadapt_path_accept(struct kadapt_path *path)
 {
-	size_t wanted = path->memory.bytes;
+	size_t wanted = path->mark ?: path->memory.bytes;
 
-	if (!path->sink)
-		return;
-	if (path->mark)
-		wanted = min_t(size_t, wanted, path->mark);
-	publish_limit(path, path->head + path->sink->room(path, wanted));
+	if (path->file && !path->closed)
+		publish_limit(path, path->head + kadapt_file_room(path, wanted));
 }
 
-static void nothing(void *unused)
+/* Appends fail from here on: the bit and the tail change in one instruction. */
+void kadapt_path_close(struct kadapt_path *path)
 {
+	path->closed = true;
+	atomic64_fetch_or(KADAPT_RING_CLOSED,
+			  (atomic64_t *)&path->memory.header->tail);
+	publish_limit(path, 0);
 }
 
 /*
- * Accept no more. The program looks at the limit again after it moved its tail:
- * so once every processor that runs it has passed a full barrier, either we see
- * the tail or it sees the limit.
+ * The tail is another than at any time before. So an append that began under an
+ * earlier binding, and was interrupted, fails.
  */
-void kadapt_path_refuse(struct kadapt_path *path)
+static void open_ring(struct kadapt_path *path)
 {
-	if (!path->limit)
-		return;
-	publish_limit(path, 0);
-	on_each_cpu_mask(mm_cpumask(path->region.mm), nothing, NULL, true);
+	struct kadapt_ring_header *header = path->memory.header;
+
+	path->head += path->memory.bytes;
+	path->bound_head = path->head;
+	path->closed = false;
+	WRITE_ONCE(header->head, path->head);
+	/* After the head, which the program reads with it. */
+	smp_store_release(&header->tail, path->head);
 }
 
 static void release_identity(struct kadapt_path *path)
@@ -65,8 +63,8 @@ static void release_identity(struct kadapt_path *path)
 }
 
 /*
- * If ours is the last reference, the peer waits for its end of file, and who
- * wants the file's lock for that: a worker would put it off by a tick.
+ * If ours is the last reference, who wants the file's lock waits for its end: a
+ * worker would put it off by a tick.
  */
 static void put_file(struct file *file)
 {
@@ -76,57 +74,19 @@ static void put_file(struct file *file)
 		fput(file);
 }
 
-/* The descriptor's file is no longer ours; the ring has been emptied. */
+/* The descriptor's file is no longer ours; the ring is closed and empty. */
 void kadapt_path_let_go(struct kadapt_path *path)
 {
 	struct file *file = path->file;
 
-	if (!path->sink)
-		return;
 	kadapt_drainer_stop(path);
-	if (path->sink->unbind)
-		path->sink->unbind(path);
-	kadapt_unguard(path);
-	WRITE_ONCE(path->sink, NULL);
-	path->file = NULL;
-	path->waiting = false;
-	kadapt_path_refuse(path);
-	/* The state, where the limit was 0 before. */
+	kadapt_file_unbind(path);
+	WRITE_ONCE(path->file, NULL);
 	publish_limit(path, 0);
 	release_identity(path);
 	put_file(file);
 	/* Never the last: who holds the lock came by another reference. */
 	kadapt_path_put(path);
-}
-
-static const struct kadapt_sink *sink_for(const struct file *file)
-{
-	umode_t mode = file_inode(file)->i_mode;
-
-	if (S_ISREG(mode))
-		return &kadapt_file_sink;
-	if (S_ISFIFO(mode))
-		return &kadapt_pipe_sink;
-	if (S_ISSOCK(mode) && IS_ENABLED(CONFIG_NET))
-		return &kadapt_socket_sink;
-	return NULL;
-}
-
-/* What can be told without knowing the kind of file. */
-static int check_file(const struct file *file, const struct kadapt_sink *sink,
-		      u32 flags)
-{
-	if (!(file->f_mode & FMODE_WRITE))
-		return -EBADF;
-	if (!sink)
-		return -EMEDIUMTYPE;
-	if (sink->is_stream && flags & KADAPT_BIND_STRICT)
-		return -EPROTONOSUPPORT;
-	if (sink->is_stream && flags & KADAPT_BIND_AT)
-		return -ESPIPE;
-	if (file->f_flags & O_DIRECT)
-		return -EBADFD;
-	return 0;
 }
 
 static void keep_identity(struct kadapt_path *path)
@@ -135,40 +95,33 @@ static void keep_identity(struct kadapt_path *path)
 	path->memcg = get_mem_cgroup_from_mm(current->mm);
 }
 
-/* Of the binding, in the path, until the sink has accepted it. */
+/* Of the binding, in the path, until the file has been bound. */
 static void set_terms(struct kadapt_path *path, struct file *file,
 		      const struct kadapt_binding *binding)
 {
 	path->file = file;
-	path->flags = binding->flags;
 	path->mark = binding->mark_bytes;
 	path->delay_ns = binding->delay_ns;
-	path->retry_ns = binding->delay_ns;
-	path->position = binding->offset;
-	path->bound_head = path->head;
-	path->can_reserve = false;
-	path->keeps_space = false;
-	path->waiting = false;
-	path->give_up_ns = 0;
 	/* From here on the lease may be broken. */
 	clear_bit(KADAPT_REQUEST_UNBIND, &path->region.requests);
 	keep_identity(path);
 }
 
 static int attach(struct kadapt_path *path, struct file *file,
-		  const struct kadapt_sink *sink,
 		  const struct kadapt_binding *binding)
 {
 	int error;
 
 	set_terms(path, file, binding);
-	error = sink->bind(path);
+	open_ring(path);
+	error = kadapt_file_bind(path);
 	if (error) {
-		path->file = NULL;
+		kadapt_path_close(path);
+		WRITE_ONCE(path->file, NULL);
+		publish_limit(path, 0);
 		release_identity(path);
 		return error;
 	}
-	WRITE_ONCE(path->sink, sink);
 	kadapt_path_get(path);
 	WRITE_ONCE(path->emptied_ns, ktime_get_mono_fast_ns());
 	kadapt_drainer_start(path);
@@ -183,33 +136,30 @@ static void choose_delay(struct kadapt_binding *binding, u64 by_default)
 }
 
 int kadapt_path_bind(struct kadapt_path *path, struct kadapt_binding *binding,
-		     u64 default_delay_ns[2])
+		     u64 default_delay_ns)
 {
-	struct file *file = fget(binding->descriptor);
-	const struct kadapt_sink *sink;
+	struct file *file;
 	int error;
 
+	/* A filter judges calls, and there would be none. */
+	if (seccomp_mode(&current->seccomp))
+		return -EPERM;
+	file = fget(binding->descriptor);
 	if (!file)
 		return -EBADF;
-	sink = sink_for(file);
-	error = check_file(file, sink, binding->flags);
-	if (!error) {
-		choose_delay(binding, default_delay_ns[sink->is_stream]);
-		error = attach(path, file, sink, binding);
-	}
+	choose_delay(binding, default_delay_ns);
+	error = attach(path, file, binding);
 	if (error)
 		fput(file);
 	return error;
 }
 
-/* The kept error, given once; a broken pipe with its signal. */
-int kadapt_path_take_error(struct kadapt_path *path, unsigned long flags)
+/* The kept error, given once. */
+int kadapt_path_take_error(struct kadapt_path *path)
 {
 	int error = path->error;
 
 	path->error = 0;
 	WRITE_ONCE(path->memory.header->error, 0);
-	if (error == EPIPE && !(flags & KADAPT_DRAIN_NOSIGNAL))
-		send_sig(SIGPIPE, current, 0);
 	return -error;
 }

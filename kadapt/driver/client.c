@@ -9,6 +9,9 @@
 #include "quantum.h"
 #include "uapi/kadapt.h"
 
+/* Ends clients whose worker may be who puts them. */
+static struct workqueue_struct *ender;
+
 struct kadapt_client *kadapt_client_create(void)
 {
 	struct kadapt_client *client = kzalloc(sizeof(*client),
@@ -29,17 +32,63 @@ struct kadapt_client *kadapt_client_get(struct kadapt_client *client)
 	return client;
 }
 
-static void client_free(struct kref *refs)
+int kadapt_clients_init(void)
+{
+	ender = alloc_workqueue("kadapt", WQ_UNBOUND, 0);
+	return ender ? 0 : -ENOMEM;
+}
+
+void kadapt_clients_exit(void)
+{
+	destroy_workqueue(ender);
+}
+
+/*
+ * A process has a queue of its own: what its rings wait for, a slow disk or a
+ * frozen file system, holds up nobody else's.
+ */
+int kadapt_client_employ(struct kadapt_client *client)
+{
+	struct workqueue_struct *worker;
+
+	if (READ_ONCE(client->worker))
+		return 0;
+	worker = alloc_workqueue("kadapt-%d", WQ_UNBOUND | WQ_HIGHPRI, 0,
+				 task_tgid_nr(current));
+	if (!worker)
+		return -ENOMEM;
+	/* Another thread was faster. */
+	if (cmpxchg(&client->worker, NULL, worker))
+		destroy_workqueue(worker);
+	return 0;
+}
+
+static void client_end(struct work_struct *work)
 {
 	struct kadapt_client *client =
-		container_of(refs, struct kadapt_client, refs);
+		container_of(work, struct kadapt_client, end);
 	unsigned int phase;
 
+	if (client->worker)
+		destroy_workqueue(client->worker);
 	for (phase = 0; phase < KADAPT_PHASES; phase++)
 		kfree(client->phases[phase]);
 	xa_destroy(&client->regions);
 	put_pid(client->owner);
 	kfree(client);
+}
+
+/* The last reference may be put by the client's own worker, which can't end itself. */
+static void client_free(struct kref *refs)
+{
+	struct kadapt_client *client =
+		container_of(refs, struct kadapt_client, refs);
+
+	INIT_WORK(&client->end, client_end);
+	if (client->worker)
+		queue_work(ender, &client->end);
+	else
+		client_end(&client->end);
 }
 
 void kadapt_client_put(struct kadapt_client *client)
@@ -59,8 +108,7 @@ static int policy_check(const struct kadapt_policy *policy)
 		return -EINVAL;
 	if (policy->phase >= KADAPT_PHASES)
 		return -EINVAL;
-	if (policy->file_delay_ns > KADAPT_DELAY_MAX_NS ||
-	    policy->stream_delay_ns > KADAPT_DELAY_MAX_NS)
+	if (policy->file_delay_ns > KADAPT_DELAY_MAX_NS)
 		return -ERANGE;
 	return kadapt_quantum_check(policy->quantum_ns);
 }
@@ -77,8 +125,7 @@ int kadapt_client_define(struct kadapt_client *client,
 	if (!phase)
 		return -ENOMEM;
 	phase->quantum_ns = policy->quantum_ns;
-	phase->delay_ns[0] = policy->file_delay_ns;
-	phase->delay_ns[1] = policy->stream_delay_ns;
+	phase->file_delay_ns = policy->file_delay_ns;
 	phase->memory_is_plain = policy->flags & KADAPT_POLICY_MEMORY_PLAIN;
 	/* Full barrier: who finds the phase finds it complete. */
 	if (cmpxchg(&client->phases[policy->phase], NULL, phase)) {

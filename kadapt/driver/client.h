@@ -5,6 +5,7 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 
 #include "counters.h"
@@ -17,7 +18,7 @@ struct pid;
 /* What a phase does. Never changes once published, freed with the client. */
 struct kadapt_phase {
 	u64 quantum_ns;
-	u64 delay_ns[2];		/* of files, of streams; 0: default */
+	u64 file_delay_ns;		/* 0: default */
 	bool memory_is_plain;		/* no fault is served in bulk */
 	struct kadapt_total total;
 };
@@ -33,11 +34,17 @@ struct kadapt_client {
 	struct list_head tasks;		/* under the lock in task.c */
 	struct kadapt_phase *phases[KADAPT_PHASES];
 	struct xarray regions;		/* number -> struct kadapt_region */
+	struct workqueue_struct *worker;	/* of the regions; or NULL */
+	struct work_struct end;
 };
 
 struct kadapt_client *kadapt_client_create(void);
 struct kadapt_client *kadapt_client_get(struct kadapt_client *client);
 void kadapt_client_put(struct kadapt_client *client);
+/* Has a worker from here on. 0 or -ENOMEM. */
+int kadapt_client_employ(struct kadapt_client *client);
+int kadapt_clients_init(void);
+void kadapt_clients_exit(void);
 
 bool kadapt_client_owned(const struct kadapt_client *client);
 int kadapt_client_define(struct kadapt_client *client,

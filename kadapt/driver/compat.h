@@ -20,14 +20,11 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
-#include <linux/net.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/user.h>
 #include <linux/time64.h>
-#include <linux/timer.h>
 #include <linux/version.h>
-#include <net/sock.h>
 
 /* What the kernel lets every user ask of sched_setattr(2). */
 #define KADAPT_ORDINARY_MIN_NS	(NSEC_PER_MSEC / 10)
@@ -52,29 +49,6 @@ hrtimer_setup(struct hrtimer *timer,
 	timer->function = function;
 }
 #endif
-
-#ifndef timer_container_of
-#define timer_container_of from_timer
-#endif
-
-#if COMPAT_IS_OLD
-static inline void zap_special_vma_range(struct vm_area_struct *vma,
-					 unsigned long address,
-					 unsigned long size)
-{
-	zap_vma_ptes(vma, address, size);
-}
-#endif
-
-/* Does the receiver of this socket ask to be told who sends? */
-static inline bool compat_passes_credentials(const struct socket *socket)
-{
-#if COMPAT_IS_OLD
-	return test_bit(SOCK_PASSCRED, &socket->flags);
-#else
-	return sk_may_scm_recv(socket->sk) && socket->sk->sk_scm_credentials;
-#endif
-}
 
 /*
  * fs/locks.c: who gives a lease used to look for others who have the file open,
@@ -123,6 +97,40 @@ static inline bool compat_goes_by_position(struct kiocb *request)
 #define compat_fileattr fileattr
 #else
 #define compat_fileattr file_kattr
+#endif
+
+/* What a change of the file sets; the times are members before 6.7. */
+struct compat_times {
+	struct timespec64 modified;
+	struct timespec64 changed;
+};
+
+#if LINUX_VERSION_MAJOR < 6 || \
+	(LINUX_VERSION_MAJOR == 6 && LINUX_VERSION_PATCHLEVEL < 7)
+static inline struct compat_times compat_times_of(const struct inode *inode)
+{
+	return (struct compat_times){ inode->i_mtime, inode->i_ctime };
+}
+
+static inline void compat_set_times(struct inode *inode,
+				    struct compat_times times)
+{
+	inode->i_mtime = times.modified;
+	inode->i_ctime = times.changed;
+}
+#else
+static inline struct compat_times compat_times_of(const struct inode *inode)
+{
+	return (struct compat_times){ inode_get_mtime(inode),
+				      inode_get_ctime(inode) };
+}
+
+static inline void compat_set_times(struct inode *inode,
+				    struct compat_times times)
+{
+	inode_set_mtime_to_ts(inode, times.modified);
+	inode_set_ctime_to_ts(inode, times.changed);
+}
 #endif
 
 /* In later series a file system may describe a mapping before it is made. */

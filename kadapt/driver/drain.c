@@ -7,12 +7,13 @@
 #include <linux/cred.h>
 #include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/poll.h>
 #include <linux/sched/mm.h>
-#include <linux/sched/signal.h>
+#include <linux/sched/xacct.h>
+#include <linux/pagemap.h>
 #include <linux/timekeeping.h>
 #include <linux/uio.h>
 
+#include "client.h"
 #include "path.h"
 
 /*
@@ -65,11 +66,11 @@ static ssize_t write_content(struct kadapt_path *path, size_t bytes)
 	ssize_t written = -EFAULT;
 
 	if (take_mapped(path, bytes, &content))
-		written = path->sink->write(path, &content.from);
+		written = kadapt_file_write(path, &content.from);
 	/* The program may have taken the pages out of its mapping. */
 	if (written == -EFAULT) {
 		take(path, bytes, &content);
-		written = path->sink->write(path, &content.from);
+		written = kadapt_file_write(path, &content.from);
 	}
 	return written;
 }
@@ -85,102 +86,118 @@ static ssize_t write_some(struct kadapt_path *path, size_t bytes)
 	return written ?: -EIO;
 }
 
+/* As write(2) does, for /proc/PID/io; of what a worker wrote, when the process comes. */
+static void account(struct kadapt_path *path, size_t written)
+{
+	path->unaccounted += written;
+	if (!kadapt_client_owned(path->region.client))
+		return;
+	add_wchar(current, path->unaccounted);
+	path->unaccounted = 0;
+}
+
 static void advance(struct kadapt_path *path, size_t bytes)
 {
 	WRITE_ONCE(path->head, path->head + bytes);
 	WRITE_ONCE(path->memory.header->head, path->head);
 }
 
-/* All that is in the ring up to @tail goes nowhere. */
-static void drop(struct kadapt_path *path, u64 tail)
+static void count(u64 *counter, u64 more)
 {
-	struct kadapt_ring_header *header = path->memory.header;
+	WRITE_ONCE(*counter, READ_ONCE(*counter) + more);
+}
 
-	WRITE_ONCE(header->dropped,
-		   READ_ONCE(header->dropped) + (tail - path->head));
-	advance(path, tail - path->head);
+static u64 tail_of(const struct kadapt_path *path)
+{
+	/* Pairs with the program's release: what it put before the tail is seen. */
+	return smp_load_acquire(&path->memory.header->tail) &
+	       ~KADAPT_RING_CLOSED;
+}
+
+static bool is_tail(const struct kadapt_path *path, u64 tail)
+{
+	return tail - path->head <= path->memory.bytes;
 }
 
 /*
- * Nothing more is accepted before it is dropped: what the program appended
- * meanwhile would be left, and go where a later binding leads, behind a gap. The
- * tail only says up to where, so it may be any.
+ * Nothing more is accepted before what is there is dropped: else it would go where
+ * a later binding leads, behind a gap.
  */
 static void drop_all(struct kadapt_path *path)
 {
-	kadapt_path_refuse(path);
-	drop(path, READ_ONCE(path->memory.header->tail));
+	u64 tail;
+
+	kadapt_path_close(path);
+	tail = tail_of(path);
+	if (is_tail(path, tail)) {
+		count(&path->memory.header->dropped, tail - path->head);
+		advance(path, tail - path->head);
+	}
 	kadapt_path_let_go(path);
 }
 
+/* fsync(2) tells of it, too, as of an error that writing back met. */
 static void keep_error(struct kadapt_path *path, int error)
 {
 	struct kadapt_ring_header *header = path->memory.header;
 
 	path->error = -error;
+	mapping_set_error(path->file->f_mapping, error);
 	WRITE_ONCE(header->error_offset, path->head);
 	WRITE_ONCE(header->error, path->error);
 	drop_all(path);
 }
 
-/* Interrupted, or no room: the bytes stay, and are tried again. */
+/* The thread is being killed: the bytes stay, and a worker writes them. */
 static bool is_temporary(ssize_t error)
 {
 	return error == -EAGAIN || error == -EINTR || error == -ERESTARTSYS ||
 	       error == -ERESTARTNOINTR;
 }
 
-/* 0 when what lies before @tail is written; else why it is not. */
+/* 0 when what lies before @tail is written, or an error has been kept. */
 static int write_until(struct kadapt_path *path, u64 tail)
 {
 	while (path->head != tail) {
 		ssize_t written = write_some(path, tail - path->head);
 
 		if (is_temporary(written))
-			return written == -EAGAIN ? -EAGAIN : -EINTR;
+			return -EINTR;
 		if (written < 0) {
 			keep_error(path, written);
 			return 0;
 		}
+		count(&path->memory.header->taken, written);
+		account(path, written);
 		advance(path, written);
 	}
 	return 0;
 }
 
-static void count_drain(struct kadapt_path *path)
-{
-	struct kadapt_ring_header *header = path->memory.header;
-
-	WRITE_ONCE(header->drains, READ_ONCE(header->drains) + 1);
-}
-
 /*
  * Write what the ring holds. 0, also when an error was met, which then is kept;
- * -EAGAIN or -EINTR if something is left; -EINVAL if the tail is no tail, and
- * -ENOLINK if there is nothing to write to.
+ * -EINTR if something is left; -EINVAL if the tail is no tail, and -ENOLINK if
+ * there is nothing to write to.
  *
  * The tail is read once.
  */
 int kadapt_path_drain(struct kadapt_path *path)
 {
 	u64 now = ktime_get_mono_fast_ns();
-	/* Pairs with the program's release: what it put there is seen. */
-	u64 tail = smp_load_acquire(&path->memory.header->tail);
-	int error;
+	u64 tail = tail_of(path);
+	int error = 0;
 
-	if (tail == path->head) {
-		WRITE_ONCE(path->emptied_ns, now);
-		return 0;
-	}
-	if (tail - path->head > path->memory.bytes) {
+	account(path, 0);
+	if (!path->file)
+		return -ENOLINK;
+	if (!is_tail(path, tail)) {
 		drop_all(path);
 		return -EINVAL;
 	}
-	if (!path->sink)
-		return -ENOLINK;
-	count_drain(path);
-	error = write_until(path, tail);
-	path->waiting = error;
+	if (tail != path->head) {
+		count(&path->memory.header->drains, 1);
+		error = write_until(path, tail);
+	}
 	if (!error)
 		WRITE_ONCE(path->emptied_ns, now);
 	return error;
@@ -191,67 +208,11 @@ int kadapt_path_unbind(struct kadapt_path *path)
 {
 	int error;
 
-	kadapt_path_refuse(path);
-	error = kadapt_path_drain(path);
-	if (!error && path->sink)
-		kadapt_path_let_go(path);
-	return error;
-}
-
-/* Give up what is left. */
-void kadapt_path_drop(struct kadapt_path *path)
-{
-	drop_all(path);
-}
-
-static int sleep_until_woken(struct poll_wqueues *table, long *patience)
-{
-	set_current_state(TASK_INTERRUPTIBLE);
-	if (!table->triggered)
-		*patience = schedule_timeout(*patience);
-	__set_current_state(TASK_RUNNING);
-	/* Before the file is asked again; pairs with pollwake()'s. */
-	smp_store_mb(table->triggered, 0);
-	if (signal_pending(current))
-		return -ERESTARTSYS;
-	return *patience ? 0 : -EAGAIN;
-}
-
-static int wait_for_room(struct file *file, long patience)
-{
-	struct poll_wqueues table;
-	poll_table *register_with = &table.pt;
-	int error = 0;
-
-	poll_initwait(&table);
-	while (!error && !(vfs_poll(file, register_with) &
-			   (EPOLLOUT | EPOLLERR | EPOLLHUP))) {
-		register_with = NULL;
-		error = sleep_until_woken(&table, &patience);
-	}
-	poll_freewait(&table);
-	return error;
-}
-
-/* Wait until the other end has room again, as write(2) would; without the lock. */
-int kadapt_path_wait(struct kadapt_path *path)
-{
-	const struct kadapt_sink *sink;
-	struct file *file;
-	int error;
-
-	kadapt_path_lock(path);
-	sink = path->sink;
-	file = sink ? get_file(path->file) : NULL;
-	kadapt_path_unlock(path);
-	if (!file)
+	if (!path->file)
 		return 0;
-	if (file->f_flags & O_NONBLOCK)
-		error = -EAGAIN;
-	else
-		error = wait_for_room(file, sink->patience ?
-						    sink->patience(file) :
-						    MAX_SCHEDULE_TIMEOUT);
-	fput(file);
+	kadapt_path_close(path);
+	error = kadapt_path_drain(path);
+	if (!error && path->file)
+		kadapt_path_let_go(path);
 	return error;
 }

@@ -8,6 +8,7 @@
  * but wait for the rest. When nothing comes for some delays, the worker lets the
  * descriptor go.
  */
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/ktime.h>
 
@@ -16,10 +17,6 @@
 
 /* Looks of the timer at a ring in which nothing moves. */
 #define IDLE_LOOKS 8
-/* Longest pause between two tries to write to a stream without room. */
-#define LONGEST_RETRY_NS (10 * NSEC_PER_MSEC)
-/* How long the other end of a stream has after the process's end. */
-#define PATIENCE_NS (5 * NSEC_PER_SEC)
 
 static bool is_idle(struct kadapt_path *path, u64 tail)
 {
@@ -72,62 +69,33 @@ static void start_timer(struct kadapt_path *path, u64 delay_ns)
 	hrtimer_start(&path->timer, ns_to_ktime(delay_ns), HRTIMER_MODE_REL);
 }
 
-/* Tries to write to a stream without room become rarer. */
-static void look_again(struct kadapt_path *path)
-{
-	if (!path->waiting) {
-		path->retry_ns = path->delay_ns;
-	} else {
-		path->retry_ns = min(2 * path->retry_ns, LONGEST_RETRY_NS);
-		path->retry_ns = max(path->retry_ns, path->delay_ns);
-	}
-	start_timer(path, path->retry_ns);
-}
-
-/*
- * Nobody is left who could ask for what is in the ring: so the other end of a
- * stream has so long to take it.
- */
-void kadapt_drainer_limit(struct kadapt_path *path)
-{
-	if (!path->give_up_ns)
-		path->give_up_ns = ktime_get_ns() + PATIENCE_NS;
-}
-
-static bool is_given_up(const struct kadapt_path *path)
-{
-	return path->give_up_ns && ktime_get_ns() >= path->give_up_ns;
-}
-
 static void work_locked(struct kadapt_path *path)
 {
 	bool unbind = test_and_clear_bit(KADAPT_REQUEST_UNBIND,
 					 &path->region.requests);
 
-	if (!path->sink)
+	if (!path->file)
 		return;
-	if (is_abandoned(path))
-		kadapt_drainer_limit(path);
-	if (unbind || path->give_up_ns)
+	if (unbind || path->ended || is_abandoned(path))
 		kadapt_path_unbind(path);
 	else if (!kadapt_path_drain(path))
 		kadapt_path_accept(path);
-	if (path->sink && is_given_up(path))
-		kadapt_path_drop(path);
-	if (path->sink)
-		look_again(path);
+	if (path->file)
+		start_timer(path, path->delay_ns);
 }
 
-void kadapt_drainer_work(struct kadapt_path *path)
+void kadapt_path_work(struct kadapt_region *region)
 {
+	struct kadapt_path *path =
+		container_of(region, struct kadapt_path, region);
 	bool is_over;
 
 	kadapt_path_lock(path);
 	work_locked(path);
-	is_over = path->ended && !path->sink;
+	is_over = path->ended && !path->file;
 	kadapt_path_unlock(path);
 	if (is_over)
-		kadapt_region_forget(&path->region);
+		kadapt_region_forget(region);
 }
 
 void kadapt_drainer_prepare(struct kadapt_path *path)

@@ -298,17 +298,30 @@ static int guarded_mmap_prepare(struct vm_area_desc *wanted)
 }
 #endif
 
+static int take_error(struct kadapt_path *path)
+{
+	int error;
+
+	kadapt_path_lock(path);
+	error = kadapt_path_take_error(path);
+	kadapt_path_unlock(path);
+	return error;
+}
+
 /* The descriptor, or one that shares its file, is closed: on the spot. */
 static int guarded_flush(struct file *file, fl_owner_t owner)
 {
 	const struct file_operations *own = kadapt_unguarded(file);
 	struct kadapt_path *path = find_bound(file_inode(file));
 
+	int error = 0;
+
 	if (path) {
 		let_go(path, false);
+		error = take_error(path);
 		kadapt_path_put(path);
 	}
-	return own->flush ? own->flush(file, owner) : 0;
+	return (own->flush ? own->flush(file, owner) : 0) ?: error;
 }
 
 static int guarded_fsync(struct file *file, loff_t start, loff_t end,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The lease on a bound file: whoever would open it in a way that conflicts, or
- * truncate it, waits until the ring is empty or the window closed, and the lease
- * returned.
+ * truncate it, waits until the ring is empty and the lease returned.
  */
 #include <linux/filelock.h>
 #include <linux/fs.h>
@@ -10,9 +9,6 @@
 
 #include "compat.h"
 #include "lease.h"
-
-typedef int (*set_function)(struct file *file, int type,
-			    struct file_lease **lease, void **owner);
 
 /* False: the lease is returned later. */
 static bool lease_broken(struct file_lease *broken)
@@ -27,7 +23,7 @@ static bool breaker_owns_lease(struct file_lease *asked)
 {
 	const struct kadapt_lease *lease = asked->c.flc_owner;
 
-	return lease->owns && lease->owns(lease);
+	return lease->owns(lease);
 }
 
 static const struct lease_manager_operations lease_operations = {
@@ -66,8 +62,7 @@ static bool has_signals(const struct file *file)
 	return owner && (READ_ONCE(owner->pid) || owner->signum);
 }
 
-static struct file_lease *create(struct kadapt_lease *lease, struct file *file,
-				 int type)
+static struct file_lease *create(struct kadapt_lease *lease, struct file *file)
 {
 	struct file_lease *created = locks_alloc_lease();
 
@@ -75,16 +70,15 @@ static struct file_lease *create(struct kadapt_lease *lease, struct file *file,
 		return NULL;
 	created->fl_lmops = &lease_operations;
 	/* A delegation is broken by a change of the file's attributes, too. */
-	created->c.flc_flags = type == F_WRLCK ? FL_DELEG : FL_LEASE;
-	created->c.flc_type = type;
+	created->c.flc_flags = FL_DELEG;
+	created->c.flc_type = F_WRLCK;
 	created->c.flc_owner = lease;
 	created->c.flc_file = file;
 	created->c.flc_pid = current->tgid;
 	return created;
 }
 
-static int take(struct kadapt_lease *lease, struct file *file, int type,
-		set_function set)
+static int take(struct kadapt_lease *lease, struct file *file)
 {
 	struct file_lease *created;
 	void *owner = lease;
@@ -92,10 +86,10 @@ static int take(struct kadapt_lease *lease, struct file *file, int type,
 
 	if (!is_local(file) || !are_opens_counted(file) || has_signals(file))
 		return -ENOLCK;
-	created = create(lease, file, type);
+	created = create(lease, file);
 	if (!created)
 		return -ENOMEM;
-	error = set(file, type, &created, &owner);
+	error = vfs_setlease(file, F_WRLCK, &created, &owner);
 	/* Where it succeeded the lease is no longer ours to free. */
 	if (created)
 		locks_free_lease(created);
@@ -117,23 +111,14 @@ static bool is_open_elsewhere(struct file *file)
 }
 
 /* As fcntl(F_SETLEASE) would: the file is the caller's own. */
-int kadapt_lease_take_exclusive(struct kadapt_lease *lease, struct file *file)
+int kadapt_lease_take(struct kadapt_lease *lease, struct file *file)
 {
-	int error = take(lease, file, F_WRLCK, vfs_setlease);
+	int error = take(lease, file);
 
 	if (error || !is_open_elsewhere(file))
 		return error;
 	kadapt_lease_return(lease);
 	return -ENOLCK;
-}
-
-/*
- * Anybody's file: unlike fcntl's, this lease is returned by the kernel, and
- * nothing that the program does can put that off.
- */
-int kadapt_lease_take_shared(struct kadapt_lease *lease, struct file *file)
-{
-	return take(lease, file, F_RDLCK, kernel_setlease);
 }
 
 void kadapt_lease_return(struct kadapt_lease *lease)

@@ -23,8 +23,6 @@
 #define RING_SIZE_1	32
 #define BINDING_SIZE_1	32
 #define BATCH_SIZE_1	64
-#define WINDOW_SIZE_1	32
-#define LOOK_SIZE_1	88
 #define MEMORY_SIZE_1	40
 
 static int kadapt_open(struct inode *inode, struct file *file)
@@ -50,7 +48,7 @@ static int kadapt_release(struct inode *inode, struct file *file)
 {
 	struct kadapt_client *client = file->private_data;
 
-	kadapt_regions_release(client);
+	kadapt_regions_close(client);
 	kadapt_tasks_close(client);
 	kadapt_client_put(client);
 	return 0;
@@ -149,29 +147,6 @@ static int call_batch(unsigned int cmd, void __user *argument)
 				 cmd);
 }
 
-static int call_window(struct kadapt_client *client, unsigned int cmd,
-		       void __user *argument)
-{
-	struct kadapt_window window;
-	int error = copy_in(&window, sizeof(window), WINDOW_SIZE_1, cmd,
-			    argument);
-
-	error = error ?: kadapt_windows_create(client, &window);
-	return error ?: copy_out(argument, &window, sizeof(window),
-				 WINDOW_SIZE_1, cmd);
-}
-
-static int call_look(struct kadapt_client *client, unsigned int cmd,
-		     void __user *argument)
-{
-	struct kadapt_look look;
-	int error = copy_in(&look, sizeof(look), LOOK_SIZE_1, cmd, argument);
-
-	error = error ?: kadapt_windows_look(client, &look);
-	return error ?: copy_out(argument, &look, sizeof(look), LOOK_SIZE_1,
-				 cmd);
-}
-
 static int call_memory(unsigned int cmd, void __user *argument)
 {
 	struct kadapt_memory memory;
@@ -201,10 +176,6 @@ static long call_with_structure(struct kadapt_client *client, unsigned int cmd,
 		return call_bind(client, cmd, argument);
 	case without_size(KADAPT_BATCH):
 		return call_batch(cmd, argument);
-	case without_size(KADAPT_WINDOW):
-		return call_window(client, cmd, argument);
-	case without_size(KADAPT_LOOK):
-		return call_look(client, cmd, argument);
 	case without_size(KADAPT_MEMORY):
 		return call_memory(cmd, argument);
 	default:
@@ -277,8 +248,6 @@ static int __init kadapt_init(void)
 	BUILD_BUG_ON(sizeof(struct kadapt_ring) != RING_SIZE_1);
 	BUILD_BUG_ON(sizeof(struct kadapt_binding) != BINDING_SIZE_1);
 	BUILD_BUG_ON(sizeof(struct kadapt_batch) != BATCH_SIZE_1);
-	BUILD_BUG_ON(sizeof(struct kadapt_window) != WINDOW_SIZE_1);
-	BUILD_BUG_ON(sizeof(struct kadapt_look) != LOOK_SIZE_1);
 	BUILD_BUG_ON(sizeof(struct kadapt_memory) != MEMORY_SIZE_1);
 
 	error = kadapt_regions_init();

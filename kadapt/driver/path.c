@@ -14,7 +14,7 @@ static struct kadapt_path *path_of(struct kadapt_region *region)
 	return container_of(region, struct kadapt_path, region);
 }
 
-static void path_free(struct kadapt_region *region)
+void kadapt_path_free(struct kadapt_region *region)
 {
 	struct kadapt_path *path = path_of(region);
 
@@ -23,7 +23,7 @@ static void path_free(struct kadapt_region *region)
 	kfree(path);
 }
 
-static size_t path_map_bytes(const struct kadapt_region *region)
+size_t kadapt_path_map_bytes(const struct kadapt_region *region)
 {
 	const struct kadapt_path *path =
 		container_of(region, struct kadapt_path, region);
@@ -31,55 +31,41 @@ static size_t path_map_bytes(const struct kadapt_region *region)
 	return kadapt_ring_memory_map_bytes(path->memory.bytes);
 }
 
-static int path_map(struct kadapt_region *region, struct vm_area_struct *vma)
+int kadapt_path_map(struct kadapt_region *region, struct vm_area_struct *vma)
 {
 	return kadapt_ring_memory_map(&path_of(region)->memory, vma);
 }
 
-/*
- * Whether the ring is empty and its file let go. What a stream's other end does
- * not take within the exit's patience the worker goes on to offer it.
- */
-static bool end_locked(struct kadapt_path *path, bool patient)
+struct page *kadapt_path_page(struct kadapt_region *region,
+			      unsigned long number)
 {
-	path->ended = true;
-	kadapt_path_unbind(path);
-	if (!path->sink)
-		return true;
-	kadapt_drainer_limit(path);
-	return path->sink->is_stream && !patient;
+	return kadapt_ring_memory_page(&path_of(region)->memory, number);
 }
 
-/* Nothing more comes from the program. */
-static bool path_end(struct kadapt_region *region, bool patient)
+/* Nothing more comes from the program: the ring is emptied, its file let go. */
+void kadapt_path_end(struct kadapt_region *region)
 {
 	struct kadapt_path *path = path_of(region);
-	bool is_file, ended;
+	bool is_left;
 
 	kadapt_path_lock(path);
-	ended = end_locked(path, patient);
-	is_file = path->sink && !path->sink->is_stream;
+	path->ended = true;
+	kadapt_path_unbind(path);
+	is_left = path->file;
 	kadapt_path_unlock(path);
 	/* A dying task may be interrupted in its writes, a worker is not. */
-	if (is_file && !(current->flags & PF_KTHREAD)) {
+	if (is_left && !(current->flags & PF_KTHREAD))
 		kadapt_region_finish(region);
-		ended = true;
-	}
-	return ended;
 }
 
-static void path_work(struct kadapt_region *region)
+/* As if a binding had ended: no tail is ever 0, which a child of fork(2) sees. */
+static void begin_ring(struct kadapt_path *path)
 {
-	kadapt_drainer_work(path_of(region));
+	path->head = path->memory.bytes;
+	path->closed = true;
+	path->memory.header->head = path->head;
+	path->memory.header->tail = path->head | KADAPT_RING_CLOSED;
 }
-
-static const struct kadapt_region_kind ring_kind = {
-	.map_bytes = path_map_bytes,
-	.map = path_map,
-	.work = path_work,
-	.end = path_end,
-	.free = path_free,
-};
 
 static struct kadapt_path *path_create(struct kadapt_client *client,
 				       size_t bytes)
@@ -92,8 +78,9 @@ static struct kadapt_path *path_create(struct kadapt_client *client,
 		kfree(path);
 		return NULL;
 	}
-	kadapt_region_init(&path->region, &ring_kind, client);
+	kadapt_region_init(&path->region, client);
 	mutex_init(&path->lock);
+	begin_ring(path);
 	kadapt_drainer_prepare(path);
 	return path;
 }
@@ -103,15 +90,14 @@ static struct kadapt_path *path_find(struct kadapt_client *client,
 				     unsigned long number)
 {
 	struct kadapt_region *region =
-		kadapt_region_find(client, number, &ring_kind);
+		kadapt_region_find(client, number);
 
 	return IS_ERR(region) ? ERR_CAST(region) : path_of(region);
 }
 
 void kadapt_paths_query(struct kadapt_query *query)
 {
-	query->features |= KADAPT_FEATURE_RINGS | KADAPT_FEATURE_BATCHES |
-			   KADAPT_FEATURE_WINDOWS;
+	query->features |= KADAPT_FEATURE_RINGS | KADAPT_FEATURE_BATCHES;
 	if (hrtimer_resolution < TICK_NSEC)
 		query->features |= KADAPT_FEATURE_SHORT_DELAYS;
 	query->delay_min_ns = hrtimer_resolution;
@@ -132,7 +118,7 @@ static void describe(const struct kadapt_path *path, struct kadapt_ring *ring)
 	ring->number = path->region.number;
 	ring->data_offset = PAGE_SIZE;
 	ring->map_offset = kadapt_region_map_offset(&path->region);
-	ring->map_bytes = path_map_bytes(&path->region);
+	ring->map_bytes = kadapt_path_map_bytes(&path->region);
 }
 
 int kadapt_paths_create(struct kadapt_client *client, struct kadapt_ring *ring)
@@ -157,26 +143,20 @@ int kadapt_paths_create(struct kadapt_client *client, struct kadapt_ring *ring)
 	return error;
 }
 
-/* What the caller's phase says of delays, of files and of streams. */
-static void default_delays(const struct kadapt_client *client, u64 delay_ns[2])
+/* What the caller's phase says. */
+static u64 default_delay(const struct kadapt_client *client)
 {
 	const struct kadapt_phase *phase = kadapt_task_phase(client);
 
-	delay_ns[0] = KADAPT_FILE_DELAY_NS;
-	delay_ns[1] = KADAPT_STREAM_DELAY_NS;
-	if (phase && phase->delay_ns[0])
-		delay_ns[0] = phase->delay_ns[0];
-	if (phase && phase->delay_ns[1])
-		delay_ns[1] = phase->delay_ns[1];
+	return phase && phase->file_delay_ns ? phase->file_delay_ns :
+					       KADAPT_FILE_DELAY_NS;
 }
 
 static int check_binding(const struct kadapt_path *path,
 			 const struct kadapt_binding *binding)
 {
-	if (binding->flags & ~KADAPT_BIND__ALL ||
+	if (binding->flags || binding->reserved ||
 	    binding->mark_bytes > path->memory.bytes)
-		return -EINVAL;
-	if ((s64)binding->offset < 0)
 		return -EINVAL;
 	return binding->delay_ns > KADAPT_DELAY_MAX_NS ? -ERANGE : 0;
 }
@@ -184,17 +164,14 @@ static int check_binding(const struct kadapt_path *path,
 static int bind_locked(struct kadapt_path *path,
 		       struct kadapt_binding *binding)
 {
-	u64 delays[2];
 	int error;
 
-	default_delays(path->region.client, delays);
 	if (path->ended)
 		return -ENOENT;
-	error = path->sink ? kadapt_path_unbind(path) : 0;
+	error = kadapt_path_unbind(path) ?: kadapt_path_take_error(path);
 	if (!error)
-		error = kadapt_path_take_error(path, 0);
-	if (!error)
-		error = kadapt_path_bind(path, binding, delays);
+		error = kadapt_path_bind(path, binding,
+					 default_delay(path->region.client));
 	if (!error)
 		kadapt_path_accept(path);
 	return error;
@@ -218,43 +195,37 @@ int kadapt_paths_bind(struct kadapt_client *client,
 	return error;
 }
 
-static int drain_locked(struct kadapt_path *path, unsigned long flags)
+static int drain_locked(struct kadapt_path *path)
 {
-	int error = kadapt_path_drain(path) ?:
-		    kadapt_path_take_error(path, flags);
+	int error = kadapt_path_drain(path);
 
+	/* An error has let the file go. */
+	if (path->error)
+		error = kadapt_path_take_error(path);
 	if (!error)
 		kadapt_path_accept(path);
 	return error;
 }
 
-static int unbind_locked(struct kadapt_path *path, unsigned long flags)
+static int unbind_locked(struct kadapt_path *path)
 {
-	return kadapt_path_unbind(path) ?: kadapt_path_take_error(path, flags);
+	return kadapt_path_unbind(path) ?: kadapt_path_take_error(path);
 }
 
-typedef int (*empty_function)(struct kadapt_path *path, unsigned long flags);
+typedef int (*empty_function)(struct kadapt_path *path);
 
-/* Empty the ring, waiting for the other end where that is wished. */
-static int path_empty(struct kadapt_path *path, unsigned long flags,
-		      empty_function empty)
+static int path_empty(struct kadapt_path *path, empty_function empty)
 {
 	int error;
 
-	for (;;) {
-		kadapt_path_lock(path);
-		error = empty(path, flags);
-		kadapt_path_unlock(path);
-		if (error != -EAGAIN || !(flags & KADAPT_DRAIN_WAIT))
-			return error;
-		error = kadapt_path_wait(path);
-		if (error)
-			return error;
-	}
+	kadapt_path_lock(path);
+	error = empty(path);
+	kadapt_path_unlock(path);
+	kadapt_path_put(path);
+	return error;
 }
 
-static int empty_all(struct kadapt_client *client, unsigned long flags,
-		     empty_function empty)
+static int empty_all(struct kadapt_client *client, empty_function empty)
 {
 	struct kadapt_region *region;
 	unsigned long number;
@@ -265,38 +236,27 @@ static int empty_all(struct kadapt_client *client, unsigned long flags,
 
 		if (IS_ERR(path))
 			continue;
-		error = path_empty(path, flags, empty);
-		kadapt_path_put(path);
-		if (error)
-			break;
+		error = path_empty(path, empty);
+		/* One that is not bound is empty. */
+		if (error && error != -ENOLINK)
+			return error;
 	}
-	return error;
-}
-
-static int empty_one(struct kadapt_client *client, unsigned long argument,
-		     empty_function empty)
-{
-	struct kadapt_path *path =
-		path_find(client, argument & KADAPT_DRAIN__RING);
-	int error;
-
-	if (IS_ERR(path))
-		return PTR_ERR(path);
-	error = path_empty(path, argument, empty);
-	kadapt_path_put(path);
-	return error;
+	return 0;
 }
 
 static int empty_some(struct kadapt_client *client, unsigned long argument,
 		      empty_function empty)
 {
+	struct kadapt_path *path;
+
 	if (argument & ~KADAPT_DRAIN__ALL)
 		return -EINVAL;
-	if (!(argument & KADAPT_DRAIN_ALL))
-		return empty_one(client, argument, empty);
-	if (argument & KADAPT_DRAIN__RING)
+	if (argument == KADAPT_DRAIN_ALL)
+		return empty_all(client, empty);
+	if (argument & KADAPT_DRAIN_ALL)
 		return -EINVAL;
-	return empty_all(client, argument, empty);
+	path = path_find(client, argument);
+	return IS_ERR(path) ? PTR_ERR(path) : path_empty(path, empty);
 }
 
 int kadapt_paths_drain(struct kadapt_client *client, unsigned long argument)
@@ -309,16 +269,16 @@ int kadapt_paths_unbind(struct kadapt_client *client, unsigned long argument)
 	return empty_some(client, argument, unbind_locked);
 }
 
-/* A stream without room keeps none of the other rings. */
-static int drain_quietly(struct kadapt_path *path, unsigned long flags)
+/* Errors stay kept. */
+static int drain_quietly(struct kadapt_path *path)
 {
-	kadapt_path_drain(path);
+	if (!kadapt_path_drain(path))
+		kadapt_path_accept(path);
 	return 0;
 }
 
-/* Errors stay kept. */
 void kadapt_paths_phase_changes(struct kadapt_client *client)
 {
 	if (!xa_empty(&client->regions))
-		empty_all(client, 0, drain_quietly);
+		empty_all(client, drain_quietly);
 }

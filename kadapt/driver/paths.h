@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the device's calls do with rings, windows and batches; nothing in a kernel
- * without them.
+ * What the device's calls do with rings and batches; nothing in a kernel without
+ * them.
  */
 #ifndef _KADAPT_PATHS_H
 #define _KADAPT_PATHS_H
@@ -12,10 +12,8 @@
 struct kadapt_batch;
 struct kadapt_binding;
 struct kadapt_client;
-struct kadapt_look;
 struct kadapt_query;
 struct kadapt_ring;
-struct kadapt_window;
 struct vm_area_struct;
 
 #ifdef KADAPT_WITH_RINGS
@@ -28,16 +26,11 @@ int kadapt_paths_bind(struct kadapt_client *client,
 int kadapt_paths_drain(struct kadapt_client *client, unsigned long argument);
 int kadapt_paths_unbind(struct kadapt_client *client, unsigned long argument);
 void kadapt_paths_phase_changes(struct kadapt_client *client);
-int kadapt_windows_create(struct kadapt_client *client,
-			  struct kadapt_window *window);
-int kadapt_windows_look(struct kadapt_client *client,
-			struct kadapt_look *look);
 int kadapt_batch_write(struct kadapt_batch *batch);
 
 int kadapt_regions_map(struct kadapt_client *client,
 		       struct vm_area_struct *vma);
 void kadapt_regions_close(struct kadapt_client *client);
-void kadapt_regions_release(struct kadapt_client *client);
 int kadapt_regions_init(void);
 void kadapt_regions_exit(void);
 
@@ -85,10 +78,6 @@ static inline void kadapt_regions_close(struct kadapt_client *client)
 {
 }
 
-static inline void kadapt_regions_release(struct kadapt_client *client)
-{
-}
-
 static inline int kadapt_regions_init(void)
 {
 	return 0;
@@ -99,18 +88,6 @@ static inline void kadapt_regions_exit(void)
 }
 
 static inline int kadapt_batch_write(struct kadapt_batch *batch)
-{
-	return -EOPNOTSUPP;
-}
-
-static inline int kadapt_windows_create(struct kadapt_client *client,
-					struct kadapt_window *window)
-{
-	return -EOPNOTSUPP;
-}
-
-static inline int kadapt_windows_look(struct kadapt_client *client,
-				      struct kadapt_look *look)
 {
 	return -EOPNOTSUPP;
 }

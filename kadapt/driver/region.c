@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The regions of a process: to name one, map it, work for it, end it. */
-#include <linux/delay.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -15,10 +14,6 @@
 
 /* A region's place in the device's offsets. */
 #define MAP_SHIFT 24
-/* Between two looks whether the other ends took what is left at the exit. */
-#define EXIT_LOOK_MS 5
-
-static struct workqueue_struct *worker;
 
 void kadapt_region_get(struct kadapt_region *region)
 {
@@ -32,7 +27,7 @@ static void region_free(struct kref *refs)
 
 	mmdrop(region->mm);
 	kadapt_client_put(region->client);
-	region->kind->free(region);
+	kadapt_path_free(region);
 	module_put(THIS_MODULE);
 }
 
@@ -46,21 +41,18 @@ static void work(struct work_struct *queued)
 	struct kadapt_region *region =
 		container_of(queued, struct kadapt_region, work);
 
-	if (test_and_clear_bit(KADAPT_REQUEST_END, &region->requests) &&
-	    region->kind->end(region, true))
-		kadapt_region_forget(region);
-	region->kind->work(region);
+	if (test_and_clear_bit(KADAPT_REQUEST_END, &region->requests))
+		kadapt_path_end(region);
+	kadapt_path_work(region);
 	kadapt_region_put(region);
 }
 
 void kadapt_region_init(struct kadapt_region *region,
-			const struct kadapt_region_kind *kind,
 			struct kadapt_client *client)
 {
 	/* Its work may outlive the open file that holds the module. */
 	__module_get(THIS_MODULE);
 	kref_init(&region->refs);
-	region->kind = kind;
 	region->client = kadapt_client_get(client);
 	region->mm = current->mm;
 	mmgrab(region->mm);
@@ -69,7 +61,8 @@ void kadapt_region_init(struct kadapt_region *region,
 
 int kadapt_region_publish(struct kadapt_region *region)
 {
-	int error = xa_alloc(&region->client->regions, &region->number, region,
+	int error = kadapt_client_employ(region->client) ?:
+		    xa_alloc(&region->client->regions, &region->number, region,
 			     XA_LIMIT(0, KADAPT_REGIONS - 1),
 			     GFP_KERNEL_ACCOUNT);
 
@@ -96,31 +89,24 @@ static struct kadapt_region *find(struct kadapt_client *client,
 	return region;
 }
 
-/* Any kind, if @kind is NULL. */
 struct kadapt_region *kadapt_region_find(struct kadapt_client *client,
-					 unsigned long number,
-					 const struct kadapt_region_kind *kind)
+					 unsigned long number)
 {
 	struct kadapt_region *region = find(client, number);
-	int error = 0;
 
 	if (!region)
 		return ERR_PTR(-ENOENT);
 	/* exec() keeps the process but not its memory. */
-	if (region->mm != current->mm)
-		error = -EPERM;
-	else if (kind && region->kind != kind)
-		error = -ENOENT;
-	if (!error)
+	if (region->mm == current->mm)
 		return region;
 	kadapt_region_put(region);
-	return ERR_PTR(error);
+	return ERR_PTR(-EPERM);
 }
 
 void kadapt_region_queue(struct kadapt_region *region)
 {
 	kadapt_region_get(region);
-	if (!queue_work(worker, &region->work))
+	if (!queue_work(region->client->worker, &region->work))
 		kadapt_region_put(region);
 }
 
@@ -143,13 +129,22 @@ void kadapt_region_forget(struct kadapt_region *region)
 		kadapt_region_put(region);
 }
 
-/* mremap() copies a mapping before it asks whether that may be moved. */
+/* Not a child's, which has memory of its own there. */
+static bool is_program(const struct vm_area_struct *vma)
+{
+	const struct kadapt_region *region = vma->vm_private_data;
+
+	return vma->vm_mm == region->mm;
+}
+
+/* By fork(2); by mremap(2), before that asks whether a mapping may be moved. */
 static void copied(struct vm_area_struct *vma)
 {
 	struct kadapt_region *region = vma->vm_private_data;
 
 	kadapt_region_get(region);
-	atomic_inc(&region->mappings);
+	if (is_program(vma))
+		atomic_inc(&region->mappings);
 }
 
 static void unmapped(struct vm_area_struct *vma)
@@ -160,7 +155,7 @@ static void unmapped(struct vm_area_struct *vma)
 	 * mmap_lock is held, under which no file can be written: a write may
 	 * fault, and takes it then.
 	 */
-	if (atomic_dec_and_test(&region->mappings))
+	if (is_program(vma) && atomic_dec_and_test(&region->mappings))
 		kadapt_region_request(region, KADAPT_REQUEST_END);
 	kadapt_region_put(region);
 }
@@ -175,13 +170,21 @@ static int moved(struct vm_area_struct *vma)
 	return -EINVAL;
 }
 
+/*
+ * A child that was forked in the midst of an append goes on with it. It must not
+ * reach the ring, in which the parent's append goes on, too.
+ */
 static vm_fault_t faulted(struct vm_fault *fault)
 {
-	struct kadapt_region *region = fault->vma->vm_private_data;
+	struct vm_area_struct *vma = fault->vma;
+	unsigned long number = (fault->address - vma->vm_start) >> PAGE_SHIFT;
 
-	if (!region->kind->fault)
-		return VM_FAULT_SIGBUS;
-	return region->kind->fault(region, fault);
+	if (is_program(vma))
+		fault->page = kadapt_path_page(vma->vm_private_data, number);
+	else
+		fault->page = alloc_page(GFP_HIGHUSER | __GFP_ZERO |
+					 __GFP_ACCOUNT);
+	return fault->page ? 0 : VM_FAULT_OOM;
 }
 
 static const struct vm_operations_struct mapping_operations = {
@@ -196,13 +199,12 @@ static int map(struct kadapt_region *region, struct vm_area_struct *vma)
 {
 	int error;
 
-	if (vma->vm_end - vma->vm_start != region->kind->map_bytes(region) ||
+	if (vma->vm_end - vma->vm_start != kadapt_path_map_bytes(region) ||
 	    !(vma->vm_flags & VM_SHARED) ||
 	    atomic_cmpxchg(&region->mappings, 0, 1))
 		return -EINVAL;
-	/* VM_IO: not even madvise() gives it to a child. */
-	vm_flags_set(vma, VM_IO | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
-	error = region->kind->map(region, vma);
+	vm_flags_set(vma, VM_IO | VM_DONTEXPAND | VM_DONTDUMP);
+	error = kadapt_path_map(region, vma);
 	if (error) {
 		atomic_set(&region->mappings, 0);
 		return error;
@@ -222,7 +224,7 @@ int kadapt_regions_map(struct kadapt_client *client,
 
 	if (vma->vm_pgoff & ((1UL << shift) - 1))
 		return -ENXIO;
-	region = kadapt_region_find(client, vma->vm_pgoff >> shift, NULL);
+	region = kadapt_region_find(client, vma->vm_pgoff >> shift);
 	if (IS_ERR(region))
 		return PTR_ERR(region) == -ENOENT ? -ENXIO : PTR_ERR(region);
 	error = map(region, vma);
@@ -230,54 +232,31 @@ int kadapt_regions_map(struct kadapt_client *client,
 	return error;
 }
 
-static bool end_all(struct kadapt_client *client, bool patient)
-{
-	struct kadapt_region *region;
-	unsigned long number;
-	bool all = true;
-
-	xa_for_each(&client->regions, number, region) {
-		bool ended;
-
-		region = find(client, number);
-		if (!region)
-			continue;
-		ended = region->kind->end(region, patient);
-		if (ended)
-			kadapt_region_forget(region);
-		all &= ended;
-		kadapt_region_put(region);
-	}
-	return all;
-}
-
 /* The owner closes the device or dies: everything leaves its rings. */
 void kadapt_regions_close(struct kadapt_client *client)
 {
-	u64 patience_ends = ktime_get_ns() + KADAPT_EXIT_PATIENCE_NS;
+	struct kadapt_region *region;
+	unsigned long number;
 
-	while (!end_all(client, ktime_get_ns() < patience_ends))
-		msleep(EXIT_LOOK_MS);
-}
-
-/* The file is gone, perhaps in a thread that others wait for. */
-void kadapt_regions_release(struct kadapt_client *client)
-{
-	end_all(client, false);
+	xa_for_each(&client->regions, number, region) {
+		region = find(client, number);
+		if (!region)
+			continue;
+		kadapt_path_end(region);
+		kadapt_region_forget(region);
+		kadapt_region_put(region);
+	}
 }
 
 int kadapt_regions_init(void)
 {
 	BUILD_BUG_ON(KADAPT_RING_MAX * 2 + PAGE_SIZE > 1UL << MAP_SHIFT);
-	BUILD_BUG_ON(KADAPT_WINDOW_MAX + PAGE_SIZE > 1UL << MAP_SHIFT);
-	worker = alloc_workqueue("kadapt", WQ_UNBOUND | WQ_HIGHPRI |
-				 WQ_MEM_RECLAIM, 0);
-	return worker ? 0 : -ENOMEM;
+	return kadapt_clients_init();
 }
 
 /* Waits for the last region's work, which may be returning from our code. */
 void kadapt_regions_exit(void)
 {
-	destroy_workqueue(worker);
+	kadapt_clients_exit();
 	kadapt_guards_exit();
 }

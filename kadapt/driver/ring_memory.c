@@ -114,7 +114,25 @@ int kadapt_ring_memory_map(struct kadapt_ring_memory *memory,
 	error = insert(vma, vma->vm_start, memory->pages, memory->count) ?:
 		insert(vma, first + memory->bytes, memory->pages + HEADER_PAGES,
 		       memory->count - HEADER_PAGES);
-	if (!error)
-		WRITE_ONCE(memory->address, first);
-	return error;
+	if (error)
+		return error;
+	/*
+	 * Pages in a mapping with this flag are a child's after fork(2), too. Ours
+	 * are ordinary ones, which need it no more once they are there.
+	 */
+	vm_flags_clear(vma, VM_MIXEDMAP);
+	WRITE_ONCE(memory->address, first);
+	return 0;
+}
+
+struct page *kadapt_ring_memory_page(const struct kadapt_ring_memory *memory,
+				     unsigned long number)
+{
+	struct page *page;
+
+	if (number >= memory->count)
+		number -= memory->count - HEADER_PAGES;
+	page = memory->pages[number];
+	get_page(page);
+	return page;
 }

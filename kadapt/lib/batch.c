@@ -58,6 +58,9 @@ static uint64_t largest_group(const struct kadapt_pieces *pieces)
 	enum kadapt_grouping grouping;
 	uint64_t limit = GROUP_BYTES;
 
+	/* A filter may forbid writev(2), which the program never called. */
+	if (kadapt_is_filtered)
+		return 1;
 	/* writev(2) has no flags. */
 	if (pieces->stride != pieces->size && pieces->is_send && pieces->flags)
 		return 1;
@@ -152,16 +155,11 @@ static uint64_t write_in_kernel(const struct kadapt_pieces *pieces, int64_t *las
 
 static int64_t write_pieces(const struct kadapt_pieces *pieces, int64_t *last)
 {
-	struct kadapt_channel *channel = kadapt_channel_of(pieces->descriptor);
 	uint64_t done = 0;
 	int goes_on = 1;
 
 	if (!pieces->count)
 		return 0;
-	if (channel && kadapt_before_plain(channel, pieces->flags & MSG_DONTWAIT)) {
-		*last = -1;
-		return 0;
-	}
 	if (is_for_kernel(pieces))
 		done = write_in_kernel(pieces, last, &goes_on);
 	if (goes_on)

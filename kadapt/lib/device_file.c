@@ -9,8 +9,8 @@
  * so a program gets this one only by dup2() or after a thousand open files, and
  * the device's calls are no calls of anything else.
  *
- * System calls are made by syscall(), because the names of the C library may be
- * interposed by this library itself.
+ * System calls are made by syscall(), because others may interpose the names of the
+ * C library.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,6 +19,7 @@
 #include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "device_file.h"
@@ -31,7 +32,14 @@ enum { DEVICE_OPENING = -2, DEVICE_FORKED = -3 };
 /* Descriptors from here on; below FD_SETSIZE for the sake of nobody's fd_set. */
 #define WANTED_DESCRIPTOR 1000
 
+#define NANOSECONDS_PER_SECOND INT64_C(1000000000)
+/* A call that was left by a jump, or a file system that hangs, is not waited for longer. */
+#define LONGEST_CALL_NS NANOSECONDS_PER_SECOND
+
 _Atomic int kadapt_device = KADAPT_DEVICE_OFF;
+static atomic_int is_stopped;
+static atomic_uint calls;			       /* of the device, under way */
+static __thread unsigned int own_calls KADAPT_AT_HAND; /* of these the thread's */
 static struct kadapt_query query;
 
 static int has_plan(void)
@@ -40,13 +48,55 @@ static int has_plan(void)
 	       (kadapt_plan.policies || kadapt_plan.flags & (KADAPT_PLAN_IO | KADAPT_PLAN_MEMORY));
 }
 
-int kadapt_device_call(int descriptor, unsigned long request, unsigned long argument)
+static int call(int descriptor, unsigned long request, unsigned long argument)
 {
 	int saved_errno = errno;
 	int error = syscall(SYS_ioctl, descriptor, request, argument) < 0 ? errno : 0;
 
 	errno = saved_errno;
 	return -error;
+}
+
+/* Whoever stops the calls sets `is_stopped` first, then waits for those under way. */
+int kadapt_device_call(int descriptor, unsigned long request, unsigned long argument)
+{
+	int result = -EBADF;
+
+	own_calls++;
+	atomic_fetch_add(&calls, 1);
+	if (!atomic_load(&is_stopped))
+		result = call(descriptor, request, argument);
+	atomic_fetch_sub(&calls, 1);
+	own_calls--;
+	return result;
+}
+
+static int64_t nanoseconds_now(void)
+{
+	struct timespec now;
+
+	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+	return now.tv_sec * NANOSECONDS_PER_SECOND + now.tv_nsec;
+}
+
+/* The thread's own are those that a signal's handler, which it is in, interrupted. */
+static void wait_for_calls(void)
+{
+	int64_t end = nanoseconds_now() + LONGEST_CALL_NS;
+
+	while (atomic_load(&calls) > own_calls && nanoseconds_now() < end)
+		syscall(SYS_sched_yield);
+}
+
+void kadapt_device_stop(void)
+{
+	int device;
+
+	atomic_store(&is_stopped, 1);
+	wait_for_calls();
+	device = atomic_exchange(&kadapt_device, KADAPT_DEVICE_OFF);
+	if (device >= 0)
+		syscall(SYS_close, device);
 }
 
 /* Move the descriptor out of the program's way; it is closed where that fails. */
@@ -97,7 +147,6 @@ static void define_policies(int descriptor)
 		    .flags = permitted_flags(planned->flags),
 		    .quantum_ns = permitted_quantum(planned->quantum_ns),
 		    .file_delay_ns = permitted_delay(planned->file_delay_ns),
-		    .stream_delay_ns = permitted_delay(planned->stream_delay_ns),
 		};
 
 		kadapt_device_call(descriptor, KADAPT_DEFINE, (unsigned long)&policy);
@@ -172,6 +221,7 @@ static void forget_parent(void)
 	int saved_errno = errno;
 	int inherited = atomic_load(&kadapt_device);
 
+	atomic_store(&calls, own_calls);
 	if (inherited != KADAPT_DEVICE_OFF)
 		atomic_store(&kadapt_device, DEVICE_FORKED);
 	if (inherited >= 0 &&

@@ -8,6 +8,8 @@
 #include "kadapt.h"
 
 #define KADAPT_HIDDEN __attribute__((visibility("hidden")))
+/* A thread's variable that takes no call to find: the library is linked to programs. */
+#define KADAPT_AT_HAND __attribute__((tls_model("initial-exec")))
 
 /* Descriptor, or KADAPT_DEVICE_OFF: no calls in this process; below: none yet. */
 #define KADAPT_DEVICE_OFF (-1)
@@ -24,6 +26,12 @@ KADAPT_HIDDEN const struct kadapt_query *kadapt_device_query(void);
  * interposed ioctl().
  */
 KADAPT_HIDDEN int kadapt_device_call(int descriptor, unsigned long request, unsigned long argument);
+
+/*
+ * No calls from here on: waits for those of other threads, and closes the device,
+ * which writes what the rings hold, lets the files go, and undoes the phase.
+ */
+KADAPT_HIDDEN void kadapt_device_stop(void);
 
 /* After this error of a call on the device itself there are no more. */
 KADAPT_HIDDEN void kadapt_device_lost(int descriptor, int error);

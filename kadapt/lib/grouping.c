@@ -7,12 +7,12 @@
 #include <netinet/in.h>
 #include <stddef.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "batch.h"
-#include "io.h"
 
 #ifndef XFS_SUPER_MAGIC
 #define XFS_SUPER_MAGIC 0x58465342
@@ -61,14 +61,24 @@ static int is_packet_pipe(int descriptor)
 	return syscall(SYS_fcntl, descriptor, F_GETFL) & O_DIRECT;
 }
 
-static enum kadapt_grouping grouping_of(int descriptor, enum kadapt_kind kind)
+/* The type of file, as in st_mode; 0 if that can't be told. */
+static unsigned int type_of(int descriptor)
 {
-	switch (kind) {
-	case KADAPT_KIND_SOCKET:
+	struct statx answer;
+
+	if (syscall(SYS_statx, descriptor, "", AT_EMPTY_PATH, STATX_TYPE, &answer))
+		return 0;
+	return answer.stx_mode & S_IFMT;
+}
+
+static enum kadapt_grouping grouping_of(int descriptor, unsigned int type)
+{
+	switch (type) {
+	case S_IFSOCK:
 		return is_plain_stream(descriptor) ? KADAPT_GROUP_ALL : KADAPT_GROUP_NOTHING;
-	case KADAPT_KIND_PIPE:
+	case S_IFIFO:
 		return is_packet_pipe(descriptor) ? KADAPT_GROUP_NOTHING : KADAPT_GROUP_ATOMIC;
-	case KADAPT_KIND_FILE:
+	case S_IFREG:
 		return is_on_plain_file_system(descriptor) ? KADAPT_GROUP_ALL
 							   : KADAPT_GROUP_NOTHING;
 	default:
@@ -79,12 +89,12 @@ static enum kadapt_grouping grouping_of(int descriptor, enum kadapt_kind kind)
 enum kadapt_grouping kadapt_grouping_of(int descriptor, int is_send)
 {
 	int saved_errno = errno;
-	enum kadapt_kind kind = kadapt_kind_of(descriptor);
+	unsigned int type = type_of(descriptor);
 	enum kadapt_grouping grouping = KADAPT_GROUP_NOTHING;
 
 	/* send(2) to what is no socket has each call fail, like the first. */
-	if (!is_send || kind == KADAPT_KIND_SOCKET)
-		grouping = grouping_of(descriptor, kind);
+	if (!is_send || type == S_IFSOCK)
+		grouping = grouping_of(descriptor, type);
 	errno = saved_errno;
 	return grouping;
 }

@@ -11,8 +11,6 @@ struct kadapt_io_totals {
 	uint64_t binds;
 	uint64_t drains; /* that the library asked for */
 	uint64_t plain;	 /* redirected calls that were made as they are */
-	uint64_t reads;	 /* records that were copied out of windows */
-	uint64_t looks;	 /* times that a window was pointed at a file */
 };
 
 /* Weak, because programs without I/O paths do not have it. */

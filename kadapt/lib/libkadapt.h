@@ -19,17 +19,15 @@
  *	{"pid": 7, "phases": [{"phase": 0, "entries": 3, "time_ns": 12,
  *	 "voluntary_switches": 0, "involuntary_switches": 1, "minor_faults": 2,
  *	 "major_faults": 0, "populated_bytes": 4096}],
- *	 "io": {"appends": 9, "bytes": 144, "binds": 1, "drains": 1, "plain": 1,
- *	 "reads": 0, "looks": 0},
+ *	 "io": {"appends": 9, "bytes": 144, "binds": 1, "drains": 1, "plain": 1},
  *	 "memory": {"blocks": 3, "bytes": 786432, "again_bytes": 524288,
  *	 "peak_bytes": 262144, "refused": 0}}
  *
  * Without the device, "phases" is empty.
  *
  * "io" is there where the program has I/O paths: records that went into rings
- * and their bytes, bindings, drains that the library asked for, redirected calls
- * that were made as they are, records that were read without a call, and times
- * that the kernel was asked to show some.
+ * and their bytes, bindings, drains that the library asked for, and redirected calls
+ * that were made as they are.
  *
  * "memory" is there where the program has an arena: blocks that were taken from it
  * and their bytes, how much of them had been kept from earlier blocks, the most
@@ -38,7 +36,6 @@
 #ifndef LIBKADAPT_H
 #define LIBKADAPT_H
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -49,15 +46,14 @@
 extern "C" {
 #endif
 
-#define KADAPT_PLAN_ABI 3
+#define KADAPT_PLAN_ABI 4
 
 /* What phase shall do what; laid out as the compiler plugin emits it. */
 struct kadapt_plan_policy {
 	uint32_t phase;
-	uint32_t flags;		  /* as struct kadapt_policy's */
-	uint64_t quantum_ns;	  /* 0: the kernel's default; cut to what the kernel allows */
-	uint64_t file_delay_ns;	  /* 0: the kernel's default; cut likewise */
-	uint64_t stream_delay_ns; /* 0: the kernel's default; cut likewise */
+	uint32_t flags;		/* as struct kadapt_policy's */
+	uint64_t quantum_ns;	/* 0: the kernel's default; cut to what the kernel allows */
+	uint64_t file_delay_ns; /* 0: the kernel's default; cut likewise */
 };
 
 struct kadapt_plan {
@@ -74,8 +70,6 @@ struct kadapt_plan {
 #define KADAPT_PLAN_IO 0x1
 /* Rings also for calls that were not, as those of shared libraries. */
 #define KADAPT_PLAN_STREAMS 0x2
-/* Rings only where nothing can be told apart from plain calls. */
-#define KADAPT_PLAN_STRICT 0x4
 /* Large blocks from the arena where calls were redirected, and what `ahead` says. */
 #define KADAPT_PLAN_MEMORY 0x8
 
@@ -104,40 +98,9 @@ extern const int kadapt_io_anchor;
 
 /* In the place of redirected calls, each with its original's meaning. */
 ssize_t kadapt_write(int descriptor, const void *record, size_t size);
-ssize_t kadapt_pwrite(int descriptor, const void *record, size_t size, off_t offset);
-ssize_t kadapt_pwrite64(int descriptor, const void *record, size_t size, off_t offset);
 ssize_t kadapt_writev(int descriptor, const struct iovec *pieces, int count);
-ssize_t kadapt_send(int descriptor, const void *record, size_t size, int flags);
-ssize_t kadapt_sendto(int descriptor, const void *record, size_t size, int flags,
-		      const struct sockaddr *address, socklen_t address_size);
-ssize_t kadapt_read(int descriptor, void *buffer, size_t size);
-ssize_t kadapt___read_chk(int descriptor, void *buffer, size_t size, size_t room);
-
-size_t kadapt_fwrite(const void *records, size_t size, size_t count, FILE *stream);
-size_t kadapt_fwrite_unlocked(const void *records, size_t size, size_t count, FILE *stream);
-int kadapt_fputs(const char *text, FILE *stream);
-int kadapt_fputs_unlocked(const char *text, FILE *stream);
-int kadapt_puts(const char *text);
-int kadapt_fputc(int character, FILE *stream);
-int kadapt_fputc_unlocked(int character, FILE *stream);
-int kadapt_putc(int character, FILE *stream);
-int kadapt_putc_unlocked(int character, FILE *stream);
-int kadapt_putchar(int character);
-int kadapt_putchar_unlocked(int character);
 int kadapt_fflush(FILE *stream);
 int kadapt_fflush_unlocked(FILE *stream);
-int kadapt_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
-int kadapt_vprintf(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
-int kadapt_fprintf(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int kadapt_vfprintf(FILE *stream, const char *format, va_list arguments)
-    __attribute__((format(printf, 2, 0)));
-int kadapt___printf_chk(int flag, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int kadapt___vprintf_chk(int flag, const char *format, va_list arguments)
-    __attribute__((format(printf, 2, 0)));
-int kadapt___fprintf_chk(FILE *stream, int flag, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-int kadapt___vfprintf_chk(FILE *stream, int flag, const char *format, va_list arguments)
-    __attribute__((format(printf, 3, 0)));
 
 /*
  * A loop that writes `count` pieces of `size` bytes, the first at `base`, each

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -7,22 +9,55 @@
 #include <unistd.h>
 
 #include "append.h"
+#include "burst.h"
 #include "pool.h"
+
+#define PAGE 4096
+/* What the kernel takes for a set of signals. */
+#define SIGNALS_BYTES 8
 
 struct pool_ring {
 	struct kadapt_ring_header *header;
-	char *data;
-	uint64_t mask;
+	size_t map_bytes;
 	uint32_t number;
-	struct kadapt_channel *channel; /* who has it */
+	uint64_t thread;		/* whose it is: its `kadapt_thread` */
+	pid_t task;			/* the same to the kernel */
+	struct kadapt_channel *channel; /* who had it last */
 };
 
-static struct pool_ring rings[KADAPT_POOL_MAX];
-static uint32_t ring_count;
-static uint32_t ring_limit = KADAPT_POOL_MAX;
-static atomic_flag busy = ATOMIC_FLAG_INIT;
+/*
+ * What a child must not take for its own: whole pages, which the kernel wipes in any
+ * child that does not share the memory (MADV_WIPEONFORK).
+ */
+struct kadapt_channel kadapt_channels[KADAPT_CHANNELS] __attribute__((aligned(PAGE)));
 
-_Atomic uint64_t kadapt_bound;
+static struct pool {
+	struct pool_ring rings[KADAPT_POOL_MAX];
+	uint32_t count;
+	atomic_flag busy;
+	struct kadapt_appended retired; /* went into rings that are no more */
+} __attribute__((aligned(PAGE))) pool;
+
+/* 0 would be that of a ring that is entered, and the marks of the first would be others'. */
+#define NO_THREAD 1
+
+__thread uint64_t kadapt_thread KADAPT_AT_HAND = NO_THREAD;
+static uint64_t threads;
+
+uint64_t kadapt_binds;
+uint64_t kadapt_drains;
+
+static int wipe_in_children(void *begin, size_t size)
+{
+	return !syscall(SYS_madvise, begin, size, MADV_WIPEONFORK);
+}
+
+int kadapt_state_begin(void)
+{
+	return sysconf(_SC_PAGESIZE) == PAGE &&
+	       wipe_in_children(kadapt_channels, sizeof(kadapt_channels)) &&
+	       wipe_in_children(&pool, sizeof(pool));
+}
 
 static struct kadapt_ring_header *map_ring(int device, const struct kadapt_ring *ring)
 {
@@ -32,127 +67,229 @@ static struct kadapt_ring_header *map_ring(int device, const struct kadapt_ring 
 	return address == -1 ? NULL : (struct kadapt_ring_header *)address;
 }
 
-/* The next of `rings`; 0 if there will be no more. */
-static int make_ring(void)
+static void own(struct pool_ring *ring)
+{
+	if (kadapt_thread == NO_THREAD)
+		kadapt_thread = ++threads * (2 * KADAPT_CHANNELS);
+	ring->thread = kadapt_thread;
+	ring->task = (pid_t)syscall(SYS_gettid);
+}
+
+/* A ring of the calling thread's, in this place; 1 or 0. */
+static int make_ring(struct pool_ring *made)
 {
 	struct kadapt_ring ring = {.bytes = KADAPT_RING_DEFAULT};
-	struct pool_ring *made = &rings[ring_count];
 	int device = kadapt_device_current();
 	int error;
 
-	if (device < 0 || ring_count >= kadapt_device_query()->rings)
+	if (device < 0)
 		return 0;
 	error = -kadapt_device_call(device, KADAPT_RING, (unsigned long)&ring);
 	if (error)
 		kadapt_device_lost(device, error);
-	made->header = error ? NULL : map_ring(device, &ring);
+	made->header =
+	    error || ring.data_offset != KADAPT_RING_DATA ? NULL : map_ring(device, &ring);
 	if (!made->header)
 		return 0;
-	made->data = (char *)made->header + ring.data_offset;
-	made->mask = ring.bytes - 1;
+	made->map_bytes = ring.map_bytes;
 	made->number = ring.number;
 	made->channel = NULL;
+	own(made);
 	return 1;
 }
 
-static void give(struct pool_ring *ring, struct kadapt_channel *channel)
+static int make_another(struct pool_ring **found)
 {
-	ring->channel = channel;
-	channel->ring = (uint32_t)(ring - rings) + 1;
-}
-
-/* Take a ring that holds nothing from a channel that nobody is in. */
-static int took_from_other(struct pool_ring *ring)
-{
-	struct kadapt_channel *holder = ring->channel;
-	int is_idle;
-
-	if (kadapt_limit(ring->header) || !kadapt_channel_try(holder))
+	if (pool.count >= KADAPT_POOL_MAX || pool.count >= kadapt_device_query()->rings)
 		return 0;
-	is_idle = !kadapt_limit(ring->header) && ring->header->tail == ring->header->head;
-	if (is_idle) {
-		holder->header = NULL;
-		holder->other = NULL;
-		holder->stream = NULL;
-		holder->ring = 0;
-		atomic_fetch_and(&kadapt_bound, ~(1ULL << (ring - rings)));
-	}
-	kadapt_channel_leave(holder);
-	return is_idle;
+	if (!make_ring(&pool.rings[pool.count]))
+		return 0;
+	*found = &pool.rings[pool.count++];
+	return 1;
 }
 
-static struct pool_ring *find_ring(void)
+static int is_own(const struct pool_ring *ring)
 {
-	if (ring_count < ring_limit) {
-		if (make_ring())
-			return &rings[ring_count++];
-		ring_limit = ring_count;
-	}
-	for (uint32_t i = 0; i < ring_count; i++)
-		if (took_from_other(&rings[i]))
-			return &rings[i];
+	return ring->thread == kadapt_thread;
+}
+
+static int is_orphan(const struct pool_ring *ring)
+{
+	return syscall(SYS_tgkill, syscall(SYS_getpid), ring->task, 0) && errno == ESRCH;
+}
+
+/* Is an append under way, or was it left by a jump? An orphan's nobody goes on with. */
+static int is_entered(const struct pool_ring *ring)
+{
+	return ring->channel && !ring->header->writer;
+}
+
+static struct kadapt_appended appended_to(const struct kadapt_ring_header *header)
+{
+	uint64_t pending = (kadapt_tail(header) & ~KADAPT_RING_CLOSED) - header->head;
+
+	return (struct kadapt_appended){.records = header->appends,
+					.bytes = header->taken + pending};
+}
+
+static void add(struct kadapt_appended *sum, struct kadapt_appended more)
+{
+	sum->records += more.records;
+	sum->bytes += more.bytes;
+}
+
+/*
+ * Perhaps an append will go on, after the handler that the thread is in. What is
+ * mapped in the ring's place takes what it copies, and has a tail that is no ring's.
+ */
+static int retire(struct pool_ring *ring)
+{
+	const struct kadapt_appended appended = appended_to(ring->header);
+
+	if (syscall(SYS_mmap, ring->header, ring->map_bytes, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == -1)
+		return 0;
+	add(&pool.retired, appended);
+	if (ring->channel)
+		ring->channel->header = NULL;
+	return make_ring(ring);
+}
+
+static int may_take(const struct pool_ring *ring)
+{
+	return !kadapt_is_open(ring->header) && !is_entered(ring) && is_own(ring);
+}
+
+static int may_inherit(const struct pool_ring *ring)
+{
+	return !kadapt_is_open(ring->header) && is_orphan(ring);
+}
+
+static struct pool_ring *find_ring_where(int (*is_wanted)(const struct pool_ring *ring))
+{
+	for (uint32_t i = 0; i < pool.count; i++)
+		if (pool.rings[i].header && is_wanted(&pool.rings[i]))
+			return &pool.rings[i];
 	return NULL;
 }
 
-/* Whoever finds the pool busy, a signal handler perhaps, goes without. */
-int kadapt_pool_take(struct kadapt_channel *channel)
+static struct pool_ring *own_ring_of(const struct kadapt_channel *channel)
 {
-	struct pool_ring *found;
+	for (uint32_t i = 0; i < pool.count; i++)
+		if (pool.rings[i].channel == channel && is_own(&pool.rings[i]))
+			return &pool.rings[i];
+	return NULL;
+}
 
-	if (channel->ring)
-		return 1;
-	if (atomic_flag_test_and_set(&busy))
-		return 0;
-	found = find_ring();
+static struct pool_ring *find_ring(const struct kadapt_channel *channel)
+{
+	struct pool_ring *found = own_ring_of(channel);
+
+	if (found && !found->header)
+		return make_ring(found) ? found : NULL;
+	if (found && is_entered(found))
+		return retire(found) ? found : NULL;
 	if (found)
-		give(found, channel);
-	atomic_flag_clear(&busy);
-	return found != NULL;
+		return found;
+	if (make_another(&found))
+		return found;
+	found = find_ring_where(may_take);
+	if (found)
+		return found;
+	found = find_ring_where(may_inherit);
+	if (found)
+		own(found);
+	return found;
 }
 
-uint32_t kadapt_pool_number(const struct kadapt_channel *channel)
+/* The channel that had the ring has none: in it the ring's mark means another. */
+static void give(struct pool_ring *ring, struct kadapt_channel *channel)
 {
-	uint32_t ring = __atomic_load_n(&channel->ring, __ATOMIC_RELAXED);
+	struct kadapt_channel *before = ring->channel;
 
-	/* Another thread may just have taken it: then it is a number that no ring has. */
-	return ring ? rings[ring - 1].number : KADAPT_DRAIN__RING;
+	if (before && before != channel && before->header == ring->header)
+		before->header = NULL;
+	ring->channel = channel;
+	ring->header->writer = kadapt_writer(kadapt_descriptor_of(channel));
 }
 
-void kadapt_pool_attach(struct kadapt_channel *channel, int for_write)
+static int bind(struct kadapt_channel *channel)
 {
-	struct pool_ring *ring = &rings[channel->ring - 1];
+	struct pool_ring *ring = find_ring(channel);
+	struct kadapt_binding binding = {.descriptor = kadapt_descriptor_of(channel)};
 
-	channel->data = ring->data;
-	channel->mask = ring->mask;
-	channel->header = for_write ? ring->header : NULL;
-	channel->other = for_write ? NULL : ring->header;
-	atomic_fetch_or(&kadapt_bound, 1ULL << (channel->ring - 1));
+	if (!ring)
+		return 0;
+	give(ring, channel);
+	binding.ring = ring->number;
+	__atomic_fetch_add(&kadapt_binds, 1, __ATOMIC_RELAXED);
+	if (kadapt_device_call(kadapt_device_current(), KADAPT_BIND, (unsigned long)&binding))
+		return 0;
+	channel->header = ring->header;
+	return 1;
 }
 
-struct kadapt_channel *kadapt_pool_channel(unsigned int bit)
+/*
+ * With signals blocked, so that no jump and no cancellation leaves the pool busy.
+ * Whoever finds it so, another thread is in it, goes without.
+ */
+int kadapt_pool_bind(struct kadapt_channel *channel)
 {
-	return rings[bit].channel;
+	const uint64_t all = ~UINT64_C(0);
+	int saved_errno = errno;
+	uint64_t before;
+	int bound = 0;
+
+	if (syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, SIGNALS_BYTES))
+		return 0;
+	if (!atomic_flag_test_and_set(&pool.busy)) {
+		bound = bind(channel);
+		atomic_flag_clear(&pool.busy);
+	}
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, SIGNALS_BYTES);
+	errno = saved_errno;
+	return bound;
 }
 
-void kadapt_pool_unbound(const struct kadapt_channel *channel)
+static const struct pool_ring *ring_with(const struct kadapt_ring_header *header)
 {
-	if (channel->ring)
-		atomic_fetch_and(&kadapt_bound, ~(1ULL << (channel->ring - 1)));
+	for (uint32_t i = 0; i < pool.count; i++)
+		if (pool.rings[i].header == header)
+			return &pool.rings[i];
+	return NULL;
 }
 
-uint64_t kadapt_pool_bytes(void)
+int kadapt_pool_drain(const struct kadapt_ring_header *header)
 {
-	uint64_t bytes = 0;
+	const struct pool_ring *ring = ring_with(header);
+	int device = kadapt_device_current();
 
-	for (uint32_t i = 0; i < ring_count; i++)
-		bytes += rings[i].header->tail;
-	return bytes;
+	if (!ring || device < 0)
+		return -ENOLINK;
+	__atomic_fetch_add(&kadapt_drains, 1, __ATOMIC_RELAXED);
+	return kadapt_device_call(device, KADAPT_DRAIN, ring->number);
 }
 
-void kadapt_pool_forget(void)
+static int is_any_open(void)
 {
-	ring_count = 0;
-	ring_limit = KADAPT_POOL_MAX;
-	atomic_store(&kadapt_bound, 0);
-	atomic_flag_clear(&busy);
+	for (uint32_t i = 0; i < pool.count; i++)
+		if (pool.rings[i].header && kadapt_is_open(pool.rings[i].header))
+			return 1;
+	return 0;
+}
+
+void kadapt_pool_let_go(void)
+{
+	if (is_any_open())
+		kadapt_device_call(kadapt_device_current(), KADAPT_UNBIND, KADAPT_DRAIN_ALL);
+}
+
+struct kadapt_appended kadapt_pool_appended(void)
+{
+	struct kadapt_appended sum = pool.retired;
+
+	for (uint32_t i = 0; i < pool.count; i++)
+		if (pool.rings[i].header)
+			add(&sum, appended_to(pool.rings[i].header));
+	return sum;
 }

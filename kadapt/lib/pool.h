@@ -1,35 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* The process's rings: made when first needed, kept, given to one channel at a time. */
+/*
+ * The process's rings: made when first needed, kept, and given to one descriptor at
+ * a time. A ring stays with the thread that made it until that is dead: so nobody
+ * else ever copies into it.
+ */
 #ifndef LIBKADAPT_POOL_H
 #define LIBKADAPT_POOL_H
 
 #include "channel.h"
 
-/* As many as kadapt_bound has bits; the kernel may allow fewer. */
+/* The kernel may allow fewer. */
 #define KADAPT_POOL_MAX 64
 
-/*
- * Give the channel a ring, a new one or one that another channel has no use
- * for; 1, or 0 if there is none now. From inside the channel.
- */
-KADAPT_HIDDEN int kadapt_pool_take(struct kadapt_channel *channel);
+struct kadapt_appended {
+	uint64_t records;
+	uint64_t bytes;
+};
 
-/* The channel's ring, which it has, by the device's number. */
-KADAPT_HIDDEN uint32_t kadapt_pool_number(const struct kadapt_channel *channel);
+/* Binding and drain calls that the library made, for the report. */
+extern uint64_t kadapt_binds KADAPT_HIDDEN;
+extern uint64_t kadapt_drains KADAPT_HIDDEN;
 
-/* The channel's ring is in use from here on, by write() or by another function. */
-KADAPT_HIDDEN void kadapt_pool_attach(struct kadapt_channel *channel, int for_write);
+/* Have a child find zeroes in what this process knows of its rings; 0 where that can't be. */
+KADAPT_HIDDEN int kadapt_state_begin(void);
 
-/* The channel whose ring has this bit in kadapt_bound, or NULL. */
-KADAPT_HIDDEN struct kadapt_channel *kadapt_pool_channel(unsigned int bit);
+/* Bind a ring of the calling thread's to the descriptor; 1 or 0. */
+KADAPT_HIDDEN int kadapt_pool_bind(struct kadapt_channel *channel);
 
-/* The channel's ring holds nothing and accepts nothing. */
-KADAPT_HIDDEN void kadapt_pool_unbound(const struct kadapt_channel *channel);
+/* Have the kernel empty the ring: 0, or -errno of what it met. */
+KADAPT_HIDDEN int kadapt_pool_drain(const struct kadapt_ring_header *header);
 
-/* Bytes appended ever, to all rings. */
-KADAPT_HIDDEN uint64_t kadapt_pool_bytes(void);
+/* No ring is bound: what the program may write is about to change. */
+KADAPT_HIDDEN void kadapt_pool_let_go(void);
 
-/* In a forked child: the rings are the parent's. */
-KADAPT_HIDDEN void kadapt_pool_forget(void);
+/* What went into rings, ever. */
+KADAPT_HIDDEN struct kadapt_appended kadapt_pool_appended(void);
 
 #endif

@@ -59,9 +59,8 @@ static int print_io(char *text, size_t room)
 	return snprintf(text, room,
 			", \"io\": {\"appends\": %" PRIu64 ", \"bytes\": %" PRIu64
 			", \"binds\": %" PRIu64 ", \"drains\": %" PRIu64 ", \"plain\": %" PRIu64
-			", \"reads\": %" PRIu64 ", \"looks\": %" PRIu64 "}",
-			totals.appends, totals.bytes, totals.binds, totals.drains, totals.plain,
-			totals.reads, totals.looks);
+			"}",
+			totals.appends, totals.bytes, totals.binds, totals.drains, totals.plain);
 }
 
 /* Of a program with an arena; others have no such function. */

@@ -48,7 +48,7 @@
 #include <linux/types.h>
 
 /* Changes only when a call changes its meaning; growth shows in features. */
-#define KADAPT_VERSION 1
+#define KADAPT_VERSION 2
 
 /*
  * KADAPT_QUERY: what this kernel offers. No further errors.
@@ -60,7 +60,7 @@ struct kadapt_query {
 	__u64 quantum_min_ns;	/* nanoseconds; both 0 without the feature */
 	__u64 quantum_max_ns;	/* nanoseconds; set by the administrator */
 	__u64 delay_min_ns;	/* shortest delay of a ring; 0 without rings */
-	__u32 rings;		/* a process can have so many, with windows; or 0 */
+	__u32 rings;		/* a process can have so many, or 0 */
 	__u32 reserved;		/* 0 */
 };
 
@@ -75,8 +75,6 @@ struct kadapt_query {
 #define KADAPT_FEATURE_SHORT_DELAYS 0x4
 /* KADAPT_BATCH. */
 #define KADAPT_FEATURE_BATCHES 0x8
-/* Windows, KADAPT_WINDOW and KADAPT_LOOK. */
-#define KADAPT_FEATURE_WINDOWS 0x10
 /* KADAPT_MEMORY. User-Mode Linux has it, from 6.12 on, with the driver built in. */
 #define KADAPT_FEATURE_MEMORY 0x20
 
@@ -104,8 +102,7 @@ struct kadapt_policy {
 	__u32 flags;		/* KADAPT_POLICY_* */
 	__u64 quantum_ns;	/* nanoseconds, or 0 */
 	/* How long a ring that is bound in this phase may hold data; 0: default */
-	__u64 file_delay_ns;	/* of a regular file */
-	__u64 stream_delay_ns;	/* of a socket or pipe */
+	__u64 file_delay_ns;
 };
 
 /*
@@ -117,7 +114,6 @@ struct kadapt_policy {
 #define KADAPT_POLICY__ALL		0x1
 
 #define KADAPT_FILE_DELAY_NS	5000000ULL
-#define KADAPT_STREAM_DELAY_NS	200000ULL
 #define KADAPT_DELAY_MAX_NS	1000000000ULL
 
 /*
@@ -172,10 +168,10 @@ struct kadapt_counters {
  * Rings: records that cost a copy instead of a system call.
  *
  * A ring is memory of the kernel's that the program maps. What the program puts
- * into it goes, in order and as it is, to the descriptor that the ring is bound
+ * into it goes, in order and as it is, to the regular file that the ring is bound
  * to. The program binds a ring when it begins to write, appends without a call,
- * and the kernel lets the descriptor go again by itself when no more comes: a
- * binding lasts for a burst of records, not for the life of the descriptor.
+ * and the kernel lets the file go again by itself when no more comes: a binding
+ * lasts for a burst of records, not for the life of the descriptor.
  *
  *	struct kadapt_ring ring = { .bytes = 65536 };
  *	struct kadapt_binding binding = { .descriptor = 5 };
@@ -190,54 +186,58 @@ struct kadapt_counters {
  *	ioctl(fd, KADAPT_BIND, &binding);
  *
  *	// append:
+ *	tail = load_acquire(&header->tail);
  *	if (tail + length <= header->limit) {
  *		memcpy(data + tail % ring.bytes, record, length);
- *		store_release(&header->tail, tail += length);
- *		if (tail > header->limit)
- *			// let go meanwhile: see KADAPT_DRAIN
+ *		if (compare_exchange(&header->tail, tail, tail + length))
+ *			// accepted
  *	}
+ *	// else make the plain call, or KADAPT_DRAIN
  *
  * The data is mapped twice, one copy behind the other, so that a record never
  * wraps. One thread at a time appends; the program sees to that.
  *
+ * When the kernel lets the file go, it sets KADAPT_RING_CLOSED in the tail, in one
+ * instruction with reading it. A compare-and-exchange before that was accepted, one
+ * after it fails. Each KADAPT_BIND moves the tail, so one that began before it
+ * fails, too. A child of fork(2) has the mapping, but memory of its own in it,
+ * where the tail is 0: what it would append is not accepted.
+ *
  * What is appended leaves the ring at the latest when its delay is over, when
  * the program asks, enters another phase, closes the device, executes another
- * program or dies; before the descriptor's last reference is gone; and, of a
- * file, before another process gets to open it or truncate it.
+ * program or dies; and before anybody touches the file. It is not lost by the death
+ * of the process, and is in the file before wait(2) in the parent returns. Space
+ * for it is reserved before it is accepted: the limit ends where the space ends. So
+ * errors that write(2) would have given for want of space are given by the plain
+ * write(2) that the program goes on with.
  *
- * - What a file's ring accepted (a tail at or below the limit) is not lost by
- *   the death of the process, and is in the file before wait(2) in the parent
- *   returns. Space for it is reserved before, unless that is impossible and not
- *   asked for: see KADAPT_BIND_STRICT. So errors that write(2) would have given
- *   for want of space are given by write(2): the limit ends where the space
- *   ends, and the program goes on with plain calls.
- * - A stream's ring accepts no more than its other end had room for. What that
- *   does not take within 1 s of the process's end is tried for 4 s more in the
- *   background, then dropped.
- *
- * An error met while the ring is emptied is kept, with the offset at which it
- * happened, and given once by the next KADAPT_DRAIN, KADAPT_BIND or
- * KADAPT_UNBIND of the ring. What was in the ring from that offset on is dropped
- * and the ring is let go, as when write(2) fails.
+ * An error of the disk's met while the ring is emptied is kept, with the offset at
+ * which it happened, and given once by the next KADAPT_DRAIN, KADAPT_BIND or
+ * KADAPT_UNBIND of the ring, and by fsync(2) and close(2) of the file. What was in
+ * the ring from that offset on is dropped, and the file is let go.
  */
 struct kadapt_ring_header {
-	__u64 tail;		/* the program writes: bytes appended ever */
-	__u64 reserved_1[7];
+	__u64 tail;		/* bytes appended; KADAPT_RING_CLOSED */
+	__u64 writer;		/* this and the next are the program's own */
+	__u64 appends;
+	__u64 reserved_1[5];
 	/* From here on the kernel writes, whenever it likes. */
 	__u64 limit;		/* tail may go up to here without a call */
-	__u64 head;		/* bytes taken out or dropped, ever */
-	__u64 error_offset;	/* in bytes appended, of the kept error */
+	__u64 head;		/* as the tail, of bytes taken out or dropped */
+	__u64 error_offset;	/* as the head, of the kept error */
 	__u32 error;		/* errno kept, or 0 */
 	__u32 state;		/* KADAPT_RING_* */
 	__u64 drains;		/* times something was taken out */
 	__u64 dropped;		/* bytes dropped, ever */
-	__u64 reserved_2[2];
+	__u64 taken;		/* bytes written to files, ever */
+	__u64 reserved_2;
 };
 
-/* Bound: the kernel holds the descriptor's file. Else the limit is 0. */
+/* In the tail: nothing is accepted before the next KADAPT_BIND. */
+#define KADAPT_RING_CLOSED 0x8000000000000000ULL
+
+/* In the state. Bound: the kernel holds the descriptor's file. */
 #define KADAPT_RING_BOUND 0x1
-/* Space is reserved up to the limit. */
-#define KADAPT_RING_RESERVED 0x2
 
 /*
  * KADAPT_RING: make one. Unmapping all of it ends it; so does closing the
@@ -267,95 +267,77 @@ struct kadapt_ring {
 #define KADAPT_RING_MAX		1048576
 
 /*
- * KADAPT_BIND: what is appended to the ring goes to the descriptor from here
- * on. What write(2) checks at each call is checked here; the credentials, the
- * file-size limit and the memory control group are kept as they are now. A ring
- * that is bound is unbound first. The descriptor itself stays the program's;
- * the ring holds its open file only while it is bound. Regular files, pipes,
- * connected TCP and UNIX stream sockets.
+ * KADAPT_BIND: what is appended to the ring goes to the descriptor's open file
+ * from here on, at its position. What write(2) checks at each call is checked here;
+ * the credentials, the file-size limit and the memory control group are kept as
+ * they are now. A ring that is bound is unbound first. The descriptor itself stays
+ * the program's; the ring holds its open file only while it is bound.
  *
- * A regular file is guarded. Whoever does anything to the open file or to the
- * file, by whatever call, of any thread or process, finds what was accepted, and
- * the ring is bound no more; only to look at its size and times leaves it bound.
+ * The file is guarded. Whoever does anything to the open file or to the file, by
+ * whatever call, of any thread or process, finds what was accepted, and the ring is
+ * bound no more; only to look at its size and times leaves it bound.
  *
  *	ENOENT		no such ring
- *	EINVAL		flags unknown, mark above the ring's size
+ *	EINVAL		flags or reserved not 0, mark above the ring's size
  *	EBADF		no descriptor, or not open for writing
- *	EMEDIUMTYPE	a device, a directory, a socket of another kind, a file
- *			that can't be written at an offset of the caller's, or
- *			whose file system shares blocks among files
- *	ENOTCONN	a socket that is not connected
+ *	EMEDIUMTYPE	no regular file; or one that can't be written at an offset
+ *			of the caller's, or whose file system shares blocks among
+ *			files
  *	EBADFD		open with O_DIRECT, O_SYNC or O_DSYNC, or on a file
  *			system that is mounted so
- *	ENOTUNIQ	a file or pipe whose open file is shared (duplicated, a
- *			child has it, it is mapped, a thread is in a call on it),
- *			or a pipe that others have open for writing
+ *	ENOTUNIQ	the open file is shared: it was duplicated, a child has
+ *			it, it is mapped, a thread is in a call on it
  *	ENOLCK		no lease on the file: somebody else has it open, it
  *			belongs to another user, its file system has none, or
  *			its files can be changed from elsewhere, as a network's;
  *			or the program asked for signals on it (fcntl F_SETLEASE,
  *			F_SETOWN)
- *	EPROTONOSUPPORT	KADAPT_BIND_STRICT and no regular file
- *	EOPNOTSUPP	KADAPT_BIND_STRICT and no space can be reserved there
- *	ESPIPE		KADAPT_BIND_AT and no regular file
+ *	EOPNOTSUPP	no space can be reserved there
+ *	EPERM		the thread is under seccomp(2), which is to judge each of
+ *			its writes
  *	ERANGE		the delay is above KADAPT_DELAY_MAX_NS
  *	or the error kept from the binding before
  */
 struct kadapt_binding {
 	__u32 ring;
 	__s32 descriptor;
-	__u32 flags;		/* KADAPT_BIND_* */
+	__u32 flags;		/* none yet */
 	__u32 mark_bytes;	/* accept so much between drains; 0: all */
 	/*
 	 * At most so late; 0: as the phase's policy says. Filled in; never
 	 * below query.delay_min_ns.
 	 */
 	__u64 delay_ns;
-	__u64 offset;		/* with KADAPT_BIND_AT: where in the file */
+	__u64 reserved;		/* 0 */
 };
 
-/* Only where nothing can be told apart from write(2): files, space reserved. */
-#define KADAPT_BIND_STRICT	0x1
-/* As pwrite(2): at the offset, and the file's own position is left alone. */
-#define KADAPT_BIND_AT		0x2
-#define KADAPT_BIND__ALL	0x3
-
 /*
- * KADAPT_DRAIN: take out what is in the ring, and accept more. The argument is
- * the ring's number and flags. Without KADAPT_DRAIN_WAIT nothing waits for the
- * other end of a stream; with it, the call waits as write(2) on the descriptor
- * would, O_NONBLOCK and signals included.
+ * KADAPT_DRAIN: write what is in the ring, and accept more. The argument is the
+ * ring's number, or KADAPT_DRAIN_ALL.
  *
  *	ENOENT		no such ring
  *	EINVAL		flags unknown, or the header's tail makes no sense: then
- *			all is dropped and the ring is let go
- *	EAGAIN		something is left: the other end has no room
- *	EINTR		something is left: a signal came, whose handler was set
- *			without SA_RESTART
- *	ENOLINK		something is left: the ring is not bound. KADAPT_BIND
- *			takes it along; or the program writes it otherwise and
- *			sets the tail back to the head
- *	or the error kept; EPIPE of a stream comes with SIGPIPE
+ *			all is dropped and the file is let go
+ *	EINTR		something is left: the thread is being killed
+ *	ENOLINK		the ring is not bound
+ *	or the error kept
  *
- * KADAPT_UNBIND: the same, and let the descriptor go. Bytes left after EAGAIN
- * or EINTR stay with the ring, which then is still bound.
+ * KADAPT_UNBIND: the same, and let the file go; no error where it is not bound.
  */
-#define KADAPT_DRAIN_WAIT	0x10000
-#define KADAPT_DRAIN_NOSIGNAL	0x20000	/* no SIGPIPE */
 /* Every ring of the process, up to the first error; the number is 0. */
 #define KADAPT_DRAIN_ALL	0x40000
 #define KADAPT_DRAIN__RING	0x0ffff
-#define KADAPT_DRAIN__ALL	0x7ffff
+#define KADAPT_DRAIN__ALL	0x4ffff
 
 /*
  * KADAPT_BATCH: write(2) (send(2) with MSG_NOSIGNAL, with that flag) of `count`
  * pieces of `size` bytes, the first at `base`, each `stride` after the one
  * before; as if by a loop that ends at the first piece that is not written
- * whole. What a ring of the caller's holds for the descriptor goes first only
- * if the caller drains it.
+ * whole.
  *
  *	EINVAL	flags unknown; size or count 0
  *	EBADF	no descriptor, or not open for writing
+ *	EPERM	the thread is under seccomp(2)
  *	or what the first piece's write(2) would have given
  *
  * If a later piece fails the call succeeds, with `done` and `part` telling how
@@ -377,153 +359,6 @@ struct kadapt_batch {
 
 #define KADAPT_BATCH_NOSIGNAL	0x1	/* no SIGPIPE */
 #define KADAPT_BATCH__ALL	0x1
-
-/*
- * Windows: records that are read where the kernel has them.
- *
- * A window is memory in which the kernel shows the program a piece of a regular
- * file: the pages themselves that read(2) would copy from, not a copy. While
- * they are shown the kernel holds a read lease on the file. Who opens the file
- * for writing or truncates it waits until the window is withdrawn, which the
- * program sees by the generation. So what a window shows is never old.
- *
- *	struct kadapt_window window = { 0 };
- *	struct kadapt_look look = { .descriptor = 5, .offset = offset };
- *	const struct kadapt_window_header *header;
- *	const char *data;
- *
- *	ioctl(fd, KADAPT_WINDOW, &window);
- *	header = mmap(NULL, window.map_bytes, PROT_READ, MAP_SHARED, fd,
- *		      window.map_offset);
- *	data = (const char *)header + window.data_offset;
- *	look.window = window.number;
- *	ioctl(fd, KADAPT_LOOK, &look);
- *
- *	// as pread(5, record, length, offset), any number of times:
- *	if (offset >= look.start && offset + length <= look.end) {
- *		memcpy(record, data + (offset - look.start), length);
- *		atomic_thread_fence(memory_order_acquire);
- *		if (header->generation != look.generation)
- *			// withdrawn: the copy counts for nothing
- *	}
- *
- * Where the window does not show the record, or was withdrawn, the program reads
- * by pread(2) or looks again. To touch the memory never does harm: what is not
- * shown reads as something, without a signal.
- *
- * Any thread of the process may copy, each with what its KADAPT_LOOK gave it.
- * The file's position stays as it is: what copies says where read(2) goes on. A
- * look counts as one read(2): the time of access and who watches the file
- * (fanotify, inotify) learn of looks, not of records.
- *
- * A window is withdrawn, and the file let go, when the lease is broken, when
- * nothing was looked at for the delay, when the program has closed the
- * descriptor, when it looks through the window at another file or asks for it,
- * and at the window's end.
- */
-struct kadapt_window_header {
-	__u64 generation;	/* another after whatever was shown is withdrawn */
-	__u64 reserved[7];
-};
-
-/*
- * KADAPT_WINDOW: make one. It is mapped for reading only, and not by a child.
- * Unmapping all of it ends it; so does closing the device, or executing another
- * program. The memory shown counts against the user's RLIMIT_MEMLOCK, as a
- * ring's does.
- *
- *	EINVAL		flags unknown, bytes not a multiple of the page size
- *	ERANGE		bytes below the page size or above KADAPT_WINDOW_MAX
- *	EMFILE		query.rings are there already, rings and windows
- *	ENOMEM		also: above RLIMIT_MEMLOCK
- *	EOPNOTSUPP	no KADAPT_FEATURE_WINDOWS
- *
- * Errors of mmap(2) beyond its own: those of a ring, and EACCES for writing or
- * executing.
- */
-struct kadapt_window {
-	__u32 bytes;		/* of data; 0: KADAPT_WINDOW_DEFAULT; filled in */
-	__u32 flags;		/* none yet */
-	__u32 number;		/* filled in from here on */
-	__u32 data_offset;	/* in the mapping; the header is at 0 */
-	__u64 map_offset;	/* for mmap */
-	__u64 map_bytes;
-};
-
-#define KADAPT_WINDOW_DEFAULT	262144
-#define KADAPT_WINDOW_MAX	1048576
-
-/*
- * KADAPT_LOOK: show the file's bytes from the page that holds the offset on. The
- * checks of read(2) are made each time, those of the lease when the window does
- * not hold the file yet. How much is shown depends on the pattern, on how much
- * of the file is in memory, and on its end.
- *
- *	ENOENT		no such window
- *	EINVAL		flags or pattern unknown; an offset below 0; with
- *			KADAPT_PATTERN_STRIDED, no stride
- *	ERANGE		record_bytes above the window's, readahead_bytes above
- *			KADAPT_READAHEAD_MAX, delay above KADAPT_DELAY_MAX_NS
- *	ENXIO		the window is not mapped
- *	EBADF		no descriptor, or not open for reading
- *	EMEDIUMTYPE	no regular file, or one that is not read from pages in
- *			memory: of /proc, of DAX
- *	EBADFD		open with O_DIRECT
- *	ENOTUNIQ	KADAPT_LOOK_UNSHARED or a pattern, and the open file is
- *			shared: it was duplicated, a child has it, a thread is in
- *			a call on it, another window shows it
- *	ENOLCK		no lease on the file: somebody has it open for writing,
- *			the caller included, or is about to; or as with
- *			KADAPT_BIND. Whose file it is does not matter
- *	EBUSY		another thread is changing the program's memory map
- *	ENODATA		nothing to show there: it is at the end of the file, or
- *			in a hole of which the file system keeps no page
- *	or what read(2) would have given
- */
-struct kadapt_look {
-	__u32 window;
-	__s32 descriptor;
-	__u64 offset;
-	__u32 flags;		/* KADAPT_LOOK_* */
-	__u32 pattern;		/* KADAPT_PATTERN_* */
-	/* Of the pattern; 0: unknown. */
-	__u64 record_bytes;
-	__u64 stride_bytes;	/* from one record's begin to the next one's */
-	__u64 readahead_bytes;	/* read so far ahead */
-	/* Let go when nothing was looked at so long; 0: default. Filled in. */
-	__u64 delay_ns;
-	__u64 start;		/* filled in from here on: shown from here, */
-	__u64 end;		/* up to here, */
-	__u64 generation;	/* while the header's is this */
-	__u64 reserved;		/* 0 */
-};
-
-/* Show nothing, but let the file go; of the rest only the window counts. */
-#define KADAPT_LOOK_LET_GO	0x1
-/*
- * Only if nobody else has the open file, so that the program may keep the
- * position to itself.
- */
-#define KADAPT_LOOK_UNSHARED	0x2
-/* What was looked at and lies behind need not stay in memory. */
-#define KADAPT_LOOK_DROP_BEHIND	0x4
-#define KADAPT_LOOK__ALL	0x7
-
-/*
- * How the program reads. It holds while the file is held; then readahead is as
- * it was before, fadvise(2)'s advice included.
- */
-/* Unknown: show little at first, and more when it goes on where that ended. */
-#define KADAPT_PATTERN_ANY		0
-/* Show a window full; read readahead_bytes (0: twice as usual) ahead. */
-#define KADAPT_PATTERN_SEQUENTIAL	1
-/* Read nothing but the record; show what is in memory around it. */
-#define KADAPT_PATTERN_RANDOM		2
-/* The same, and begin to read the next records, readahead_bytes of them. */
-#define KADAPT_PATTERN_STRIDED		3
-
-#define KADAPT_READAHEAD_MAX	16777216
-#define KADAPT_WINDOW_DELAY_NS	40000000ULL
 
 /*
  * KADAPT_MEMORY: how page faults in a range of the program's addresses are
@@ -600,8 +435,6 @@ struct kadapt_memory {
 #define KADAPT_DRAIN	_IO(KADAPT_TYPE, 7)
 #define KADAPT_UNBIND	_IO(KADAPT_TYPE, 8)
 #define KADAPT_BATCH	_IOWR(KADAPT_TYPE, 9, struct kadapt_batch)
-#define KADAPT_WINDOW	_IOWR(KADAPT_TYPE, 10, struct kadapt_window)
-#define KADAPT_LOOK	_IOWR(KADAPT_TYPE, 11, struct kadapt_look)
 #define KADAPT_MEMORY	_IOWR(KADAPT_TYPE, 12, struct kadapt_memory)
 
 #endif /* _UAPI_KADAPT_H */

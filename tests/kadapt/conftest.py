@@ -79,7 +79,7 @@ def selftest(root: Path) -> Path:
 @pytest.fixture(scope="session")
 def faults(root: Path) -> Path:
     """The program in which all goes wrong on purpose."""
-    names = ("harness.c", "device.c", "ring.c", "window.c", "loopback.c")
+    names = ("harness.c", "device.c", "ring.c")
     shared = [HERE / "selftest" / name for name in names]
     sources = [*sorted((HERE / "faults").glob("*.c")), *shared]
     return compile_program(root, root / "build/tests/kadapt/kadapt-faults", sources)
@@ -168,24 +168,35 @@ def compile_dynamic(root: Path, target: Path, sources: list[Path], *options: str
     return compile_aside([*command, *inputs, "-lpthread"], target)
 
 
-@pytest.fixture(scope="session")
-def io_selftest(root: Path) -> Path:
+def io_sources() -> list[Path]:
     """The test program of the library's I/O paths."""
     shared = [HERE / "selftest" / name for name in ("harness.c", "device.c")]
-    sources = [*sorted((HERE / "io").glob("*.c")), *shared]
-    return compile_dynamic(root, root / "build/tests/kadapt/io-selftest", sources)
+    return [*sorted((HERE / "io").glob("*.c")), *shared]
+
+
+@pytest.fixture(scope="session")
+def io_selftest(root: Path) -> Path:
+    """That program, with what the library interposes."""
+    return compile_dynamic(root, root / "build/tests/kadapt/io-selftest", io_sources())
+
+
+@pytest.fixture(scope="session")
+def static_io_selftest(root: Path) -> Path:
+    """That program, in which no function of the C library's is interposed."""
+    archives = [root / "build/kadapt" / f"libkadapt{part}.a" for part in ("", "-io-static")]
+    target = root / "build/tests/kadapt/io-selftest-static"
+    return compile_program(root, target, io_sources(), *archives)
 
 
 @pytest.fixture(scope="session")
 def mixes(root: Path) -> tuple[Path, Path, Path]:
-    """The program of random mixes: plain, with its calls redirected, and so in strict mode."""
+    """The program of random mixes: plain, with its calls redirected, and with them interposed."""
     sources = sorted((HERE / "mix").glob("*.c"))
     folder = root / "build/tests/kadapt"
     plain = compile_dynamic(root, folder / "mix-plain", sources)
     adapted = compile_dynamic(root, folder / "mix-adapted", sources, "-DADAPTED")
-    flags = "-DPLAN_FLAGS=(KADAPT_PLAN_IO|KADAPT_PLAN_STRICT)"
-    strict = compile_dynamic(root, folder / "mix-strict", sources, "-DADAPTED", flags)
-    return plain, adapted, strict
+    interposed = compile_dynamic(root, folder / "mix-interposed", sources, "-DINTERPOSED")
+    return plain, adapted, interposed
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 """libkadapt on a machine without the device: as if it were not there."""
 
 import re
-import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -43,19 +42,16 @@ def defined_names(file: Path) -> set[str]:
     return {line.split()[2] for line in listing.splitlines() if len(line.split()) == 3}
 
 
+def foreign_names(archive: Path) -> set[str]:
+    """Those that are no names of the library's own."""
+    return {name for name in defined_names(archive) if not name.startswith("kadapt_")}
+
+
 def test_archive_needs_libc_only(root: Path) -> None:
     """No symbol of the library's own may clash with a program's, but those that it interposes."""
     for archive in ("libkadapt.a", "libkadapt-io-static.a", "libkadapt-memory-static.a"):
-        own = defined_names(root / "build/kadapt" / archive)
-        assert own
-        assert all(name.startswith("kadapt_") for name in own), own
-    interposed = {
-        name
-        for file in (root / "build/kadapt/lib").glob("interpose_*.o")
-        for name in defined_names(file)
-    }
-    others = defined_names(root / "build/kadapt/libkadapt-io.a") - interposed
-    assert all(name.startswith("kadapt_") for name in others), others
+        assert defined_names(root / "build/kadapt" / archive)
+        assert foreign_names(root / "build/kadapt" / archive) == set()
 
 
 def test_page_lists_what_memory_interposes(root: Path) -> None:
@@ -73,12 +69,9 @@ def test_page_lists_what_memory_interposes(root: Path) -> None:
 def test_page_lists_what_is_interposed(root: Path) -> None:
     """What is no call of this library's has its place in docs/io.md."""
     page = (root / "docs/io.md").read_text()
-    listed = set(re.findall(r"`(\w+)`", page))
-    for file in (root / "build/kadapt/lib").glob("interpose_*.o"):
-        names = {name for name in defined_names(file) if not name.startswith("kadapt_")}
-        # The other names of one function: of large files, of fortified and of older programs.
-        names = {re.sub(r"^__(\w+)_chk$", r"\1", name).removesuffix("64") for name in names}
-        assert names - listed == {name for name in names - listed if name.startswith("_")}, names
+    interposed = foreign_names(root / "build/kadapt/libkadapt-io.a")
+    assert interposed <= set(re.findall(r"`(\w+)`", page))
+    assert f"defines {len(interposed)} functions of the C library" in page
 
 
 def test_phases_alone_interpose_nothing(root: Path, tmp_path: Path) -> None:
@@ -89,38 +82,7 @@ def test_phases_alone_interpose_nothing(root: Path, tmp_path: Path) -> None:
     parts = [root / "build/kadapt/libkadapt.a", "-lc", root / "build/kadapt/libkadapt-io.a"]
     command = ["gcc-12", f"-I{root / 'kadapt/lib'}", "-o", program, source, *parts]
     subprocess.run(command, check=True)
-    assert not {"read", "write", "close", "fwrite"} & defined_names(program)
-
-
-FORTIFIED_READ = """
-#include <unistd.h>
-#include "libkadapt.h"
-int main(int count, char **arguments)
-{
-	char room[16];
-	ssize_t found = kadapt___read_chk(0, room, count > 1 ? 17 : 16, sizeof(room));
-	(void)arguments;
-	return write(1, room, (size_t)found) != found;
-}
-"""
-
-
-@pytest.mark.parametrize("archive", ["libkadapt-io.a", "libkadapt-io-static.a"])
-def test_fortified_read_reads_what_there_is_room_for(
-    root: Path, tmp_path: Path, archive: str
-) -> None:
-    """And ends the program, as the C library's does, that asks for more."""
-    source, program = tmp_path / "read.c", tmp_path / "read"
-    source.write_text(FORTIFIED_READ)
-    option = "-static" if "static" in archive else "-lc"
-    parts = [root / "build/kadapt/libkadapt.a", option, root / "build/kadapt" / archive]
-    command = ["gcc-12", f"-I{root / 'kadapt/lib'}", "-o", program, source, *parts]
-    subprocess.run(command, check=True)
-    kept = subprocess.run([program], input=b"0123456789abcdefgh", capture_output=True)
-    assert (kept.returncode, kept.stdout) == (0, b"0123456789abcdef")
-    ended = subprocess.run([program, "more"], input=b"x" * 20, capture_output=True)
-    assert ended.returncode == -signal.SIGABRT
-    assert b"buffer overflow detected" in ended.stderr
+    assert not {"write", "writev", "fflush", "syscall"} & defined_names(program)
 
 
 def test_batches_are_the_loops(io_selftest: Path, tap: Callable[[str], Any]) -> None:
@@ -132,15 +94,13 @@ def test_batches_are_the_loops(io_selftest: Path, tap: Callable[[str], Any]) -> 
 
 
 @pytest.mark.skipif(DEVICE.exists(), reason="this machine has the device")
-@pytest.mark.parametrize("kind", ["file", "read", "pipe", "unix", "tcp"])
-def test_redirected_calls_are_plain_without_device(mixes: tuple[Path, ...], kind: str) -> None:
+def test_redirected_calls_are_plain_without_device(mixes: tuple[Path, ...]) -> None:
     for seed in range(3):
-        plain, adapted, strict = (
-            subprocess.run([program, kind, str(seed), "400"], capture_output=True, check=True)
+        outputs = {
+            subprocess.run([program, str(seed), "400"], capture_output=True, check=True).stdout
             for program in mixes
-        )
-        assert adapted.stdout == plain.stdout, (kind, seed)
-        assert strict.stdout == plain.stdout, (kind, seed)
+        }
+        assert len(outputs) == 1, seed
 
 
 def test_static_program_works(root: Path, tmp_path: Path) -> None:
@@ -151,6 +111,6 @@ def test_static_program_works(root: Path, tmp_path: Path) -> None:
     for options in ([], ["-static", "-DADAPTED", f"-I{root / 'kadapt/lib'}"]):
         program = tmp_path / "mix"
         subprocess.run(["gcc-12", *options, "-o", program, *sources, library], check=True)
-        command = [program, "file", "1", "400"]
+        command = [program, "1", "400"]
         outputs.append(subprocess.run(command, capture_output=True, check=True).stdout)
     assert outputs[0] == outputs[1]

@@ -32,7 +32,7 @@ rmmod kadapt || exit 94
 exit 0
 """
 
-WITHOUT_LATENCY = "error counters slice ring guard rerror life batch window wlife werror"
+WITHOUT_LATENCY = "error counters slice ring guard rerror life batch"
 # What only one of the kernels has a use for.
 NEEDS_QUANTUM = {
     "error_define_erange",

@@ -39,7 +39,7 @@ HAS_CLOCK = "clocksource: Switched to clocksource tsc"
 CHECKS = {MEMORY_CHECKED: "kmemleak looked", RACE_CHECKED: "kcsan: enabled early"}
 
 # Without what counts switches or ticks, which checkers and a busy machine add to.
-SELFTEST = "/kadapt-selftest error_ ring_ batch_ life_ window_ wlife_ pattern_"
+SELFTEST = "/kadapt-selftest error_ ring_ rerror_ guard_ batch_ life_"
 ON_TMPFS = "/kadapt-faults -d /tmp -k @KILLS@ -f @CALLS@ -r @ROUNDS@"
 ON_UM = "-k @KILLS@ -f @CALLS@ -r @ROUNDS@"
 ON_UM_MEMORY = "-r @ROUNDS@ memory_"
@@ -65,10 +65,9 @@ fi
 exit 0
 """
 
-# Some hundreds of drains for each way to empty a ring; two hundred peers of each kind that go.
+# Some hundreds of drains for each way to empty a ring; some thousand closings of one.
 FLIP = "/kadapt-faults -d /tmp -r 50 flip"
-PEERS_GO = "/kadapt-faults -d /tmp -r 2000 gone"
-SHOWN = "/kadapt-faults -d /tmp -r 50 shown"
+TOUCHED = "/kadapt-faults -d /tmp -r 50 touched"
 MEMORY = "-r 500 memory_battle"
 # In megabytes: one in which memory is always short, and one in which it sometimes is.
 MEMORY_GUESTS = (64, 512)
@@ -166,7 +165,6 @@ class Mistake:
     target: str = "x86_64"
 
 
-READ_TAIL = "READ_ONCE(path->memory.header->tail)"
 MISTAKES = [
     # The check is of the tail that was read first, the work by one that is read after it.
     Mistake(
@@ -174,15 +172,15 @@ MISTAKES = [
         kind=MEMORY_CHECKED,
         file="drain.c",
         right="write_until(path, tail)",
-        wrong=f"write_until(path, {READ_TAIL})",
+        wrong="write_until(path, tail_of(path))",
     ),
     # The other way round.
     Mistake(
         name="checks a second read",
         kind=MEMORY_CHECKED,
         file="drain.c",
-        right="if (tail - path->head > path->memory.bytes)",
-        wrong=f"if ({READ_TAIL} - path->head > path->memory.bytes)",
+        right="if (!is_tail(path, tail))",
+        wrong="if (!is_tail(path, tail_of(path)))",
     ),
     # As a compiler may read it, any number of times.
     Mistake(
@@ -197,36 +195,27 @@ MISTAKES = [
         name="works without the lock",
         kind=RACE_CHECKED,
         file="drainer.c",
-        right="mutex_lock(&path->lock);\n\twork_locked(path);",
-        wrong="work_locked(path);\n\tmutex_lock(&path->lock);",
+        right="kadapt_path_lock(path);\n\twork_locked(path);",
+        wrong="work_locked(path);\n\tkadapt_path_lock(path);",
     ),
-    # What the program appends between the two is left in a ring that nobody empties.
+    # What the program appends between the two is accepted, and nobody writes it.
     Mistake(
-        name="drops before it refuses",
-        kind=RACE_CHECKED,
-        file="drain.c",
-        right="kadapt_path_refuse(path);\n\tdrop(",
-        wrong="drop(",
-        command=PEERS_GO,
-    ),
-    # The only one that is helped on, by a delay: the moment in which another thread may end the
-    # window is too short to be waited for.
-    Mistake(
-        name="tells of what may be gone",
+        name="drains before it closes",
         kind=MEMORY_CHECKED,
-        file="window.c",
-        right="""	kadapt_region_get(&reader->region);
-	error = kadapt_region_publish(&reader->region);
-	if (!error)
-		describe_window(reader, window);
-	kadapt_region_put(&reader->region);
-""",
-        wrong="""	error = kadapt_region_publish(&reader->region);
-	schedule_timeout_uninterruptible(3);
-	if (!error)
-		describe_window(reader, window);
-""",
-        command=SHOWN,
+        file="drain.c",
+        right="kadapt_path_close(path);\n\terror = kadapt_path_drain(path);",
+        wrong="error = kadapt_path_drain(path);\n\tkadapt_path_close(path);",
+        command=TOUCHED,
+    ),
+    # The same between a look at the tail and the bit in it.
+    Mistake(
+        name="closes by two instructions",
+        kind=RACE_CHECKED,
+        file="binding.c",
+        right="atomic64_fetch_or(KADAPT_RING_CLOSED,\n\t\t\t  (atomic64_t *)"
+        "&path->memory.header->tail);",
+        wrong="path->memory.header->tail |= KADAPT_RING_CLOSED;",
+        command=TOUCHED,
     ),
 ]
 # Memory in bulk is User-Mode Linux's alone; the case runs a minute or so in a small guest.

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kadence import boot
-from kadence.kconfig import configure, store
+from kadence.kconfig import commands, configure, identity, source, store
 from kadence.kconfig.build import BuildRequest, build
 
 pytestmark = pytest.mark.kernel
@@ -42,6 +42,17 @@ def test_a_kernel_holds_what_was_asked_for(which: str, request: pytest.FixtureRe
     wanted = kernel.manifest["requested"]
     assert {symbol: final.get(symbol, "n") for symbol in wanted} == wanted
     assert store.find(kernel.id[:8]).manifest == kernel.manifest
+
+
+def test_the_driver_is_compiled_for_x86_64(sockets_plan: Path, tmp_path: Path) -> None:
+    """By itself: a small configuration has no header by chance, as a distribution's has."""
+    inputs = identity.gather(BuildRequest("tailored", sockets_plan, "x86_64"))
+    log = tmp_path / "log"
+    tree = source.prepare(inputs.origin, inputs.patches, log)
+    configure.configure(inputs, tree, tmp_path, log)
+    assert configure.values(tmp_path / ".config")["KADAPT_RINGS"] == "y"
+    commands.run(configure.make(inputs, tmp_path, "-j2", "drivers/misc/kadapt/"), tree, log)
+    assert (tmp_path / "drivers/misc/kadapt/guard.o").exists()
 
 
 def test_the_tailored_kernel_is_much_smaller(generic_kernel: Any, sockets_kernel: Any) -> None:

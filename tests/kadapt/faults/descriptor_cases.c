@@ -6,10 +6,13 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +23,9 @@
 #define HALF 3000
 #define MOST_RINGS 64
 #define ROUNDS_OF_ALL 100
+#define RECORDS_PER_ROUND 1000
+#define RECORDS_PER_YIELD 16
+#define LONGEST_SPIN 2000
 
 static const struct sequence sequence = {.size = 64, .seed = 7};
 
@@ -48,7 +54,7 @@ static enum outcome check(struct seen *seen, const struct progress *progress)
 {
 	note("%lu records told of, %lu by a ring", (unsigned long)atomic_load(&progress->told),
 	     (unsigned long)atomic_load(&progress->ringed));
-	CHECK(seen_all(seen, atomic_load(&progress->told), false));
+	CHECK(seen_all(seen, atomic_load(&progress->told)));
 	CHECK(atomic_load(&progress->told) == 2 * HALF);
 	CHECK(atomic_load(&progress->ringed));
 	return PASSED;
@@ -67,11 +73,10 @@ static enum outcome number_taken(void)
 	struct progress *progress = shared_memory(sizeof(*progress));
 	struct path first = in_directory("records"), second = in_directory("other");
 	struct seen seen = {.sequence = &sequence};
-	struct sink sink, other;
+	struct sink sink = sink_at(first.text), other = sink_at(second.text);
 	pid_t pid;
 
-	CHECK(progress && sink_make(&sink, SINK_FILE, first.text) == 0);
-	CHECK(sink_make(&other, SINK_FILE, second.text) == 0);
+	CHECK(progress);
 	pid = fork();
 	if (pid == 0)
 		_exit(write_halves(&sink, progress, take_number));
@@ -97,10 +102,10 @@ static enum outcome closed(void)
 	struct progress *progress = shared_memory(sizeof(*progress));
 	struct path path = in_directory("records");
 	struct seen seen = {.sequence = &sequence};
-	struct sink sink;
+	struct sink sink = sink_at(path.text);
 	pid_t pid;
 
-	CHECK(progress && sink_make(&sink, SINK_FILE, path.text) == 0);
+	CHECK(progress);
 	pid = fork();
 	if (pid == 0)
 		_exit(write_halves(&sink, progress, close_and_open));
@@ -162,12 +167,11 @@ static enum outcome passed_file(void)
 	struct progress *progress = shared_memory(sizeof(*progress));
 	struct path path = in_directory("records");
 	struct seen seen = {.sequence = &sequence};
-	struct sink sink;
+	struct sink sink = sink_at(path.text);
 	int received;
 	pid_t pid;
 
 	CHECK(progress && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, road) == 0);
-	CHECK(sink_make(&sink, SINK_FILE, path.text) == 0);
 	pid = fork();
 	if (pid == 0)
 		_exit(write_halves(&sink, progress, pass));
@@ -179,54 +183,61 @@ static enum outcome passed_file(void)
 	return check(&seen, progress);
 }
 
-static bool read_to_the_end(struct sink *sink, struct seen *seen)
-{
-	char buffer[4096];
-	ssize_t count;
+/* What a thread does to the file all the time. */
+static struct {
+	struct writer writer;
+	_Atomic bool over;
+} touched;
 
-	while ((count = read(sink->read_end, buffer, sizeof(buffer))) > 0)
-		seen_more(seen, buffer, (size_t)count);
-	return count == 0;
+static void *touch(void *unused)
+{
+	const int file = touched.writer.sink->write_end;
+	uint64_t thrown = setting.seed;
+	struct stat about;
+
+	while (!atomic_load(&touched.over)) {
+		if (dice_below(&thrown, 2))
+			ring_unbind(&touched.writer.ring);
+		else if (lseek(file, 0, SEEK_CUR) < 0 || fstat(file, &about))
+			break;
+		dice_spin(&thrown, LONGEST_SPIN);
+	}
+	return unused;
 }
 
-static enum outcome passed_stream(enum sink_kind kind)
+static enum outcome write_touched(struct sink *sink, struct progress *progress)
+{
+	pthread_t thread;
+
+	CHECK(writer_begin(&touched.writer, sink, progress, &sequence) == 0);
+	CHECK(pthread_create(&thread, NULL, touch, NULL) == 0);
+	for (uint64_t i = 0; i < setting.rounds * RECORDS_PER_ROUND; i++) {
+		CHECK(writer_next(&touched.writer) == 0);
+		/* On one processor the other thread would hardly run. */
+		if (i % RECORDS_PER_YIELD == 0)
+			sched_yield();
+	}
+	atomic_store(&touched.over, true);
+	pthread_join(thread, NULL);
+	return PASSED;
+}
+
+static enum outcome touched_all_the_time(void)
 {
 	struct progress *progress = shared_memory(sizeof(*progress));
+	struct path path = in_directory("records");
 	struct seen seen = {.sequence = &sequence};
-	struct sink sink;
-	int received;
-	pid_t pid;
+	struct sink sink = sink_at(path.text);
 
-	CHECK(progress && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, road) == 0);
-	CHECK(sink_make(&sink, kind, NULL) == 0);
-	pid = fork();
-	if (pid == 0)
-		_exit(write_halves(&sink, progress, pass));
-	sink_begin_reading(&sink);
-	/* Before it is passed, the first half has to get through. */
-	for (size_t bytes = 0; bytes < HALF * sequence.size; bytes = seen.bytes) {
-		char buffer[64];
-		ssize_t count = read(sink.read_end, buffer, sizeof(buffer));
-
-		CHECK(count > 0);
-		seen_more(&seen, buffer, (size_t)count);
-	}
-	received = receive_descriptor();
-	CHECK(received >= 0);
-	close(received);
-	CHECK(read_to_the_end(&sink, &seen));
-	CHECK(ended_well(pid));
-	return check(&seen, progress);
-}
-
-static enum outcome passed_tcp(void)
-{
-	return passed_stream(SINK_TCP);
-}
-
-static enum outcome passed_unix(void)
-{
-	return passed_stream(SINK_UNIX);
+	alarm(0);
+	CHECK(progress && write_touched(&sink, progress) == PASSED);
+	CHECK(sink_open_written(&sink) == 0);
+	seen_file(&seen, sink.read_end);
+	note("%lu records, %lu by a ring, %u bindings", (unsigned long)atomic_load(&progress->told),
+	     (unsigned long)atomic_load(&progress->ringed), atomic_load(&progress->bound));
+	CHECK(seen_all(&seen, atomic_load(&progress->told)));
+	CHECK(atomic_load(&progress->bound) > 1);
+	return PASSED;
 }
 
 static struct path numbered(int number)
@@ -285,7 +296,7 @@ static bool check_many(struct many *many, struct progress *progress, int count)
 
 		right &= sink_open_written(&many->sinks[i]) == 0;
 		seen_file(&seen, many->sinks[i].read_end);
-		right &= seen_all(&seen, atomic_load(&progress[i].told), false);
+		right &= seen_all(&seen, atomic_load(&progress[i].told));
 		right &= atomic_load(&progress[i].ringed) > 0;
 		right &= seen.bytes == ROUNDS_OF_ALL * sequence.size;
 		sink_close(&many->sinks[i]);
@@ -305,7 +316,7 @@ static enum outcome many_rings(void)
 	CHECK(progress && count);
 	for (int i = 0; i < MOST_RINGS; i++) {
 		many.paths[i] = numbered(i);
-		CHECK(sink_make(&many.sinks[i], SINK_FILE, many.paths[i].text) == 0);
+		many.sinks[i] = sink_at(many.paths[i].text);
 	}
 	pid = fork();
 	if (pid == 0)
@@ -323,8 +334,7 @@ const struct test_case descriptor_cases[] = {
     {"closed", "what is in the ring of a closed file comes before what its next opener writes",
      closed},
     {"passed_file", "whoever a file is passed to sees all records", passed_file},
-    {"passed_tcp", "a connection that was passed stays whole", passed_tcp},
-    {"passed_unix", "a local socket that was passed stays whole", passed_unix},
+    {"touched", "another thread closes the ring all the time", touched_all_the_time},
     {"many_rings", "64 rings at once, and the writer killed", many_rings},
     {0},
 };

@@ -9,7 +9,7 @@
 
 struct setting {
 	const char *directory; /* where files are written */
-	uint64_t kills;	       /* of each kind of sink */
+	uint64_t kills;	       /* of writers */
 	uint64_t calls;	       /* of the fuzzer */
 	uint64_t rounds;       /* of hostile programs */
 	uint64_t seed;
@@ -22,7 +22,6 @@ extern const struct test_case shortage_cases[];
 extern const struct test_case descriptor_cases[];
 extern const struct test_case hostile_cases[];
 extern const struct test_case flip_cases[];
-extern const struct test_case window_fault_cases[];
 extern const struct test_case fuzz_cases[];
 extern const struct test_case memory_fault_cases[];
 

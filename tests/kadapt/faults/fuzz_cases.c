@@ -17,25 +17,22 @@
 #include "device.h"
 #include "faults.h"
 #include "records.h"
-#include "append.h"
+#include "ring.h"
 #include "targets.h"
-#include "window.h"
 
 #define FILE_BYTES (1 << 20)
 #define CALLS_PER_PROCESS 5000
 #define CALLS_PER_EMPTYING 256
 #define RINGS 4
-#define WINDOWS 2
-#define WINDOW_BYTES 16384
 #define ARGUMENT_BYTES 256
 /* Bits of a request's size: with one of them the kernel would write behind the argument. */
 #define LARGER_SIZES (_IOC_SIZEMASK & ~(ARGUMENT_BYTES - 1))
 /* Of the longest structure, and one more. */
-#define WORDS (sizeof(struct kadapt_look) / sizeof(uint64_t) + 1)
+#define WORDS (sizeof(struct kadapt_batch) / sizeof(uint64_t) + 1)
 
 static const unsigned long requests[] = {
-    KADAPT_QUERY, KADAPT_DEFINE, KADAPT_ENTER,	KADAPT_LEAVE, KADAPT_COUNTERS, KADAPT_RING,
-    KADAPT_BIND,  KADAPT_DRAIN,	 KADAPT_UNBIND, KADAPT_BATCH, KADAPT_WINDOW,   KADAPT_LOOK,
+    KADAPT_QUERY, KADAPT_DEFINE, KADAPT_ENTER, KADAPT_LEAVE,  KADAPT_COUNTERS,
+    KADAPT_RING,  KADAPT_BIND,	 KADAPT_DRAIN, KADAPT_UNBIND, KADAPT_BATCH,
 };
 
 #define REQUESTS (sizeof(requests) / sizeof(*requests))
@@ -46,8 +43,6 @@ struct fuzzer {
 	struct targets targets;
 	struct test_ring rings[RINGS];
 	int ring_count;
-	struct test_window windows[WINDOWS];
-	int shown; /* a file that is read only: to write what is shown is refused */
 	uint64_t succeeded[REQUESTS];
 	/* In each of them a request's structure lies at the start. */
 	_Alignas(8) unsigned char argument[ARGUMENT_BYTES];
@@ -77,8 +72,6 @@ static int32_t descriptor(struct fuzzer *fuzzer)
 {
 	if (one_in(fuzzer, 16))
 		return one_in(fuzzer, 2) ? -1 : fuzzer->device;
-	if (one_in(fuzzer, 8))
-		return fuzzer->shown;
 	return fuzzer->targets.descriptors[dice_below(&fuzzer->dice, TARGETS)];
 }
 
@@ -95,7 +88,6 @@ static void fill_policy(struct fuzzer *fuzzer)
 	policy->phase = phase(fuzzer);
 	policy->quantum_ns = one_in(fuzzer, 2) ? 0 : number(fuzzer);
 	policy->file_delay_ns = dice_below(&fuzzer->dice, 2 * KADAPT_DELAY_MAX_NS);
-	policy->stream_delay_ns = dice_below(&fuzzer->dice, 2 * KADAPT_DELAY_MAX_NS);
 }
 
 static void fill_counters(struct fuzzer *fuzzer)
@@ -119,10 +111,9 @@ static void fill_binding(struct fuzzer *fuzzer)
 
 	binding->ring = (uint32_t)dice_below(&fuzzer->dice, RINGS + 1);
 	binding->descriptor = descriptor(fuzzer);
-	binding->flags = (uint32_t)dice_below(&fuzzer->dice, KADAPT_BIND__ALL + 2);
+	binding->flags = one_in(fuzzer, 16);
 	binding->mark_bytes = (uint32_t)dice_below(&fuzzer->dice, 8192);
 	binding->delay_ns = dice_below(&fuzzer->dice, 10 * NS_PER_MS);
-	binding->offset = one_in(fuzzer, 2) ? dice_below(&fuzzer->dice, FILE_BYTES) : 0;
 }
 
 /* Of memory that is there, never more than some pages: a loop of writes takes its time. */
@@ -137,32 +128,6 @@ static void fill_batch(struct fuzzer *fuzzer)
 	batch->size = is_ours ? dice_below(&fuzzer->dice, ARGUMENT_BYTES) : number(fuzzer);
 	batch->stride = is_ours ? 0 : number(fuzzer);
 	batch->count = is_ours ? dice_below(&fuzzer->dice, 64) : number(fuzzer);
-}
-
-static void fill_window(struct fuzzer *fuzzer)
-{
-	struct kadapt_window *window = (void *)fuzzer->argument;
-
-	window->bytes = 4096 * (uint32_t)dice_below(&fuzzer->dice, 300);
-}
-
-static void fill_look(struct fuzzer *fuzzer)
-{
-	struct kadapt_look *look = (void *)fuzzer->argument;
-	uint64_t any_window = dice_below(&fuzzer->dice, RINGS + WINDOWS + 1);
-	uint64_t window = fuzzer->windows[dice_below(&fuzzer->dice, WINDOWS)].shape.number;
-
-	look->window = (uint32_t)(one_in(fuzzer, 8) ? any_window : window);
-	look->descriptor = one_in(fuzzer, 4) ? descriptor(fuzzer) : fuzzer->shown;
-	look->offset = dice_below(&fuzzer->dice, 2 * FILE_BYTES);
-	look->flags = (uint32_t)(dice(&fuzzer->dice) & KADAPT_LOOK__ALL);
-	if (!one_in(fuzzer, 8))
-		look->flags &= ~KADAPT_LOOK_LET_GO;
-	look->pattern = (uint32_t)dice_below(&fuzzer->dice, KADAPT_PATTERN_STRIDED + 1);
-	look->record_bytes = dice_below(&fuzzer->dice, 2 * WINDOW_BYTES);
-	look->stride_bytes = one_in(fuzzer, 2) ? dice_below(&fuzzer->dice, FILE_BYTES) : 0;
-	look->readahead_bytes = dice_below(&fuzzer->dice, 1 << 16);
-	look->delay_ns = dice_below(&fuzzer->dice, 10 * NS_PER_MS);
 }
 
 static uint64_t fill(struct fuzzer *fuzzer, unsigned long request)
@@ -184,19 +149,12 @@ static uint64_t fill(struct fuzzer *fuzzer, unsigned long request)
 	case KADAPT_BATCH:
 		fill_batch(fuzzer);
 		break;
-	case KADAPT_WINDOW:
-		fill_window(fuzzer);
-		break;
-	case KADAPT_LOOK:
-		fill_look(fuzzer);
-		break;
 	case KADAPT_ENTER:
 		return phase(fuzzer);
 	case KADAPT_DRAIN:
 	case KADAPT_UNBIND:
 		return dice_below(&fuzzer->dice, RINGS + 1) |
-		       (dice(&fuzzer->dice) &
-			(KADAPT_DRAIN_WAIT | KADAPT_DRAIN_NOSIGNAL | KADAPT_DRAIN_ALL));
+		       (one_in(fuzzer, 4) ? KADAPT_DRAIN_ALL : 0);
 	case KADAPT_LEAVE:
 		return 0;
 	}
@@ -247,29 +205,6 @@ static void scribble(struct fuzzer *fuzzer)
 		((volatile uint64_t *)header)[dice_below(&fuzzer->dice, 16)] = number(fuzzer);
 }
 
-/* To touch a window never does harm, whatever it shows. */
-static void touch(struct fuzzer *fuzzer)
-{
-	const struct test_window *window = &fuzzer->windows[dice_below(&fuzzer->dice, WINDOWS)];
-	const volatile char *byte = window->data + dice_below(&fuzzer->dice, WINDOW_BYTES);
-
-	(void)*byte;
-}
-
-/* The caller's own opening for writing waits until what is shown is withdrawn. */
-static void rewrite_shown(struct fuzzer *fuzzer)
-{
-	struct path path = in_directory("shown");
-	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (one_in(fuzzer, 2) ? O_TRUNC : 0);
-	int file = open(path.text, flags, 0600);
-
-	if (file < 0)
-		return;
-	if (ftruncate(file, (off_t)dice_below(&fuzzer->dice, FILE_BYTES)))
-		abort();
-	close(file);
-}
-
 static void call(struct fuzzer *fuzzer)
 {
 	uint64_t kind = dice_below(&fuzzer->dice, REQUESTS);
@@ -279,21 +214,8 @@ static void call(struct fuzzer *fuzzer)
 	if (one_in(fuzzer, 2))
 		spoil(fuzzer, &request, &argument);
 	scribble(fuzzer);
-	touch(fuzzer);
 	if (!is_endless(fuzzer, request) && ioctl(fuzzer->device, request, argument) >= 0)
 		fuzzer->succeeded[kind]++;
-}
-
-static bool begin_windows(struct fuzzer *fuzzer)
-{
-	struct path path = in_directory("shown");
-
-	rewrite_shown(fuzzer);
-	fuzzer->shown = open(path.text, O_RDONLY | O_CLOEXEC);
-	for (int i = 0; i < WINDOWS; i++)
-		if (window_make(&fuzzer->windows[i], fuzzer->device, WINDOW_BYTES))
-			return false;
-	return fuzzer->shown >= 0;
 }
 
 static bool begin(struct fuzzer *fuzzer)
@@ -304,7 +226,7 @@ static bool begin(struct fuzzer *fuzzer)
 	while (fuzzer->ring_count < RINGS &&
 	       ring_make(&fuzzer->rings[fuzzer->ring_count], fuzzer->device, KADAPT_RING_MIN) == 0)
 		fuzzer->ring_count++;
-	return fuzzer->ring_count > 0 && begin_windows(fuzzer);
+	return fuzzer->ring_count > 0;
 }
 
 /* Small numbers are thrown, too: what they write is not to appear in the report. */
@@ -321,10 +243,8 @@ static enum outcome throw_calls(uint64_t count, uint64_t seed, uint64_t succeede
 
 	CHECK(begin(&fuzzer) && silence_standard_files());
 	for (uint64_t i = 0; i < count; i++) {
-		if (i % CALLS_PER_EMPTYING == 0) {
+		if (i % CALLS_PER_EMPTYING == 0)
 			targets_empty(&fuzzer.targets);
-			rewrite_shown(&fuzzer);
-		}
 		call(&fuzzer);
 	}
 	for (size_t kind = 0; kind < REQUESTS; kind++)

@@ -9,11 +9,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "append.h"
 #include "battle.h"
 #include "device.h"
 #include "faults.h"
 #include "records.h"
+#include "ring.h"
 #include "targets.h"
 
 #define RINGS BINDABLE
@@ -42,11 +42,12 @@ static void scribble_tails(uint64_t *thrown)
 	volatile struct kadapt_ring_header *header = ring->header;
 	uint64_t some = 1 + dice_below(thrown, ring->shape.bytes);
 	uint64_t much = ring->shape.bytes << dice_below(thrown, 40);
+	uint64_t closed = dice_below(thrown, 4) ? 0 : KADAPT_RING_CLOSED;
 
 	for (int i = 0; i < SCRIBBLES_PER_TURN; i++) {
 		uint64_t near = header->head + some;
 
-		header->tail = near;
+		header->tail = near | closed;
 		dice_spin(thrown, LONGEST_LINGERING);
 		header->tail = near + much;
 		dice_spin(thrown, LONGEST_LINGERING);
@@ -70,11 +71,10 @@ static void bind_and_drain(uint64_t *thrown)
 	uint64_t target = dice_below(thrown, 8) ? number : dice_below(thrown, TARGETS);
 	struct test_ring *ring = &prey.rings[number];
 
-	if (ring_bind_with(ring, prey.targets.descriptors[target],
-			   dice_below(thrown, 8) ? 0 : KADAPT_BIND_STRICT, 0) == 0)
+	if (ring_bind(ring, prey.targets.descriptors[target]) == 0)
 		battle_count(BINDINGS);
 	for (int i = 0; i < DRAINS_PER_BINDING; i++)
-		if (ring_drain(ring, KADAPT_DRAIN_NOSIGNAL) == 0)
+		if (ring_drain(ring) == 0)
 			battle_count(DRAINS);
 		else if (errno == ENOLINK || errno == EINVAL)
 			break;
@@ -113,7 +113,7 @@ static void end_anothers(uint64_t *thrown)
 
 static void drain_anothers(void)
 {
-	ring_drain(&prey.rings[0], 0);
+	ring_drain(&prey.rings[0]);
 }
 
 static void act(uint64_t *thrown)

@@ -2,7 +2,7 @@
 /*
  * Writers that are killed at any point. Of a file, every record that the writer was told to have
  * been taken is there when wait(2) returns, in order, none twice, none torn, and at most one more:
- * the one whose taking the writer did not live to tell of. Of a stream that somebody reads, too.
+ * the one whose taking the writer did not live to tell of.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,7 +20,6 @@
 #define SHORTEST_OF_LIVES_NS (12 * NS_PER_MS)
 #define RECORDS_OF_A_LIFE 4000
 #define LONGEST_SPIN 100000
-#define MOST_READ (1 << 20)
 #define SIZES 7 /* of records: 16 bytes to 1 KiB */
 
 /* Of all writers of a case. */
@@ -68,30 +67,13 @@ static void write_until_killed(struct victim *victim, bool by_timer)
 		pause();
 }
 
-static void kill_a_file_writer(struct victim *victim, bool by_timer)
+static void kill_writer(struct victim *victim)
 {
-	if (by_timer)
-		return;
 	while (!atomic_load(&victim->progress->begun))
 		sleep_for(NS_PER_MS);
 	sleep_for((int64_t)dice_below(&victim->dice, longest_life_ns));
 	dice_spin(&victim->dice, LONGEST_SPIN);
 	kill(victim->pid, SIGKILL);
-}
-
-/* It is killed when so much was read, and what it left is read to its end. */
-static void kill_a_stream_writer(struct victim *victim, struct seen *seen, bool by_timer)
-{
-	uint64_t enough = dice_below(&victim->dice, MOST_READ);
-	static char buffer[8192];
-	ssize_t count;
-
-	while ((count = read(victim->sink.read_end, buffer, sizeof(buffer))) > 0) {
-		seen_more(seen, buffer, (size_t)count);
-		if (!by_timer &&
-		    (seen->bytes >= enough || atomic_load(&victim->progress->told) == MOST_RECORDS))
-			kill(victim->pid, SIGKILL);
-	}
 }
 
 static bool was_killed(pid_t pid)
@@ -105,40 +87,32 @@ static bool was_killed(pid_t pid)
 	return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 }
 
-/* A write(2) to TCP that is killed while it waits for room has sent what there was room for. */
-static bool may_be_torn(const struct victim *victim)
-{
-	return victim->sink.kind == SINK_TCP && atomic_load(&victim->progress->plain);
-}
-
 static bool outlived(struct victim *victim, bool by_timer)
 {
 	struct seen seen = {.sequence = &victim->sequence};
-	bool killed;
 
-	sink_begin_reading(&victim->sink);
-	if (victim->sink.kind == SINK_FILE)
-		kill_a_file_writer(victim, by_timer);
-	else
-		kill_a_stream_writer(victim, &seen, by_timer);
-	killed = was_killed(victim->pid);
-	if (victim->sink.kind == SINK_FILE && sink_open_written(&victim->sink) == 0)
-		seen_file(&seen, victim->sink.read_end);
-	return killed && seen_all(&seen, atomic_load(&victim->progress->told), may_be_torn(victim));
+	if (!by_timer)
+		kill_writer(victim);
+	if (!was_killed(victim->pid) || sink_open_written(&victim->sink))
+		return false;
+	seen_file(&seen, victim->sink.read_end);
+	return seen_all(&seen, atomic_load(&victim->progress->told));
 }
 
-static bool kill_one(enum sink_kind kind, uint64_t seed, struct progress *progress)
+static bool kill_one(uint64_t seed, struct progress *progress)
 {
-	struct victim victim = {.progress = progress, .dice = seed};
 	struct path path = in_directory("records");
+	struct victim victim = {
+	    .sink = sink_at(path.text),
+	    .progress = progress,
+	    .dice = seed,
+	};
 	bool by_timer, right;
 
 	memset(progress, 0, sizeof(*progress));
 	victim.sequence.size = (size_t)16 << dice_below(&victim.dice, SIZES);
 	victim.sequence.seed = dice(&victim.dice);
 	by_timer = dice(&victim.dice) & 1;
-	if (sink_make(&victim.sink, kind, path.text))
-		return false;
 	victim.pid = fork();
 	if (victim.pid == 0)
 		write_until_killed(&victim, by_timer);
@@ -163,11 +137,10 @@ static int write_some(void *unused)
 	const struct sequence sequence = {.size = 64, .seed = setting.seed};
 	struct path path = in_directory("records");
 	struct writer writer;
-	struct sink sink;
+	struct sink sink = sink_at(path.text);
 
 	(void)unused;
-	if (sink_make(&sink, SINK_FILE, path.text) ||
-	    writer_begin(&writer, &sink, &progress, &sequence))
+	if (writer_begin(&writer, &sink, &progress, &sequence))
 		return FAILED;
 	writer_write(&writer, RECORDS_OF_A_LIFE);
 	return PASSED;
@@ -186,7 +159,7 @@ static int measure_a_life(void)
 	return 0;
 }
 
-static enum outcome kill_all(enum sink_kind kind)
+static enum outcome kill_writers(void)
 {
 	struct progress *progress = shared_memory(sizeof(*progress));
 	struct tally tally = {0};
@@ -194,42 +167,18 @@ static enum outcome kill_all(enum sink_kind kind)
 	alarm(0);
 	CHECK(progress && measure_a_life() == 0);
 	for (uint64_t i = 0; i < setting.kills; i++) {
-		CHECK(kill_one(kind, setting.seed * 1000003 + i, progress));
+		CHECK(kill_one(setting.seed * 1000003 + i, progress));
 		count(&tally, progress);
 	}
-	note("%s: %lu writers killed, %lu records told of, %lu of them by a ring, %lu bindings%s%s",
-	     sink_name(kind), (unsigned long)tally.kills, (unsigned long)tally.told,
-	     (unsigned long)tally.ringed, (unsigned long)tally.bound,
-	     tally.unbound ? ", some refused with " : "",
+	note("%lu writers killed, %lu records told of, %lu of them by a ring, %lu bindings%s%s",
+	     (unsigned long)tally.kills, (unsigned long)tally.told, (unsigned long)tally.ringed,
+	     (unsigned long)tally.bound, tally.unbound ? ", some refused with " : "",
 	     tally.unbound ? strerrorname_np(tally.unbound) : "");
 	CHECK(tally.ringed > tally.told / 2);
 	return PASSED;
 }
 
-static enum outcome kill_file(void)
-{
-	return kill_all(SINK_FILE);
-}
-
-static enum outcome kill_pipe(void)
-{
-	return kill_all(SINK_PIPE);
-}
-
-static enum outcome kill_tcp(void)
-{
-	return kill_all(SINK_TCP);
-}
-
-static enum outcome kill_unix(void)
-{
-	return kill_all(SINK_UNIX);
-}
-
 const struct test_case kill_cases[] = {
-    {"kill_file", "a killed writer's records are in the file when it was waited for", kill_file},
-    {"kill_pipe", "a killed writer's records come out of the pipe", kill_pipe},
-    {"kill_tcp", "a killed writer's records come out of the connection", kill_tcp},
-    {"kill_unix", "a killed writer's records come out of the local socket", kill_unix},
+    {"kill_file", "a killed writer's records are in the file when it was waited for", kill_writers},
     {0},
 };

@@ -2,8 +2,8 @@
 /*
  * kadapt-faults [-d DIRECTORY] [-k KILLS] [-f CALLS] [-r ROUNDS] [-s SEED] [CASE...]
  *
- * What goes wrong on purpose while rings are bound: writers are killed, disks fill, peers close,
- * descriptors change hands, programs scribble. Reports as TAP; cases whose name begins with one of
+ * What goes wrong on purpose while rings are bound: writers are killed, disks fill, descriptors
+ * change hands, programs scribble. Reports as TAP; cases whose name begins with one of
  * the words, else all. The same SEED throws the same dice; when a kill meets its writer is for
  * timers to say. Wants to be root and to have the guest for itself.
  */
@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "device.h"
 #include "faults.h"
-#include "append.h"
 
 struct setting setting = {
     .directory = "/tmp",
@@ -61,8 +61,8 @@ static bool read_option(int option)
 int main(int count, char **arguments)
 {
 	const struct test_case *const tables[] = {
-	    kill_cases,		shortage_cases, descriptor_cases,   flip_cases, hostile_cases,
-	    window_fault_cases, fuzz_cases,	memory_fault_cases, NULL,
+	    kill_cases,	   shortage_cases, descriptor_cases,   flip_cases,
+	    hostile_cases, fuzz_cases,	   memory_fault_cases, NULL,
 	};
 	int option;
 

@@ -67,12 +67,11 @@ void seen_file(struct seen *seen, int descriptor)
 	seen->wrong |= count < 0;
 }
 
-bool seen_all(const struct seen *seen, uint64_t told, bool may_be_torn)
+bool seen_all(const struct seen *seen, uint64_t told)
 {
 	uint64_t whole = seen->bytes / seen->sequence->size;
 	bool is_torn = seen->bytes % seen->sequence->size != 0;
-	bool right = !seen->wrong && whole >= told && whole + is_torn <= told + 1 &&
-		     (may_be_torn || !is_torn);
+	bool right = !seen->wrong && !is_torn && whole >= told && whole <= told + 1;
 
 	if (!right)
 		note("%s after %lu bytes in records of %zu, seed %lu; %lu records were told of",

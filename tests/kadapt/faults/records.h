@@ -37,10 +37,7 @@ struct seen {
 void seen_more(struct seen *seen, const void *bytes, size_t count);
 /* Everything of a file, which is a sequence's continuation. */
 void seen_file(struct seen *seen, int descriptor);
-/*
- * Whole records, all those that were told to be there, and at most one more, of
- * which there may be a part if it was being written as one can tear.
- */
-bool seen_all(const struct seen *seen, uint64_t told, bool may_be_torn);
+/* Whole records, all those that were told to be there, and at most one more. */
+bool seen_all(const struct seen *seen, uint64_t told);
 
 #endif

@@ -6,6 +6,8 @@
 #include "writer.h"
 
 #define RING_BYTES 16384
+/* Within the longest pause the kernel lets the file go. */
+#define DELAY_NS NS_PER_MS
 
 /* One of so many records is followed by a pause: long enough for a delay to pass, or short. */
 #define RECORDS_PER_PAUSE 512
@@ -28,41 +30,38 @@ int writer_begin(struct writer *writer, struct sink *sink, struct progress *prog
 	return sink_begin_writing(sink);
 }
 
-static int write_plainly(struct writer *writer, const void *record)
+static int refused(struct writer *writer, int error)
 {
-	size_t size = writer->sequence->size;
-	ssize_t written;
-
-	atomic_store(&writer->progress->plain, true);
-	written = write(writer->sink->write_end, record, size);
-	atomic_store(&writer->progress->plain, false);
-	if (written == (ssize_t)size)
-		return 0;
-	if (written >= 0)
-		errno = EIO;
-	atomic_store(&writer->progress->refusal, errno);
+	atomic_store(&writer->progress->refusal, error);
 	return -1;
 }
 
-static bool ring_takes(struct writer *writer, const void *record, int *error)
+static int write_plainly(struct writer *writer, const void *record)
 {
-	enum appended appended =
-	    append(&writer->ring, writer->sink->write_end, record, writer->sequence->size);
+	size_t size = writer->sequence->size;
+	ssize_t written = write(writer->sink->write_end, record, size);
 
-	*error = appended == BROKEN ? errno : 0;
-	if (appended == APPENDED)
-		atomic_fetch_add(&writer->progress->ringed, 1);
-	return appended == APPENDED;
+	if (written == (ssize_t)size)
+		return 0;
+	return refused(writer, written < 0 ? errno : EIO);
 }
 
-/* Empty, so that order is kept whatever comes next; bound anew where it was let go. */
+static bool ring_takes(struct writer *writer, const void *record)
+{
+	bool taken = ring_append(&writer->ring, record, writer->sequence->size);
+
+	atomic_fetch_add(&writer->progress->ringed, taken);
+	return taken;
+}
+
+/* Emptied, or bound anew where it was let go. */
 static int make_room(struct writer *writer)
 {
-	if (drain_patiently(&writer->ring))
-		return -1;
-	if (writer->ring.header->state & KADAPT_RING_BOUND)
+	if (ring_drain(&writer->ring) == 0)
 		return 0;
-	if (ring_bind(&writer->ring, writer->sink->write_end) == 0)
+	if (errno != ENOLINK)
+		return refused(writer, errno);
+	if (ring_bind_for(&writer->ring, writer->sink->write_end, DELAY_NS) == 0)
 		atomic_fetch_add(&writer->progress->bound, 1);
 	else
 		atomic_store(&writer->progress->unbound, errno);
@@ -71,20 +70,11 @@ static int make_room(struct writer *writer)
 
 static int take(struct writer *writer, const void *record)
 {
-	int error;
-
-	if (ring_takes(writer, record, &error))
+	if (ring_takes(writer, record))
 		return 0;
-	if (error || make_room(writer)) {
-		atomic_store(&writer->progress->refusal, error ? error : errno);
+	if (make_room(writer))
 		return -1;
-	}
-	if (ring_takes(writer, record, &error))
-		return 0;
-	if (!error)
-		return write_plainly(writer, record);
-	atomic_store(&writer->progress->refusal, error);
-	return -1;
+	return ring_takes(writer, record) ? 0 : write_plainly(writer, record);
 }
 
 int writer_next(struct writer *writer)

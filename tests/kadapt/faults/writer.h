@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "records.h"
-#include "append.h"
+#include "ring.h"
 #include "sinks.h"
 
 /* In memory that both processes have. */
@@ -22,7 +22,6 @@ struct progress {
 	_Atomic int unbound;	   /* errno of the last binding that was refused */
 	_Atomic int refusal;	   /* errno of the last write(2) that failed */
 	_Atomic bool begun, ended; /* the first record; the last one the writer meant to write */
-	_Atomic bool plain;	   /* a write(2) is under way */
 };
 
 struct writer {

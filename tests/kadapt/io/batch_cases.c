@@ -13,6 +13,7 @@
 
 #include "cases.h"
 #include "device.h"
+#include "ends.h"
 #include "libkadapt.h"
 #include "sink.h"
 
@@ -92,7 +93,7 @@ static void run_on_file(struct result *result, writer function, const struct sha
 {
 	struct sink sink;
 
-	sink_open(&sink, SINK_FILE);
+	sink_open(&sink);
 	run(result, function, sink.writer, shape);
 	result->bytes = pread(sink.writer, result->content, sizeof(result->content), 0);
 	sink_close(&sink);
@@ -100,20 +101,21 @@ static void run_on_file(struct result *result, writer function, const struct sha
 
 /* As much as fits, because nobody reads until it is over. */
 static void run_on_stream(struct result *result, writer function, const struct shape *shape,
-			  enum sink_kind kind)
+			  enum ends_kind kind)
 {
-	struct sink sink;
 	ssize_t got;
+	int ends[2];
 
-	sink_open(&sink, kind);
-	fcntl(sink.writer, F_SETFL, O_NONBLOCK);
-	run(result, function, sink.writer, shape);
+	ends_open(ends, kind);
+	fcntl(ends[1], F_SETFL, O_NONBLOCK);
+	run(result, function, ends[1], shape);
 	result->bytes = 0;
-	fcntl(sink.reader, F_SETFL, O_NONBLOCK);
-	while ((got = read(sink.reader, result->content + result->bytes,
+	fcntl(ends[0], F_SETFL, O_NONBLOCK);
+	while ((got = read(ends[0], result->content + result->bytes,
 			   sizeof(result->content) - (size_t)result->bytes)) > 0)
 		result->bytes += got;
-	sink_close(&sink);
+	close(ends[0]);
+	close(ends[1]);
 }
 
 static struct result by_loop, by_batch;
@@ -144,8 +146,8 @@ static enum outcome test_pipes(void)
 {
 	prepare();
 	for (int i = 0; i < SHAPES; i++) {
-		run_on_stream(&by_loop, loop, &shapes[i], SINK_PIPE);
-		run_on_stream(&by_batch, batch, &shapes[i], SINK_PIPE);
+		run_on_stream(&by_loop, loop, &shapes[i], ENDS_PIPE);
+		run_on_stream(&by_batch, batch, &shapes[i], ENDS_PIPE);
 		CHECK(same(&by_loop, &by_batch) == PASSED);
 	}
 	return PASSED;
@@ -157,9 +159,9 @@ static enum outcome test_sockets(void)
 
 	prepare();
 	for (int i = 0; i < 3; i++)
-		for (int kind = SINK_UNIX; kind <= SINK_TCP; kind++) {
-			run_on_stream(&by_loop, loop, &fitting[i], (enum sink_kind)kind);
-			run_on_stream(&by_batch, batch, &fitting[i], (enum sink_kind)kind);
+		for (int kind = ENDS_UNIX; kind <= ENDS_TCP; kind++) {
+			run_on_stream(&by_loop, loop, &fitting[i], (enum ends_kind)kind);
+			run_on_stream(&by_batch, batch, &fitting[i], (enum ends_kind)kind);
 			CHECK(same(&by_loop, &by_batch) == PASSED);
 		}
 	return PASSED;

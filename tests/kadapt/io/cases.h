@@ -2,21 +2,28 @@
 #ifndef CASES_H
 #define CASES_H
 
+#include <stdint.h>
+
 #include "harness.h"
 
 /* A phase in which rings hold data for as long as may be, so that only calls drain them. */
 #define SLOW_PHASE 0
 
-extern const struct test_case settle_cases[];
 extern const struct test_case burst_cases[];
 extern const struct test_case life_cases[];
 extern const struct test_case midst_cases[];
-extern const struct test_case stream_cases[];
-extern const struct test_case stream_change_cases[];
+extern const struct test_case process_cases[];
+extern const struct test_case jump_cases[];
+extern const struct test_case step_cases[];
+extern const struct test_case thread_cases[];
+extern const struct test_case order_cases[];
+extern const struct test_case filter_cases[];
+extern const struct test_case flush_cases[];
+extern const struct test_case flush_change_cases[];
 extern const struct test_case end_cases[];
 extern const struct test_case batch_cases[];
-extern const struct test_case read_cases[];
-extern const struct test_case read_use_cases[];
-extern const struct test_case read_midst_cases[];
+
+/* Records of this process that went into rings. */
+uint64_t appends(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How things end: processes, streams, the device itself. */
+/* How things end: processes, the device itself. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
@@ -14,7 +14,6 @@
 #include "cases.h"
 #include "device.h"
 #include "device_file.h"
-#include "io_count.h"
 #include "libkadapt.h"
 #include "sink.h"
 
@@ -30,71 +29,11 @@ static enum outcome check_size(const char *path, long expected)
 	return PASSED;
 }
 
-static uint64_t appends(void)
-{
-	struct kadapt_io_totals now;
-
-	kadapt_io_count(&now);
-	return now.appends;
-}
-
-#define PATH "/tmp/kadapt-io-end"
-#define LINE "a line that is repeated a thousand times\n"
-#define LINES 1000
-
-/* 0 if the last of them went into a ring. */
-static int print_lines(FILE *stream)
-{
-	uint64_t before = appends();
-
-	for (int i = 0; i < LINES; i++)
-		kadapt_fputs(LINE, stream);
-	return appends() - before > LINES / 2 ? PASSED : FAILED;
-}
-
-static int print_and_exit(void *unused)
-{
-	FILE *stream = fopen(PATH, "w");
-
-	(void)unused;
-	kadapt_enter(SLOW_PHASE);
-	exit(print_lines(stream));
-}
-
-static enum outcome test_stream_exit(void)
-{
-	CHECK(in_child(print_and_exit, NULL) == PASSED);
-	return check_size(PATH, LINES * (long)strlen(LINE));
-}
-
-static enum outcome test_command(void)
-{
-	FILE *command = popen("cat > " PATH, "w");
-
-	CHECK(kadapt_enter(SLOW_PHASE) == 0);
-	CHECK(command && print_lines(command) == PASSED);
-	CHECK(pclose(command) == 0);
-	return check_size(PATH, LINES * (long)strlen(LINE));
-}
-
-/* Streams that write to one file, first through one, then through the other. */
-static enum outcome test_reopened(void)
-{
-	FILE *stream = fopen(PATH, "w");
-
-	CHECK(kadapt_enter(SLOW_PHASE) == 0);
-	CHECK(stream && print_lines(stream) == PASSED);
-	stream = freopen(PATH, "a", stream);
-	CHECK(stream && print_lines(stream) == PASSED);
-	CHECK(fclose(stream) == 0);
-	return check_size(PATH, 2 * LINES * (long)strlen(LINE));
-}
-
 static int fill_and_execute(void *argument)
 {
 	struct sink *sink = argument;
 
-	if (kadapt_enter(SLOW_PHASE) || sink_open(sink, SINK_FILE) || sink_fill(sink))
+	if (kadapt_enter(SLOW_PHASE) || sink_open(sink) || sink_fill(sink))
 		return FAILED;
 	execlp("true", "true", NULL);
 	return FAILED;
@@ -112,7 +51,7 @@ static int fill_and_die(void *argument)
 {
 	struct sink *sink = argument;
 
-	if (kadapt_enter(SLOW_PHASE) || sink_open(sink, SINK_FILE) || sink_fill(sink))
+	if (kadapt_enter(SLOW_PHASE) || sink_open(sink) || sink_fill(sink))
 		return FAILED;
 	syscall(SYS_kill, getpid(), SIGKILL);
 	return FAILED;
@@ -137,7 +76,7 @@ static enum outcome test_device_closed(void)
 	struct sink sink;
 
 	CHECK(kadapt_enter(SLOW_PHASE) == 0);
-	CHECK(sink_open(&sink, SINK_FILE) == 0);
+	CHECK(sink_open(&sink) == 0);
 	CHECK(sink_fill(&sink) == 0);
 	CHECK(syscall(SYS_close, kadapt_device) == 0);
 	CHECK(sink_arrived(&sink) == 3 * RECORD_BYTES);
@@ -150,9 +89,6 @@ static enum outcome test_device_closed(void)
 }
 
 const struct test_case end_cases[] = {
-    {"end_stream_exit", "a stream that is left to exit()", test_stream_exit},
-    {"end_command", "a stream to a command", test_command},
-    {"end_reopened", "a stream that is opened anew", test_reopened},
     {"end_exec", "another program is executed", test_exec},
     {"end_killed", "what was accepted is there after SIGKILL", test_killed},
     {"end_device_closed", "the device is closed past the library", test_device_closed},

@@ -58,7 +58,7 @@ static enum outcome append_with(void (*function)(void), const char *expected)
 
 	in_the_midst = function;
 	CHECK(kadapt_enter(SLOW_PHASE) == 0);
-	CHECK(sink_open(&sink, SINK_FILE) == 0);
+	CHECK(sink_open(&sink) == 0);
 	page = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(page != MAP_FAILED);
 	signal(SIGSEGV, handle);

@@ -190,6 +190,23 @@ static void flush(void)
 	tell("flushed", status.st_size);
 }
 
+static void flush_each(void)
+{
+	uint32_t records = any(100);
+	long total = 0;
+
+	while (records--) {
+		total += fprintf(stream, "%d %*d\n", any(1000), any(90), 7);
+		total += any(8) ? fflush(stream) : fflush_unlocked(stream);
+	}
+	tell("flushes", total);
+}
+
+static void flush_all(void)
+{
+	tell("fflush", fflush(NULL));
+}
+
 static void seek_stream(void)
 {
 	tell("fseek", fseek(stream, any(50000), SEEK_SET));
@@ -207,10 +224,10 @@ static void where_stream(void)
 
 static void open_stream_again(void)
 {
-	static const char *const modes[] = {"w", "a", "r+"};
+	static const char *const modes[] = {"w", "a", "a", "r+"};
 
 	tell("fclose", fclose(stream));
-	stream = fopen(stream_path, modes[any(3)]);
+	stream = fopen(stream_path, modes[any(4)]);
 }
 
 static void reopen_stream(void)
@@ -272,6 +289,10 @@ static void (*const operations[])(void) = {
     print,
     print_large,
     flush,
+    flush_each,
+    flush_each,
+    flush_each,
+    flush_all,
     seek_stream,
     step_stream,
     where_stream,

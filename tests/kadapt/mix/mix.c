@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * mix KIND SEED COUNT: COUNT operations, chosen by SEED, on a file (in MIX_FOLDER
- * or /tmp; with `read` it is read), pipe, unix or tcp; what each returned and what was left in the
- * end is printed. Built plain and with ADAPTED, it must print the same.
+ * mix SEED COUNT: COUNT operations, chosen by SEED, on files in MIX_FOLDER or /tmp;
+ * what each returned and what was left in the end is printed. Built plain, with
+ * ADAPTED, and with INTERPOSED, where its calls are those that shared libraries make,
+ * it must print the same.
  */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "mix.h"
 
-#ifdef ADAPTED
+#if defined(ADAPTED) || defined(INTERPOSED)
 #include "libkadapt.h"
 
-#ifndef PLAN_FLAGS
+#ifdef INTERPOSED
+#define PLAN_FLAGS (KADAPT_PLAN_IO | KADAPT_PLAN_STREAMS)
+const int *const anchor __attribute__((used)) = &kadapt_io_anchor;
+#else
 #define PLAN_FLAGS KADAPT_PLAN_IO
 #endif
 
@@ -62,14 +65,10 @@ void tell(const char *what, long value)
 
 int main(int count, char **arguments)
 {
-	if (count != 4)
+	if (count != 3)
 		return 2;
-	state = strtoull(arguments[2], NULL, 10);
+	state = strtoull(arguments[1], NULL, 10);
 	/* A child must not print again what its parent has in its buffer. */
 	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
-	if (!strcmp(arguments[1], "file"))
-		return mix_file(atoi(arguments[3]));
-	if (!strcmp(arguments[1], "read"))
-		return mix_reading(atoi(arguments[3]));
-	return mix_stream(arguments[1], atoi(arguments[3]));
+	return mix_file(atoi(arguments[2]));
 }

@@ -22,7 +22,5 @@ void tell(const char *what, long value);
 void yield(void);
 
 int mix_file(int count);
-int mix_reading(int count);
-int mix_stream(const char *kind, int count);
 
 #endif

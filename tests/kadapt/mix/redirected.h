@@ -7,19 +7,11 @@
 #include "libkadapt.h"
 
 #define write kadapt_write
-#define pwrite kadapt_pwrite
 #define writev kadapt_writev
-#define send kadapt_send
-#define read kadapt_read
-#define fwrite kadapt_fwrite
-#define fprintf kadapt_fprintf
-#define fputs kadapt_fputs
-#define fputc kadapt_fputc
-/* The C library has these also as macros. */
-#undef fwrite_unlocked
-#define fwrite_unlocked kadapt_fwrite_unlocked
-#undef fputc_unlocked
-#define fputc_unlocked kadapt_fputc_unlocked
+#define fflush kadapt_fflush
+/* The C library may have it also as a macro. */
+#undef fflush_unlocked
+#define fflush_unlocked kadapt_fflush_unlocked
 #endif
 
 #endif

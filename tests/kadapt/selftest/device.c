@@ -46,19 +46,24 @@ static struct kadapt_query query(void)
 	return answer;
 }
 
+uint64_t device_features(void)
+{
+	return query().features;
+}
+
 bool has_quantum(void)
 {
-	return query().features & KADAPT_FEATURE_QUANTUM;
+	return device_features() & KADAPT_FEATURE_QUANTUM;
 }
 
 bool has_rings(void)
 {
-	return query().features & KADAPT_FEATURE_RINGS;
+	return device_features() & KADAPT_FEATURE_RINGS;
 }
 
 bool has_memory(void)
 {
-	return query().features & KADAPT_FEATURE_MEMORY;
+	return device_features() & KADAPT_FEATURE_MEMORY;
 }
 
 uint64_t quantum_up_to(uint64_t wanted)

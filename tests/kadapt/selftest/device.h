@@ -19,6 +19,8 @@ int define(int device, uint32_t phase, uint64_t quantum_ns);
 int enter(int device, unsigned long phase);
 int leave(int device);
 
+/* Features of this kernel's driver, 0 without one. */
+uint64_t device_features(void);
 bool has_quantum(void);
 bool has_rings(void);
 bool has_memory(void);

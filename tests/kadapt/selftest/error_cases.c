@@ -27,7 +27,7 @@
 
 #define KNOWN_FEATURES                                                                             \
 	(uint64_t)(KADAPT_FEATURE_QUANTUM | KADAPT_FEATURE_RINGS | KADAPT_FEATURE_SHORT_DELAYS |   \
-		   KADAPT_FEATURE_BATCHES | KADAPT_FEATURE_WINDOWS | KADAPT_FEATURE_MEMORY)
+		   KADAPT_FEATURE_BATCHES | KADAPT_FEATURE_MEMORY)
 
 /* Lengths of the structures that have grown since version 1. */
 #define QUERY_SIZE_1 offsetof(struct kadapt_query, delay_min_ns)
@@ -393,8 +393,6 @@ static enum outcome test_rings_eopnotsupp(void)
 {
 	struct kadapt_ring ring = {.bytes = 4096};
 	struct kadapt_binding binding = {0};
-	struct kadapt_window window = {0};
-	struct kadapt_look look = {0};
 	struct kadapt_batch batch = {.size = 1, .count = 1};
 	int device = open_device();
 
@@ -405,8 +403,6 @@ static enum outcome test_rings_eopnotsupp(void)
 	CHECK_ERRNO(ioctl(device, KADAPT_DRAIN, 0), EOPNOTSUPP);
 	CHECK_ERRNO(ioctl(device, KADAPT_UNBIND, 0), EOPNOTSUPP);
 	CHECK_ERRNO(ioctl(device, KADAPT_BATCH, &batch), EOPNOTSUPP);
-	CHECK_ERRNO(ioctl(device, KADAPT_WINDOW, &window), EOPNOTSUPP);
-	CHECK_ERRNO(ioctl(device, KADAPT_LOOK, &look), EOPNOTSUPP);
 	CHECK(mmap(NULL, 4096, PROT_READ, MAP_SHARED, device, 0) == MAP_FAILED);
 	CHECK(errno == ENODEV);
 	return PASSED;

@@ -295,7 +295,7 @@ static long by_aio(int file)
 	aio_context_t context = 0;
 
 	if (syscall(SYS_io_setup, 1, &context))
-		return -2000;
+		return -errno;
 	if (syscall(SYS_io_submit, context, 1, &list) != 1)
 		return -3000;
 	syscall(SYS_io_getevents, context, 1, 1, &event, NULL);
@@ -524,7 +524,7 @@ static enum outcome touch_bound(touch_function touch, struct seen *seen)
 	int is_empty;
 
 	CHECK(ring_open(&ring, 0) == 0);
-	CHECK(ring_bind_with(&ring, file, KADAPT_BIND_STRICT, LONG_DELAY) == 0);
+	CHECK(ring_bind_for(&ring, file, LONG_DELAY) == 0);
 	CHECK(ring_append(&ring, PENDING, sizeof(PENDING) - 1));
 	errno = 0;
 	seen->answer = touch(file);
@@ -568,6 +568,8 @@ static enum outcome twice(touch_function touch)
 	struct seen plain = {0}, bound = {0};
 
 	touch_plainly(touch, &plain);
+	if (plain.answer == -ENOSYS)
+		return skip("this kernel lacks the call");
 	CHECK(touch_bound(touch, &bound) == PASSED);
 	return compare(&plain, &bound);
 }

@@ -17,7 +17,6 @@
 
 #include "device.h"
 #include "harness.h"
-#include "loopback.h"
 #include "ring.h"
 
 #define LONG_DELAY 1000000000ULL
@@ -71,7 +70,7 @@ static enum outcome test_close_range(void)
 	struct test_ring ring;
 	int file = fresh_file();
 
-	CHECK(ring_open(&ring, 0) == 0 && ring_bind_with(&ring, file, 0, LONG_DELAY) == 0);
+	CHECK(ring_open(&ring, 0) == 0 && ring_bind_for(&ring, file, LONG_DELAY) == 0);
 	CHECK(ring_append(&ring, "all", 3));
 	CHECK(close_range(3, ~0U, 0) == 0);
 	CHECK(ring.header->limit == 0);
@@ -109,37 +108,14 @@ static enum outcome test_passed_on(void)
 	int ends[2];
 
 	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
-	CHECK(ring_open(&ring, 0) == 0 && ring_bind_with(&ring, file, 0, LONG_DELAY) == 0);
+	CHECK(ring_open(&ring, 0) == 0 && ring_bind_for(&ring, file, LONG_DELAY) == 0);
 	CHECK(ring_append(&ring, "before", 6));
 	CHECK(send_descriptor(ends[0], file) == 0);
-	CHECK(ring_drain(&ring, 0) == 0);
+	CHECK(ring_drain(&ring) == 0);
 	CHECK(holds(file, "before"));
 	CHECK(!ring_append(&ring, "x", 1));
 	CHECK(ring_unbind(&ring) == 0);
 	CHECK_ERRNO(ring_bind(&ring, file), ENOTUNIQ);
-	return PASSED;
-}
-
-/* The socket holds the device, which holds the socket. */
-static enum outcome test_cycle(void)
-{
-	struct test_ring ring;
-	char found[16];
-	int ends[2], peer[2];
-
-	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
-	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, peer) == 0);
-	CHECK(ring_open(&ring, 0) == 0 && ring_bind_with(&ring, ends[0], 0, LONG_DELAY) == 0);
-	CHECK(ring_append(&ring, "cycle", 5));
-	CHECK(send_descriptor(peer[0], ends[0]) == 0);
-	CHECK(send_descriptor(ends[1], ring.device) == 0);
-	close(ends[0]);
-	close(ring.device);
-	/* The device's owner closed it: so the ring's end of the cycle is gone. */
-	CHECK(read(ends[1], found, sizeof(found)) == 5);
-	close(peer[0]);
-	close(peer[1]);
-	CHECK(read(ends[1], found, sizeof(found)) <= 0);
 	return PASSED;
 }
 
@@ -153,10 +129,10 @@ static enum outcome test_fork(void)
 	struct test_ring ring;
 	int file = fresh_file();
 
-	CHECK(ring_open(&ring, 0) == 0 && ring_bind_with(&ring, file, 0, LONG_DELAY) == 0);
+	CHECK(ring_open(&ring, 0) == 0 && ring_bind_for(&ring, file, LONG_DELAY) == 0);
 	CHECK(ring_append(&ring, "parent ", 7));
 	CHECK(in_child(write_through_parent, &file) == 0);
-	CHECK(!ring_is_bound(&ring) && ring_bind_with(&ring, file, 0, LONG_DELAY) == 0);
+	CHECK(!ring_is_bound(&ring) && ring_bind_for(&ring, file, LONG_DELAY) == 0);
 	CHECK(ring_append(&ring, "again", 5));
 	CHECK(ring_unbind(&ring) == 0);
 	CHECK(holds(file, "parent child again"));
@@ -171,11 +147,11 @@ static enum outcome test_vfork(void)
 	int status;
 	pid_t child;
 
-	CHECK(ring_open(&ring, 0) == 0 && ring_bind_with(&ring, file, 0, LONG_DELAY) == 0);
+	CHECK(ring_open(&ring, 0) == 0 && ring_bind_for(&ring, file, LONG_DELAY) == 0);
 	CHECK(ring_append(&ring, "mine", 4));
 	child = vfork();
 	if (child == 0)
-		_exit(ring_drain(&ring, 0) == -1 && errno == EPERM ? 0 : 1);
+		_exit(ring_drain(&ring) == -1 && errno == EPERM ? 0 : 1);
 	CHECK(waitpid(child, &status, 0) == child && status == 0);
 	CHECK(!ring_is_bound(&ring) && holds(file, "mine"));
 	return PASSED;
@@ -195,7 +171,7 @@ static int killed_with_threads(void *argument)
 	int delay = *(int *)argument;
 	int file = fresh_file();
 
-	if (ring_open(&ring, 0) || ring_bind_with(&ring, file, 0, LONG_DELAY))
+	if (ring_open(&ring, 0) || ring_bind_for(&ring, file, LONG_DELAY))
 		return 1;
 	for (int i = 0; i < 8; i++)
 		if (pthread_create(&thread, NULL, exit_soon, NULL))
@@ -233,7 +209,7 @@ static enum outcome test_many(void)
 		rings[i].shape.bytes = 4096;
 		CHECK(ioctl(rings[i].device, KADAPT_RING, &rings[i].shape) == 0);
 		CHECK(ring_map(&rings[i]) == 0);
-		CHECK(ring_bind_with(&rings[i], files[i], 0, LONG_DELAY) == 0);
+		CHECK(ring_bind_for(&rings[i], files[i], LONG_DELAY) == 0);
 		CHECK(ring_append(&rings[i], name, strlen(name)));
 	}
 	CHECK(ioctl(rings[0].device, KADAPT_DRAIN, (long)KADAPT_DRAIN_ALL) == 0);
@@ -259,16 +235,16 @@ static enum outcome test_disk_full(void)
 	snprintf(name, sizeof(name), "%s/file", folder);
 	file = open(name, O_RDWR | O_CREAT, 0600);
 	CHECK(ring_open(&ring, 0) == 0);
-	CHECK(ring_bind_with(&ring, file, KADAPT_BIND_STRICT, LONG_DELAY) == 0);
+	CHECK(ring_bind_for(&ring, file, LONG_DELAY) == 0);
 	for (int i = 0; i < 1000; i++) {
 		if (!ring_append(&ring, block, sizeof(block))) {
-			CHECK(ring_drain(&ring, 0) == 0);
+			CHECK(ring_drain(&ring) == 0);
 			if (!ring_append(&ring, block, sizeof(block)))
 				break;
 		}
 		appended++;
 	}
-	CHECK(ring_drain(&ring, 0) == 0);
+	CHECK(ring_drain(&ring) == 0);
 	CHECK(fstat(file, &about) == 0 && about.st_size == appended * 1024L);
 	CHECK(appended == 256);
 	CHECK_ERRNO(write(file, block, sizeof(block)), ENOSPC);
@@ -288,7 +264,7 @@ static int write_as_nobody(void *argument)
 	if (ring_open(&ring, 0) || setuid(65534))
 		return 1;
 	file = open_scratch(NAME, O_RDWR);
-	if (file < 0 || ring_bind_with(&ring, file, 0, 10 * NS_PER_MS) ||
+	if (file < 0 || ring_bind_for(&ring, file, 10 * NS_PER_MS) ||
 	    !ring_append(&ring, "text", 4))
 		return 2;
 	/* By the worker, which may everything. */
@@ -311,57 +287,11 @@ static enum outcome test_set_user_id(void)
 	return PASSED;
 }
 
-static void *take_all(void *argument)
-{
-	static char block[65536];
-	int socket = *(int *)argument;
-	uint64_t expected = 0;
-	ssize_t got;
-
-	while ((got = recv(socket, block, sizeof(block), 0)) > 0)
-		for (ssize_t i = 0; i < got; i++, expected++)
-			if (block[i] != (char)(expected * 31 >> 3))
-				return "wrong";
-	return (void *)(uintptr_t)expected;
-}
-
-/* More than the connection holds: the producer waits for the receiver. */
-static enum outcome test_tcp(void)
-{
-	const uint64_t total = 20 << 20;
-	struct test_ring ring;
-	pthread_t receiver;
-	void *received;
-	int ends[2];
-
-	CHECK(connect_over_tcp(ends) == 0);
-	CHECK(pthread_create(&receiver, NULL, take_all, &ends[0]) == 0);
-	CHECK(ring_open(&ring, 0) == 0 && ring_bind(&ring, ends[1]) == 0);
-	for (uint64_t sent = 0; sent < total;) {
-		char record[64];
-
-		for (size_t i = 0; i < sizeof(record); i++)
-			record[i] = (char)((sent + i) * 31 >> 3);
-		if (ring_append(&ring, record, sizeof(record)))
-			sent += sizeof(record);
-		else if (!ring_is_bound(&ring))
-			CHECK(ring_bind(&ring, ends[1]) == 0);
-		else if (ring_drain(&ring, KADAPT_DRAIN_WAIT))
-			/* It was let go since it was asked whether it is bound. */
-			CHECK(errno == ENOLINK);
-	}
-	CHECK(ring_unbind(&ring) == 0 || ring_drain(&ring, KADAPT_DRAIN_WAIT) == 0);
-	close(ring.device);
-	close(ends[1]);
-	pthread_join(receiver, &received);
-	CHECK((uint64_t)(uintptr_t)received == total);
-	return PASSED;
-}
-
 /* A thread that holds the processor for seconds does not hold up the drain. */
-static enum outcome delay_beside_quantum(int descriptor, uint64_t delay_ns)
+static enum outcome test_delay(void)
 {
 	struct test_ring ring;
+	int file = fresh_file();
 	int64_t start, longest = 0;
 
 	if (!has_quantum())
@@ -371,7 +301,7 @@ static enum outcome delay_beside_quantum(int descriptor, uint64_t delay_ns)
 	CHECK(enter(ring.device, 0) == 0);
 	for (int i = 0; i < 20; i++) {
 		if (!ring_is_bound(&ring))
-			CHECK(ring_bind_with(&ring, descriptor, 0, delay_ns) == 0);
+			CHECK(ring_bind(&ring, file) == 0);
 		spin_for(3 * NS_PER_MS);
 		CHECK(ring_append(&ring, "x", 1));
 		start = now();
@@ -383,36 +313,20 @@ static enum outcome delay_beside_quantum(int descriptor, uint64_t delay_ns)
 	}
 	note("drained after %lld us at the latest, tick %lld us", (long long)longest / NS_PER_US,
 	     (long long)tick() / NS_PER_US);
-	CHECK(longest < (int64_t)delay_ns + 3 * tick());
+	CHECK(longest < (int64_t)KADAPT_FILE_DELAY_NS + 3 * tick());
 	return PASSED;
-}
-
-static enum outcome test_delay_of_file(void)
-{
-	return delay_beside_quantum(fresh_file(), KADAPT_FILE_DELAY_NS);
-}
-
-static enum outcome test_delay_of_stream(void)
-{
-	int ends[2];
-
-	CHECK(pipe(ends) == 0);
-	return delay_beside_quantum(ends[1], 5 * NS_PER_MS);
 }
 
 const struct test_case life_cases[] = {
     {"life_dup2_over", "another file takes the descriptor's number", test_dup2_over},
     {"life_close_range", "all descriptors are closed at once", test_close_range},
     {"life_passed_on", "the descriptor is sent over a socket", test_passed_on},
-    {"life_cycle", "socket and device hold one another", test_cycle},
     {"life_fork", "a child writes in between", test_fork},
     {"life_vfork", "a child with the parent's memory", test_vfork},
     {"life_group_exit", "a kill races threads that end", test_group_exit},
     {"life_many", "64 rings at once", test_many},
     {"life_disk_full", "ENOSPC comes from write(2), to the byte", test_disk_full},
     {"life_set_user_id", "the set-user-ID bit goes as by write(2)", test_set_user_id},
-    {"life_tcp", "20 MB over TCP in order", test_tcp},
-    {"delay_file", "the delay holds beside a long quantum: files", test_delay_of_file},
-    {"delay_stream", "the delay holds beside a long quantum: streams", test_delay_of_stream},
+    {"delay", "the delay holds beside a long quantum", test_delay},
     {0},
 };

@@ -17,17 +17,14 @@
 
 /* A kernel without rings or ranges is asked whether it says so, and no more. */
 static const struct test_case *const with_rings[] = {
-    error_cases,       counter_cases,  slice_cases,	  latency_cases,
-    ring_cases,	       ring_end_cases, ring_stream_cases, ring_error_cases,
-    life_cases,	       batch_cases,    window_cases,	  window_error_cases,
-    window_life_cases, pattern_cases,  guard_cases,	  NULL,
+    error_cases,      counter_cases, slice_cases, latency_cases, ring_cases, ring_end_cases,
+    ring_error_cases, life_cases,    batch_cases, guard_cases,	 NULL,
 };
 
 static const struct test_case *const with_memory[] = {
-    error_cases,       counter_cases,	    slice_cases,       latency_cases, ring_cases,
-    ring_end_cases,    ring_stream_cases,   ring_error_cases,  life_cases,    batch_cases,
-    window_cases,      window_error_cases,  window_life_cases, pattern_cases, memory_cases,
-    memory_life_cases, memory_random_cases, group_cases,       guard_cases,   NULL,
+    error_cases,       counter_cases,	    slice_cases, latency_cases, ring_cases,
+    ring_end_cases,    ring_error_cases,    life_cases,	 batch_cases,	memory_cases,
+    memory_life_cases, memory_random_cases, group_cases, guard_cases,	NULL,
 };
 
 static const struct test_case *const without_rings[] = {

@@ -39,12 +39,11 @@ int ring_open(struct test_ring *ring, uint32_t bytes)
 	return ring_make(ring, open_device(), bytes);
 }
 
-int ring_bind_with(const struct test_ring *ring, int descriptor, uint32_t flags, uint64_t delay_ns)
+int ring_bind_for(const struct test_ring *ring, int descriptor, uint64_t delay_ns)
 {
 	struct kadapt_binding binding = {
 	    .ring = ring->shape.number,
 	    .descriptor = descriptor,
-	    .flags = flags,
 	    .delay_ns = delay_ns,
 	};
 
@@ -53,12 +52,12 @@ int ring_bind_with(const struct test_ring *ring, int descriptor, uint32_t flags,
 
 int ring_bind(const struct test_ring *ring, int descriptor)
 {
-	return ring_bind_with(ring, descriptor, 0, 0);
+	return ring_bind_for(ring, descriptor, 0);
 }
 
-int ring_drain(const struct test_ring *ring, unsigned long flags)
+int ring_drain(const struct test_ring *ring)
 {
-	return ioctl(ring->device, KADAPT_DRAIN, ring->shape.number | flags);
+	return ioctl(ring->device, KADAPT_DRAIN, (unsigned long)ring->shape.number);
 }
 
 int ring_unbind(const struct test_ring *ring)
@@ -66,24 +65,48 @@ int ring_unbind(const struct test_ring *ring)
 	return ioctl(ring->device, KADAPT_UNBIND, (unsigned long)ring->shape.number);
 }
 
+uint64_t ring_put(struct test_ring *ring, const void *record, size_t length)
+{
+	uint64_t tail = __atomic_load_n(&ring->header->tail, __ATOMIC_ACQUIRE);
+
+	/* A closed ring's tail is above every limit. */
+	if (tail + length > ring->header->limit)
+		return NO_TAIL;
+	memcpy(ring->data + tail % ring->shape.bytes, record, length);
+	return tail;
+}
+
+int ring_publish(struct test_ring *ring, uint64_t tail, size_t length)
+{
+	return __atomic_compare_exchange_n(&ring->header->tail, &tail, tail + length, 0,
+					   __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
 int ring_append(struct test_ring *ring, const void *record, size_t length)
 {
-	if (ring->tail + length > ring->header->limit)
-		return 0;
-	memcpy(ring->data + ring->tail % ring->shape.bytes, record, length);
-	ring->tail += length;
-	__atomic_store_n(&ring->header->tail, ring->tail, __ATOMIC_RELEASE);
-	return 1;
+	uint64_t tail = ring_put(ring, record, length);
+
+	return tail != NO_TAIL && ring_publish(ring, tail, length);
+}
+
+uint64_t ring_tail(const struct test_ring *ring)
+{
+	return ring->header->tail & ~KADAPT_RING_CLOSED;
 }
 
 uint64_t ring_pending(const struct test_ring *ring)
 {
-	return ring->tail - ring->header->head;
+	return ring_tail(ring) - ring->header->head;
 }
 
 int ring_is_bound(const struct test_ring *ring)
 {
 	return (ring->header->state & KADAPT_RING_BOUND) != 0;
+}
+
+int ring_is_closed(const struct test_ring *ring)
+{
+	return (ring->header->tail & KADAPT_RING_CLOSED) != 0;
 }
 
 const char *scratch_folder(void)
@@ -132,7 +155,7 @@ int append_records(struct test_ring *ring, int first, int count)
 
 		if (ring_append(ring, record, length))
 			continue;
-		if (ring_drain(ring, KADAPT_DRAIN_WAIT) || !ring_append(ring, record, length))
+		if (ring_drain(ring) || !ring_append(ring, record, length))
 			return i;
 	}
 	return count;

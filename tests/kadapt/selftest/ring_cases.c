@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "device.h"
@@ -27,9 +30,8 @@ static enum outcome test_file(void)
 	CHECK(ring_open(&ring, 4096) == 0);
 	CHECK(ring_bind(&ring, file) == 0);
 	CHECK(ring_is_bound(&ring));
-	CHECK(ring.header->state & KADAPT_RING_RESERVED);
 	CHECK(append_records(&ring, 0, 10000) == 10000);
-	CHECK(ring_drain(&ring, 0) == 0);
+	CHECK(ring_drain(&ring) == 0);
 	CHECK(ring_pending(&ring) == 0);
 	CHECK(has_records(file, 10000));
 	CHECK(ring_unbind(&ring) == 0);
@@ -93,19 +95,42 @@ static enum outcome test_let_go(void)
 	return PASSED;
 }
 
-static enum outcome test_pending_is_taken_along(void)
+static enum outcome test_closed(void)
 {
 	struct test_ring ring;
 	int file = fresh_scratch();
 
 	CHECK(ring_open(&ring, 0) == 0);
-	memcpy(ring.data, "0\n1\n", 4);
-	ring.tail = 4;
-	ring.header->tail = 4;
-	CHECK_ERRNO(ring_drain(&ring, 0), ENOLINK);
-	CHECK(ring_bind(&ring, file) == 0);
-	CHECK(ring_drain(&ring, 0) == 0);
-	CHECK(has_records(file, 2));
+	CHECK(ring_is_closed(&ring) && !ring_append(&ring, "x", 1));
+	CHECK_ERRNO(ring_drain(&ring), ENOLINK);
+	CHECK(ring_bind_for(&ring, file, LONG_DELAY) == 0);
+	CHECK(!ring_is_closed(&ring) && append_records(&ring, 0, 2) == 2);
+	CHECK(ring_unbind(&ring) == 0);
+	CHECK(ring_is_closed(&ring) && !ring_append(&ring, "x", 1));
+	CHECK(ring_pending(&ring) == 0 && has_records(file, 2));
+	return PASSED;
+}
+
+/* What was copied under one binding must not count under the next. */
+static enum outcome test_interrupted(void)
+{
+	struct test_ring ring;
+	int file = fresh_scratch();
+	uint64_t tail;
+
+	CHECK(ring_open(&ring, 0) == 0);
+	CHECK(ring_bind_for(&ring, file, LONG_DELAY) == 0);
+	tail = ring_put(&ring, "lost", 4);
+	CHECK(tail != NO_TAIL);
+	CHECK(ring_unbind(&ring) == 0);
+	CHECK(!ring_publish(&ring, tail, 4));
+	for (int i = 0; i < 100; i++) {
+		CHECK(ring_bind_for(&ring, file, LONG_DELAY) == 0);
+		CHECK(!ring_publish(&ring, tail, 4));
+		CHECK(append_records(&ring, i, 1) == 1);
+		CHECK(ring_unbind(&ring) == 0);
+	}
+	CHECK(has_records(file, 100));
 	return PASSED;
 }
 
@@ -122,7 +147,7 @@ static enum outcome test_mark(void)
 		delay_ns = query.delay_min_ns;
 	binding.ring = ring.shape.number;
 	CHECK(ioctl(ring.device, KADAPT_BIND, &binding) == 0);
-	CHECK(ring.header->limit == 100);
+	CHECK(ring.header->limit == ring.header->head + 100);
 	CHECK(binding.delay_ns == delay_ns);
 	return PASSED;
 }
@@ -133,34 +158,14 @@ static enum outcome test_hold(void)
 	int file = fresh_scratch();
 
 	CHECK(ring_open(&ring, 0) == 0);
-	CHECK(ring_bind_with(&ring, file, 0, LONG_DELAY) == 0);
+	CHECK(ring_bind_for(&ring, file, LONG_DELAY) == 0);
 	CHECK(append_records(&ring, 0, 2) == 2);
 	CHECK(write(file, "2\n", 2) == 2);
 	CHECK(!ring_is_bound(&ring) && !ring_append(&ring, "x", 1));
-	CHECK(ring_bind_with(&ring, file, 0, LONG_DELAY) == 0);
+	CHECK(ring_bind_for(&ring, file, LONG_DELAY) == 0);
 	CHECK(append_records(&ring, 3, 2) == 2);
 	CHECK(ring_unbind(&ring) == 0);
 	CHECK(has_records(file, 5));
-	return PASSED;
-}
-
-static enum outcome test_at(void)
-{
-	struct test_ring ring;
-	struct kadapt_binding binding = {
-	    .descriptor = fresh_scratch(),
-	    .flags = KADAPT_BIND_AT,
-	    .offset = 2,
-	};
-
-	CHECK(ring_open(&ring, 0) == 0);
-	CHECK(pwrite(binding.descriptor, "0\n", 2, 0) == 2);
-	binding.ring = ring.shape.number;
-	CHECK(ioctl(ring.device, KADAPT_BIND, &binding) == 0);
-	CHECK(append_records(&ring, 1, 5) == 5);
-	CHECK(ring_unbind(&ring) == 0);
-	CHECK(has_records(binding.descriptor, 6));
-	CHECK(lseek(binding.descriptor, 0, SEEK_CUR) == 0);
 	return PASSED;
 }
 
@@ -188,7 +193,7 @@ static enum outcome test_foreign_open(void)
 	int reader;
 
 	CHECK(ring_open(&ring, 0) == 0);
-	CHECK(ring_bind_with(&ring, file, 0, LONG_DELAY) == 0);
+	CHECK(ring_bind_for(&ring, file, LONG_DELAY) == 0);
 	CHECK(append_records(&ring, 0, 100) == 100);
 	CHECK(ring_pending(&ring) > 0);
 	reader = open_scratch(SCRATCH_FILE, O_RDONLY);
@@ -212,7 +217,7 @@ static enum outcome test_foreign_truncate(void)
 
 	snprintf(path, sizeof(path), "%s/%s", scratch_folder(), SCRATCH_FILE);
 	CHECK(ring_open(&ring, 0) == 0);
-	CHECK(ring_bind_with(&ring, file, 0, LONG_DELAY) == 0);
+	CHECK(ring_bind_for(&ring, file, LONG_DELAY) == 0);
 	CHECK(append_records(&ring, 0, 100) == 100);
 	CHECK(truncate(path, 4) == 0);
 	CHECK(fstat(file, &about) == 0 && about.st_size == 4);
@@ -228,10 +233,10 @@ static enum outcome test_pages_dropped(void)
 	int file = fresh_scratch();
 
 	CHECK(ring_open(&ring, 0) == 0);
-	CHECK(ring_bind_with(&ring, file, 0, LONG_DELAY) == 0);
+	CHECK(ring_bind_for(&ring, file, LONG_DELAY) == 0);
 	CHECK(append_records(&ring, 0, 3000) == 3000);
 	CHECK(madvise(ring.data, 2 * (size_t)ring.shape.bytes, MADV_DONTNEED) == 0);
-	CHECK(ring_drain(&ring, 0) == 0);
+	CHECK(ring_drain(&ring) == 0);
 	CHECK(has_records(file, 3000));
 	return PASSED;
 }
@@ -244,7 +249,7 @@ static enum outcome test_phase_change(void)
 	CHECK(ring_open(&ring, 0) == 0);
 	CHECK(define(ring.device, 0, 0) == 0 && define(ring.device, 1, 0) == 0);
 	CHECK(enter(ring.device, 0) == 0);
-	CHECK(ring_bind_with(&ring, file, 0, LONG_DELAY) == 0);
+	CHECK(ring_bind_for(&ring, file, LONG_DELAY) == 0);
 	CHECK(append_records(&ring, 0, 100) == 100);
 	CHECK(enter(ring.device, 1) == 0);
 	CHECK(ring_pending(&ring) == 0 && has_records(file, 100));
@@ -279,7 +284,7 @@ static enum outcome test_file_size_limit(void)
 	signal(SIGXFSZ, SIG_IGN);
 	CHECK(ring_bind(&ring, file) == 0);
 	/* No byte is accepted that write(2) would refuse. */
-	CHECK(ring.header->limit == 1000);
+	CHECK(ring.header->limit == ring.header->head + 1000);
 	while (ring_append(&ring, "0123456789abcdef", 16))
 		;
 	CHECK(write(file, "0123456789abcdef", 16) == 8);
@@ -310,9 +315,13 @@ static int use_anothers(void *argument)
 {
 	struct test_ring *ring = argument;
 
-	if (ring_drain(ring, 0) != -1 || errno != EPERM)
+	if (ring_drain(ring) != -1 || errno != EPERM)
 		return 1;
-	return ring_map(ring) == -1 && errno == EPERM ? 0 : 2;
+	/* What is mapped there is not the ring. */
+	if (ring->header->tail || ring->header->head || ring_append(ring, "x", 1))
+		return 2;
+	memset((void *)ring->header, -1, ring->shape.map_bytes);
+	return ring_map(ring) == -1 && errno == EPERM ? 0 : 3;
 }
 
 static enum outcome test_child(void)
@@ -321,28 +330,65 @@ static enum outcome test_child(void)
 	int file = fresh_scratch();
 
 	CHECK(ring_open(&ring, 0) == 0);
-	CHECK(ring_bind_with(&ring, file, 0, LONG_DELAY) == 0);
+	CHECK(ring_bind_for(&ring, file, LONG_DELAY) == 0);
 	CHECK(append_records(&ring, 0, 5) == 5);
 	CHECK(in_child(use_anothers, &ring) == 0);
 	/* The child's end closed a descriptor of the file. */
 	CHECK(!ring_is_bound(&ring) && has_records(file, 5));
-	/* Not even madvise() gives the mapping to a child. */
-	CHECK_ERRNO(madvise((void *)ring.header, ring.shape.map_bytes, MADV_DOFORK), EINVAL);
+	CHECK(ring_bind_for(&ring, file, LONG_DELAY) == 0);
+	CHECK(append_records(&ring, 5, 5) == 5);
+	CHECK(ring_unbind(&ring) == 0 && has_records(file, 10));
 	return PASSED;
 }
 
-static enum outcome test_nonsense_tail(void)
+/* It has the parent's descriptors, not its memory: so nothing is closed by its end. */
+static enum outcome test_child_unmaps(void)
+{
+	struct test_ring ring;
+	int file = fresh_scratch();
+	int status;
+	pid_t child;
+
+	CHECK(ring_open(&ring, 0) == 0);
+	CHECK(ring_bind_for(&ring, file, LONG_DELAY) == 0);
+	CHECK(append_records(&ring, 0, 5) == 5);
+	child = (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0);
+	if (!child) {
+		memset((void *)ring.header, -1, ring.shape.map_bytes);
+		_exit(munmap((void *)ring.header, ring.shape.map_bytes) != 0);
+	}
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
+	CHECK(ring_is_bound(&ring) && append_records(&ring, 5, 5) == 5);
+	CHECK(ring_unbind(&ring) == 0 && has_records(file, 10));
+	return PASSED;
+}
+
+/* Too far ahead of the head, and behind it. */
+static enum outcome refuse_tail(uint64_t nonsense)
 {
 	struct test_ring ring;
 	int file = fresh_scratch();
 	struct stat about;
 
 	CHECK(ring_open(&ring, 0) == 0);
-	CHECK(ring_bind_with(&ring, file, 0, LONG_DELAY) == 0);
-	ring.header->tail = 1ULL << 40;
-	CHECK_ERRNO(ring_drain(&ring, 0), EINVAL);
-	CHECK(!ring_is_bound(&ring) && ring.header->head == 1ULL << 40);
+	CHECK(ring_bind_for(&ring, file, LONG_DELAY) == 0);
+	ring.header->tail += nonsense;
+	CHECK_ERRNO(ring_drain(&ring), EINVAL);
+	CHECK(!ring_is_bound(&ring) && ring_is_closed(&ring) && !ring_append(&ring, "x", 1));
 	CHECK(fstat(file, &about) == 0 && about.st_size == 0);
+	CHECK(ring_bind_for(&ring, file, LONG_DELAY) == 0);
+	CHECK(append_records(&ring, 0, 5) == 5);
+	CHECK(ring_unbind(&ring) == 0 && has_records(file, 5));
+	close(file);
+	close(ring.device);
+	return PASSED;
+}
+
+static enum outcome test_nonsense_tail(void)
+{
+	CHECK(refuse_tail(1ULL << 40) == PASSED);
+	CHECK(refuse_tail(KADAPT_RING_DEFAULT + 1) == PASSED);
+	CHECK(refuse_tail(-1ULL) == PASSED);
 	return PASSED;
 }
 
@@ -351,11 +397,10 @@ const struct test_case ring_cases[] = {
     {"ring_reservation", "space reserved beyond the end is given back", test_reservation_returned},
     {"ring_delay", "records leave without a call", test_delay},
     {"ring_let_go", "an idle ring lets its descriptor go", test_let_go},
-    {"ring_taken_along", "what an unbound ring holds goes with the next binding",
-     test_pending_is_taken_along},
+    {"ring_closed", "a ring that is not bound accepts nothing", test_closed},
+    {"ring_interrupted", "an append that another binding came between fails", test_interrupted},
     {"ring_mark", "no more is accepted than the mark allows", test_mark},
     {"ring_hold", "plain writes between records", test_hold},
-    {"ring_at", "at an offset, the position left alone", test_at},
     {"ring_append_mode", "a file opened with O_APPEND", test_append_mode},
     {"ring_foreign_open", "who opens the file sees every record", test_foreign_open},
     {"ring_foreign_truncate", "who truncates the file does it after the records",
@@ -366,6 +411,7 @@ const struct test_case ring_cases[] = {
     {"ring_file_size_limit", "RLIMIT_FSIZE is met by write(2)", test_file_size_limit},
     {"ring_flock", "flock(2) is released with the descriptor", test_flock_is_released},
     {"ring_child", "a child can't use its parent's ring", test_child},
+    {"ring_child_unmaps", "what a child does to its own memory there", test_child_unmaps},
     {"ring_nonsense_tail", "a tail that makes no sense", test_nonsense_tail},
     {0},
 };

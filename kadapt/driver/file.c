@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rings bound to regular files: the lease, the position, and space reserved
+ * The file that a ring is bound to: the lease, the position, and space reserved
  * before bytes are accepted, so that a full disk is met by write(2) and not by
  * the drain.
  */
@@ -12,6 +12,7 @@
 #include <linux/sizes.h>
 #include <linux/uio.h>
 
+#include "compat.h"
 #include "guard.h"
 #include "path.h"
 
@@ -32,8 +33,6 @@ static struct inode *inode_of(const struct kadapt_path *path)
 /* Where the next byte goes. */
 static loff_t position_of(const struct kadapt_path *path)
 {
-	if (path->flags & KADAPT_BIND_AT)
-		return path->position;
 	if (path->file->f_flags & O_APPEND)
 		return i_size_read(inode_of(path));
 	return READ_ONCE(path->file->f_pos);
@@ -50,24 +49,47 @@ static loff_t highest_offset(const struct kadapt_path *path)
 	return limit;
 }
 
-static int reserve(struct kadapt_path *path, loff_t from, size_t wanted)
+static int allocate(struct kadapt_path *path, loff_t from, loff_t end)
 {
-	loff_t bytes = min_t(loff_t, wanted, highest_offset(path) - from);
-	loff_t before = inode_get_bytes(inode_of(path));
 	const struct cred *saved;
 	int error;
 
-	/* Beyond the limit even to ask brings SIGXFSZ. */
-	if (bytes <= 0)
-		return -EFBIG;
+	if (from >= end)
+		return 0;
 	saved = override_creds(path->cred);
-	error = vfs_fallocate(path->file, FALLOC_FL_KEEP_SIZE, from, bytes);
+	error = vfs_fallocate(path->file, FALLOC_FL_KEEP_SIZE, from,
+			      end - from);
 	revert_creds(saved);
+	return error;
+}
+
+/* Where nothing lies but what somebody reserved. */
+static loff_t beyond_end(const struct kadapt_path *path)
+{
+	return round_up(i_size_read(inode_of(path)), PAGE_SIZE);
+}
+
+/*
+ * What lies beyond the file's end is counted by itself: where less came than was
+ * asked for, the program has reserved space, which is not to be given back.
+ */
+static int reserve(struct kadapt_path *path, loff_t from, size_t wanted)
+{
+	loff_t end = min_t(loff_t, from + wanted, highest_offset(path));
+	loff_t beyond = clamp_t(loff_t, beyond_end(path), from, end);
+	loff_t before;
+	int error;
+
+	/* Beyond the limit even to ask brings SIGXFSZ. */
+	if (from >= end)
+		return -EFBIG;
+	error = allocate(path, from, beyond);
+	before = inode_get_bytes(inode_of(path));
+	error = error ?: allocate(path, beyond, end);
 	if (error)
 		return error;
-	path->reserved = from + bytes;
-	/* What the program has reserved itself is not to be given back. */
-	if (inode_get_bytes(inode_of(path)) - before < bytes)
+	path->reserved = end;
+	if (inode_get_bytes(inode_of(path)) - before < end - beyond)
 		path->keeps_space = true;
 	return 0;
 }
@@ -105,12 +127,11 @@ static bool is_synchronous(const struct kadapt_path *path)
 /* Does the file system reserve? Asked with the first reservation. */
 static int probe_reservation(struct kadapt_path *path)
 {
-	int error = reserve(path, position_of(path), FIRST_RESERVE);
+	int error;
 
-	path->can_reserve = error != -EOPNOTSUPP;
-	if (!path->can_reserve && path->flags & KADAPT_BIND_STRICT)
-		return -EOPNOTSUPP;
-	return 0;
+	path->first = position_of(path);
+	error = reserve(path, path->first, FIRST_RESERVE);
+	return error == -EOPNOTSUPP ? error : 0;
 }
 
 /* Under a spinlock. What is no call of a task's waits for the worker. */
@@ -135,7 +156,7 @@ static int take_lease(struct kadapt_path *path)
 {
 	path->lease.broken = lease_broken;
 	path->lease.owns = empties_itself;
-	return kadapt_lease_take_exclusive(&path->lease, path->file);
+	return kadapt_lease_take(&path->lease, path->file);
 }
 
 /*
@@ -150,18 +171,29 @@ static bool can_be_guarded(const struct file *file)
 	       !operations->write && !operations->remap_file_range;
 }
 
-static int file_bind(struct kadapt_path *path)
+static int check_file(const struct kadapt_path *path)
 {
-	int error;
+	const struct file *file = path->file;
 
-	if (!(path->file->f_mode & FMODE_CAN_WRITE) || !can_be_guarded(path->file))
+	if (!(file->f_mode & FMODE_WRITE))
+		return -EBADF;
+	if (!S_ISREG(file_inode(file)->i_mode) ||
+	    !(file->f_mode & FMODE_CAN_WRITE) || !can_be_guarded(file))
 		return -EMEDIUMTYPE;
 	if (is_synchronous(path))
 		return -EBADFD;
-	if (file_count(path->file) != UNSHARED)
-		return -ENOTUNIQ;
+	return file_count(file) == UNSHARED ? 0 : -ENOTUNIQ;
+}
+
+int kadapt_file_bind(struct kadapt_path *path)
+{
+	int error = check_file(path);
+
+	if (error)
+		return error;
 	path->size_limit = rlimit(RLIMIT_FSIZE);
 	path->reserved = 0;
+	path->keeps_space = false;
 	error = take_lease(path);
 	if (error)
 		return error;
@@ -210,8 +242,7 @@ static ssize_t write_from(struct kadapt_path *path, struct iov_iter *from,
 				 vfs_iter_write(path->file, from, position, 0);
 }
 
-static ssize_t write_at_position(struct kadapt_path *path,
-				 struct iov_iter *from)
+ssize_t kadapt_file_write(struct kadapt_path *path, struct iov_iter *from)
 {
 	struct file *file = path->file;
 	loff_t position;
@@ -226,57 +257,59 @@ static ssize_t write_at_position(struct kadapt_path *path,
 	return written;
 }
 
-static ssize_t file_write(struct kadapt_path *path, struct iov_iter *from)
-{
-	if (path->flags & KADAPT_BIND_AT)
-		return write_from(path, from, &path->position);
-	return write_at_position(path, from);
-}
-
-static size_t file_room(struct kadapt_path *path, size_t wanted)
+size_t kadapt_file_room(struct kadapt_path *path, size_t wanted)
 {
 	loff_t position = position_of(path);
-	loff_t end = highest_offset(path);
+	loff_t end;
 
-	/* Somebody got at the open file: a raw fork or dup. */
+	/* Somebody got at the open file: by fork(2) or dup(2). */
 	if (file_count(path->file) > UNSHARED)
 		return 0;
-	if (path->can_reserve) {
-		reserve_ahead(path, position);
-		end = min(end, path->reserved);
-	}
+	reserve_ahead(path, position);
+	end = min(highest_offset(path), path->reserved);
 	return end > position ? min_t(u64, wanted, end - position) : 0;
 }
 
-/* Give back what was reserved beyond the end, as truncate(2) to its size does. */
-static void trim(struct kadapt_path *path)
+/* truncate(2) to the size that the file has, which must not show in its times. */
+static void truncate_to_size(struct kadapt_path *path)
 {
 	struct inode *inode = inode_of(path);
 	struct iattr change = {
 		.ia_valid = ATTR_SIZE | ATTR_FILE,
+		.ia_size = i_size_read(inode),
 		.ia_file = path->file,
 	};
+	struct compat_times times = compat_times_of(inode);
+
+	if (notify_change(file_mnt_idmap(path->file), file_dentry(path->file),
+			  &change, NULL))
+		return;
+	compat_set_times(inode, times);
+	mark_inode_dirty(inode);
+}
+
+/*
+ * Give back what was reserved beyond the end. What lies between the end and where
+ * the first record would have gone was not counted, and may be the program's.
+ */
+static void trim(struct kadapt_path *path)
+{
+	struct inode *inode = inode_of(path);
+	loff_t size;
 
 	file_start_write(path->file);
 	inode_lock(inode);
-	change.ia_size = i_size_read(inode);
-	if (path->reserved > change.ia_size)
-		notify_change(file_mnt_idmap(path->file),
-			      file_dentry(path->file), &change, NULL);
+	size = i_size_read(inode);
+	if (path->reserved > size && path->first <= size)
+		truncate_to_size(path);
 	inode_unlock(inode);
 	file_end_write(path->file);
 }
 
-static void file_unbind(struct kadapt_path *path)
+void kadapt_file_unbind(struct kadapt_path *path)
 {
-	if (path->can_reserve && path->reserved && !path->keeps_space)
+	if (path->reserved && !path->keeps_space)
 		trim(path);
 	kadapt_lease_return(&path->lease);
+	kadapt_unguard(path);
 }
-
-const struct kadapt_sink kadapt_file_sink = {
-	.bind = file_bind,
-	.write = file_write,
-	.room = file_room,
-	.unbind = file_unbind,
-};
