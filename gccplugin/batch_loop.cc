@@ -7,7 +7,9 @@
 #include "batch_loop.h"
 #include "batch_count.h"
 #include "batch_loads.h"
+#include "call_sites.h"
 #include "function_shape.h"
+#include "library_calls.h"
 
 namespace kadence
 {
@@ -27,9 +29,19 @@ bool is_call_of(const gimple *statement, const char *name)
 	return callee && DECL_EXTERNAL(callee) && assembler_name(callee) == name;
 }
 
+bool is_planned_send(const gimple *statement)
+{
+	if (!is_call_of(statement, batched_send.name))
+		return false;
+	const gcall *call = as_a<const gcall *>(statement);
+	return has_type_of(batched_send, gimple_call_fntype(call)) &&
+	       plan_of(call, batched_send.name, site_kind::io).is_planned;
+}
+
+/* A write is redirected where it is planned; a send alone stays what it is. */
 bool is_batchable(const gimple *statement)
 {
-	return is_call_of(statement, "kadapt_write") || is_call_of(statement, "kadapt_send");
+	return is_call_of(statement, "kadapt_write") || is_planned_send(statement);
 }
 
 void conjoin(tree &guard, tree condition)
@@ -217,7 +229,7 @@ const char *describe_batch(class loop *loop, gcall *call, batch_loop &found)
 	found = {};
 	found.loop = loop;
 	found.call = call;
-	found.sends = is_call_of(call, "kadapt_send");
+	found.sends = is_planned_send(call);
 	found.guard = boolean_true_node;
 	if (const char *objection = objection_in(found, objection_to_effect))
 		return objection;

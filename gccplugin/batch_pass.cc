@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Pass kadence_batches: a loop whose only effect is to write or send pieces of memory at even
- * distances, through calls that kadence_redirect redirected, becomes one call of libkadapt's
- * kadapt_batch_write or kadapt_batch_send. What is proved is in batch_loop.cc, what is built in
- * batch_build.h.
+ * Pass kadence_batches: a loop whose only effect is to write pieces of memory at even distances,
+ * through calls that kadence_redirect redirected, or to send such pieces at a site of the plan,
+ * becomes one call of libkadapt's kadapt_batch_write or kadapt_batch_send. What is proved is in
+ * batch_loop.cc, what is built in batch_build.h.
  * To see its work: -fplugin-arg-kadence-verbose, or the dump that -fdump-tree-all writes.
  *
  * It runs right before the loop optimisers: the loops are as simple as they get, inlining is done.
- * It needs no plan, only redirected calls, so that it runs at link time as well. The compiler has
- * no loop optimisers at -O0 and -Og, so there are no batches.
+ * It runs at link time as well. The compiler has no loop optimisers at -O0 and -Og, so there are no
+ * batches.
  *
  * Left alone: loops with other stores or calls, or with loads of what the call may change; loops
  * with sizes that differ; calls in the reach of a C++ handler or destructor.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "call_sites.h"
+#include "function_shape.h"
 
 #include <algorithm>
 #include <map>
@@ -11,6 +12,16 @@ namespace
 
 /* By DECL_UID: a tree kept here would have to be told to the garbage collector. */
 std::map<unsigned, std::vector<const call_site *>> chosen;
+
+const plan *by_name; /* null: only what was chosen counts */
+
+std::vector<const call_site *> sites_named(const_tree function)
+{
+	const char *file = DECL_SOURCE_FILE(function);
+
+	return sites_of(*by_name, assembler_name(const_cast<tree>(function)),
+			file ? remap_debug_filename(file) : "");
+}
 
 bool names_call(const call_site &site, const std::string &name, int line)
 {
@@ -40,9 +51,16 @@ planned_call plan_in(const_tree function, const std::string &name, site_kind kin
 
 const std::vector<const call_site *> *chosen_sites(const_tree function)
 {
-	const auto found = chosen.find(DECL_UID(function));
+	auto found = chosen.find(DECL_UID(function));
 
+	if (found == chosen.end() && by_name)
+		found = chosen.emplace(DECL_UID(function), sites_named(function)).first;
 	return found == chosen.end() ? nullptr : &found->second;
+}
+
+void choose_sites_by_name(const plan *what)
+{
+	by_name = what;
 }
 
 void choose_sites(const_tree function, const std::vector<const call_site *> &sites)

@@ -16,6 +16,12 @@ namespace kadence
 /* The sites that were chosen for a function; null for none. */
 const std::vector<const call_site *> *chosen_sites(const_tree function);
 
+/*
+ * For link-time optimisation, which does not know what was chosen when the units were compiled:
+ * from now on the sites of a function are those of its name and file.
+ */
+void choose_sites_by_name(const plan *what);
+
 /* Remembers the sites of a function. */
 void choose_sites(const_tree function, const std::vector<const call_site *> &sites);
 

@@ -13,6 +13,7 @@
  * The passes and their position are described in passes.h.
  */
 #include "block_marks.h"
+#include "call_sites.h"
 #include "count_tables.h"
 #include "library_calls.h"
 #include "passes.h"
@@ -123,6 +124,8 @@ void guard_stores(const char *plugin_name, const wishes &what)
 
 void add_batches(const char *plugin_name, const wishes &what)
 {
+	if (is_link_time())
+		kadence::choose_sites_by_name(what.redirecting.plan);
 	if (what.redirecting.plan || what.redirecting.redirect_all)
 		add_pass_after(plugin_name, kadence::make_batch_pass(g, what.redirecting),
 			       "fix_loops");

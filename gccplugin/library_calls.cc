@@ -6,37 +6,12 @@ namespace kadence
 namespace
 {
 
-/* The 64-bit names are those of large files, the _chk ones those of -D_FORTIFY_SOURCE. */
+/* The 64-bit names are those of large files. */
 const library_call calls[] = {
     {site_kind::io, "write", "lipz"},
-    {site_kind::io, "pwrite", "lipzl"},
-    {site_kind::io, "pwrite64", "lipzl"},
     {site_kind::io, "writev", "lipi"},
-    {site_kind::io, "send", "lipzi"},
-    {site_kind::io, "sendto", "lipzipu"},
-    {site_kind::io, "read", "lipz"},
-    {site_kind::io, "__read_chk", "lipzz"},
-    {site_kind::io, "fwrite", "zpzzp"},
-    {site_kind::io, "fwrite_unlocked", "zpzzp"},
-    {site_kind::io, "fputs", "ipp"},
-    {site_kind::io, "fputs_unlocked", "ipp"},
-    {site_kind::io, "puts", "ip"},
-    {site_kind::io, "fputc", "iip"},
-    {site_kind::io, "fputc_unlocked", "iip"},
-    {site_kind::io, "putc", "iip"},
-    {site_kind::io, "putc_unlocked", "iip"},
-    {site_kind::io, "putchar", "ii"},
-    {site_kind::io, "putchar_unlocked", "ii"},
     {site_kind::io, "fflush", "ip"},
     {site_kind::io, "fflush_unlocked", "ip"},
-    {site_kind::io, "printf", "ip."},
-    {site_kind::io, "vprintf", "ipp"},
-    {site_kind::io, "fprintf", "ipp."},
-    {site_kind::io, "vfprintf", "ippp"},
-    {site_kind::io, "__printf_chk", "iip."},
-    {site_kind::io, "__vprintf_chk", "iipp"},
-    {site_kind::io, "__fprintf_chk", "ipip."},
-    {site_kind::io, "__vfprintf_chk", "ipipp"},
 
     {site_kind::memory, "malloc", "pz"},
     {site_kind::memory, "calloc", "pzz"},
@@ -67,26 +42,17 @@ bool is_integer(const_tree type, unsigned bits, bool is_unsigned)
 	       TYPE_UNSIGNED(type) == is_unsigned;
 }
 
-/* A pointer, or a union of pointers that is passed as one, as <sys/socket.h> has for addresses. */
-bool is_pointer(const_tree type)
-{
-	return POINTER_TYPE_P(type) ||
-	       (TREE_CODE(type) == UNION_TYPE && TYPE_TRANSPARENT_AGGR(type));
-}
-
 bool is_of_kind(const_tree type, char kind)
 {
 	switch (kind) {
 	case 'i':
 		return is_integer(type, INT_TYPE_SIZE, false);
-	case 'u':
-		return is_integer(type, INT_TYPE_SIZE, true);
 	case 'l':
 		return is_integer(type, LONG_TYPE_SIZE, false);
 	case 'z':
 		return is_integer(type, LONG_TYPE_SIZE, true);
 	default:
-		return is_pointer(type);
+		return POINTER_TYPE_P(type);
 	}
 }
 
@@ -130,6 +96,8 @@ tree declare_counterpart(const library_call &call, tree original)
 
 } // namespace
 
+const library_call batched_send = {site_kind::io, "send", "lipzi"};
+
 const library_call *find_library_call(const std::string &name)
 {
 	for (const library_call &call : calls)
@@ -145,11 +113,11 @@ bool has_type_of(const library_call &call, const_tree function_type)
 
 	if (!argument || !is_of_kind(TREE_TYPE(function_type), *kind++))
 		return false;
-	for (; *kind && *kind != '.'; kind++, argument = TREE_CHAIN(argument))
+	for (; *kind; kind++, argument = TREE_CHAIN(argument))
 		if (!argument || !is_of_kind(TREE_VALUE(argument), *kind))
 			return false;
 	/* A list of arguments that ends in void takes no more. */
-	return *kind == '.' ? !argument : argument && VOID_TYPE_P(TREE_VALUE(argument));
+	return argument && VOID_TYPE_P(TREE_VALUE(argument));
 }
 
 void register_library_call_roots(const char *plugin_name)

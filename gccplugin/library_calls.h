@@ -18,14 +18,14 @@ namespace kadence
 struct library_call {
 	site_kind kind;
 	const char *name; /* assembler name */
-	/*
-	 * What it returns, then what it takes: i int, u unsigned int, l long, z size_t, p a
-	 * pointer, and at the end . for variable arguments.
-	 */
+	/* What it returns, then what it takes: i int, l long, z size_t, p a pointer. */
 	const char *type;
 };
 
-/* The call of this name, or null. */
+/* A loop of it may become a batch. Alone it has no counterpart, and stays as it is. */
+extern const library_call batched_send;
+
+/* The call of this name that has a counterpart, or null. */
 const library_call *find_library_call(const std::string &name);
 
 /* Whether a function of this type is declared as the C library has it. */

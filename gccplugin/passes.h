@@ -47,7 +47,8 @@ opt_pass *make_site_pass(gcc::context *context, const redirecting &what);
 /* kadence_redirect: redirects the chosen calls to libkadapt. Must run right after einline. */
 opt_pass *make_redirect_pass(gcc::context *context, const redirecting &what);
 
-/* kadence_batches: loops of redirected calls. Must run right before the loop optimisers. */
+/* kadence_batches: loops of redirected writes and of sends. Must run right before the loop
+ * optimisers. */
 opt_pass *make_batch_pass(gcc::context *context, const redirecting &what);
 
 /* kadence_stores, kadence_stores_done: around each of the compiler's dse. Change no code. */

@@ -23,7 +23,7 @@ namespace
 using nlohmann::json;
 
 const char schema_name[] = "kadence.plan";
-const unsigned schema_version = 3;
+const unsigned schema_version = 4;
 const char remake[] = "; make it anew with `kadence plan`";
 
 const json *member(const json &object, const char *key)
@@ -128,7 +128,6 @@ bool read_policy(const json &object, policy &result)
 	return object.is_object() && read_unsigned(object, "phase", result.phase) &&
 	       read_unsigned(object, "quantum_ns", result.quantum_ns) &&
 	       read_optional(object, "file_delay_ns", result.file_delay_ns) &&
-	       read_optional(object, "stream_delay_ns", result.stream_delay_ns) &&
 	       read_flag(object, "memory_plain", result.memory_plain);
 }
 
@@ -166,9 +165,8 @@ bool read_mode(const json &object, io_paths &result)
 
 	if (!read_text(object, "mode", mode))
 		return false;
-	result.planned = mode != "off";
-	result.strict = mode == "strict";
-	return mode == "off" || mode == "default" || mode == "strict";
+	result.planned = mode == "strict";
+	return mode == "off" || mode == "strict";
 }
 
 bool read_streams(const json &object, io_paths &result)
@@ -347,7 +345,7 @@ std::string check_envelope(const char *path, const json &document)
 		return refuse(path, "is of schema " + schema + ", not kadence.plan");
 	if (!read_unsigned(document, "version", version) || version != schema_version)
 		return refuse(path, "is of a version of kadence.plan that this plugin does not "
-				    "know (it knows 3)");
+				    "know (it knows 4)");
 	return "";
 }
 

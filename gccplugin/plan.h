@@ -29,9 +29,8 @@ struct marker {
 struct policy {
 	uint32_t phase;
 	uint64_t quantum_ns;
-	uint64_t file_delay_ns;	  /* 0: the driver's default */
-	uint64_t stream_delay_ns; /* likewise */
-	bool memory_plain;	  /* page faults in it are served as on any kernel */
+	uint64_t file_delay_ns; /* 0: the driver's default */
+	bool memory_plain;	/* page faults in it are served as on any kernel */
 };
 
 enum class site_kind { io, memory };
@@ -50,7 +49,6 @@ struct call_site {
 
 struct io_paths {
 	bool planned; /* false: nothing is redirected */
-	bool strict;  /* only what nobody can tell from plain calls */
 	bool streams; /* what shared libraries write, too */
 	std::vector<call_site> sites;
 };

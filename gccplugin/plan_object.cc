@@ -16,10 +16,10 @@ namespace
 {
 
 const char object_name[] = "kadapt_plan";
-const unsigned abi_version = 3;
+const unsigned abi_version = 4;
 
 /* As KADAPT_PLAN_* of libkadapt.h. */
-enum { flag_io = 0x1, flag_streams = 0x2, flag_strict = 0x4, flag_memory = 0x8 };
+enum { flag_io = 0x1, flag_streams = 0x2, flag_memory = 0x8 };
 
 /* As KADAPT_POLICY_MEMORY_PLAIN of kadapt.h. */
 enum { policy_memory_plain = 0x1 };
@@ -65,8 +65,7 @@ uint32_t flags_of(const plan &what)
 	uint32_t flags = what.memory.planned ? flag_memory : 0;
 
 	if (what.io.planned)
-		flags |= flag_io | (what.io.streams ? flag_streams : 0) |
-			 (what.io.strict ? flag_strict : 0);
+		flags |= flag_io | (what.io.streams ? flag_streams : 0);
 	return flags;
 }
 
@@ -86,7 +85,6 @@ tree contents(const plan &what)
 		words.append(item.memory_plain ? policy_memory_plain : 0);
 		words.append_wide(item.quantum_ns);
 		words.append_wide(item.file_delay_ns);
-		words.append_wide(item.stream_delay_ns);
 	}
 	return words.build();
 }

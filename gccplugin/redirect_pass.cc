@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Pass kadence_redirect: at the plan's sites, a call of the C library that writes (or reads) goes
+ * Pass kadence_redirect: at the plan's sites, a call of the C library that writes or flushes goes
  * to libkadapt's function of the same type instead: write becomes kadapt_write. A call that gives
  * out memory, C++'s operator new among them, becomes one with an argument more, which says what the
  * plan wants done with the memory.
  * To see its work: -fplugin-arg-kadence-verbose, or the dump that -fdump-tree-all writes.
  *
- * It runs right after the compiler's first inlining, `einline`: by then the C library's fortified
- * wrappers (always_inline) are in their callers, and what the front end made of a call (fputs or
- * fwrite of an fprintf, puts of a printf) is in the table as well. A redirected call is nothing
- * that the compiler knows, so it is not turned into another one later.
+ * It runs right after the compiler's first inlining, `einline`, so that a call in a small function
+ * is redirected where the function's callers have it. A redirected call is nothing that the
+ * compiler knows, so it is not turned into another one later.
  *
  * Left alone: a malloc whose block a memset clears, because the compiler may make one calloc of the
  * two later, and pages that are never cleared are never touched; calls through pointers and inline

@@ -41,7 +41,7 @@ def compiled(workshop: Workshop, source: Path, way: str, verbose: bool = True) -
     plain, adapted = scripted(workshop, "plain", "-DPLAIN"), scripted(workshop, "adapted")
     workshop.source("anchor.c", "const int kadapt_io_anchor = 1;\n")
     site = {"function": None, "file": source.name, "calls": ["write", "send"]}
-    plan = workshop.plan(io={"mode": "default", "streams": False, "sites": [site]})
+    plan = workshop.plan(io={"mode": "strict", "streams": False, "sites": [site]})
     workshop.run("gcc-12", *way.split(), source, plain, "-o", "plain")
     told = workshop.compile(
         source,
@@ -209,6 +209,21 @@ MEMBERS = """
             return 0;
     }
 """
+
+
+def test_only_planned_sends_are_batches(workshop: Workshop) -> None:
+    """A send has no counterpart of its own: alone, or where no site names it, it stays."""
+    source = workshop.source("f.c", MEMBERS + "int one(int d) { return send(d, 0, 8, 0); }\n")
+    batch, plain = "kadapt_batch_send", "send"
+    for sites, found in (
+        ([{"function": "f", "calls": ["send"]}], {batch, plain}),
+        ([{"function": "f", "calls": ["write"]}], {plain}),
+        ([{"function": "one", "calls": []}], {plain}),
+    ):
+        plan = workshop.plan(io={"mode": "strict", "streams": False, "sites": sites})
+        workshop.compile(source, "-c", "-O2", "-fchecking", "-o", "f.o", plan=plan)
+        undefined = set(workshop.run("nm", "-u", "-j", "f.o").stdout.split())
+        assert undefined - {"kadapt_io_anchor"} == found
 
 
 def test_members_and_variables_are_read_once(workshop: Workshop) -> None:

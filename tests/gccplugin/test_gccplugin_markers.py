@@ -317,8 +317,7 @@ READER = """
 struct kadapt_plan {
         uint32_t abi, policies, flags, ahead;
         uint64_t keep_bytes, fresh_least_bytes;
-        struct { uint32_t phase, flags; uint64_t quantum_ns, file_delay_ns, stream_delay_ns; }
-                policy[];
+        struct { uint32_t phase, flags; uint64_t quantum_ns, file_delay_ns; } policy[];
 };
 extern const struct kadapt_plan kadapt_plan __attribute__((weak));
 void kadapt_phase_enter(uint32_t phase) { (void)phase; }
@@ -331,14 +330,13 @@ __attribute__((destructor)) static void tell(void)
         printf("%u %u %u %d\\n", kadapt_plan.abi, kadapt_plan.flags, kadapt_plan.ahead,
                (int)((uintptr_t)&kadapt_plan % 8));
         for (uint32_t i = 0; i < kadapt_plan.policies; i++)
-                printf("%u %u %llu %llu %llu\\n", kadapt_plan.policy[i].phase,
+                printf("%u %u %llu %llu\\n", kadapt_plan.policy[i].phase,
                        kadapt_plan.policy[i].flags,
                        (unsigned long long)kadapt_plan.policy[i].quantum_ns,
-                       (unsigned long long)kadapt_plan.policy[i].file_delay_ns,
-                       (unsigned long long)kadapt_plan.policy[i].stream_delay_ns);
+                       (unsigned long long)kadapt_plan.policy[i].file_delay_ns);
 }
 """
-TOLD = f"3 0 0 0\n0 0 {LONG_NS} 0 0\n1 0 0 0 0\n2 0 {LONG_NS} 0 0\n"
+TOLD = f"4 0 0 0\n0 0 {LONG_NS} 0\n1 0 0 0\n2 0 {LONG_NS} 0\n"
 
 
 @pytest.mark.parametrize(
@@ -375,7 +373,7 @@ def test_where_plans_differ_the_first_in_the_link_wins(workshop: Workshop) -> No
     workshop.run("gcc-12", "main.o", "one.o", "reader.o", "-o", "program")
     assert workshop.run("./program").stdout == TOLD
     workshop.run("gcc-12", "one.o", "main.o", "reader.o", "-o", "program")
-    assert workshop.run("./program").stdout == f"3 0 0 0\n0 0 {LONG_NS} 0 0\n"
+    assert workshop.run("./program").stdout == f"4 0 0 0\n0 0 {LONG_NS} 0\n"
 
 
 def test_shared_library_and_program_share_one_object(workshop: Workshop) -> None:

@@ -284,7 +284,7 @@ READER = """
     #include <stdio.h>
     #include <stdlib.h>
     extern const struct { uint32_t abi, policies, flags, ahead; uint64_t keep, least;
-            struct { uint32_t phase, flags; uint64_t delays[3]; } policy[]; } kadapt_plan;
+            struct { uint32_t phase, flags; uint64_t times[2]; } policy[]; } kadapt_plan;
     const int kadapt_io_anchor = 1, kadapt_memory_anchor = 1;
     void kadapt_phase_enter(unsigned phase) { (void)phase; }
     void *kadapt_malloc(size_t size, unsigned treatments) { return treatments ? malloc(size) : 0; }

@@ -32,10 +32,6 @@ STUBS = ("torture_stub", "torture_stub_new")
 SECONDS = 600
 WORKERS = 2
 
-# It has an fputs of its own, and fails where the compiler leaves a call of it to the run time: a
-# redirected call is one that the compiler no longer knows.
-NOT_REDIRECTED = ("builtins/fputs.c",)
-
 # As the suite's own builtins.exp has it.
 BUILTINS_OPTIONS = (
     "-fno-tree-dse",
@@ -160,7 +156,7 @@ def compare(program: Program, level: str, archive: Path) -> Outcome:
         recorded = assemble(program, [*options, plugin], scratch, "recorded")
         behaviour = build_and_run((*plain, archive), options, scratch / "without")
         # The compiler looks after every pass whether its own structures still agree.
-        arguments = ["mark-all"] + ["redirect-all"] * (program.name not in NOT_REDIRECTED)
+        arguments = ["mark-all", "redirect-all"]
         marking = [*options, plugin, *(f"-fplugin-arg-kadence-{name}" for name in arguments)]
         marking.append("-fchecking")
         marked = build_and_run((*program.sources, archive), marking, scratch / "with")

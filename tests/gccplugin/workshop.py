@@ -105,7 +105,7 @@ class Workshop:
         """A plan with these markers; even phases have a long quantum."""
         body = {
             "schema": "kadence.plan",
-            "version": 3,
+            "version": 4,
             "policies": [
                 {"phase": phase, "name": "compute", "quantum_ns": (phase + 1) % 2 * LONG_NS}
                 for phase in range(phases)

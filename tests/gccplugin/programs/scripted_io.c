@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * In the C library's place and in libkadapt's: with PLAIN the former, else the latter, whose batch
- * calls are the loops that they stand for. How many batches there were is told on standard error.
+ * In the C library's place and, without PLAIN, in libkadapt's as well, whose batch calls are the
+ * loops that they stand for. How many batches there were is told on standard error.
  */
 #include "scripted_io.h"
 
@@ -29,6 +29,11 @@ ssize_t scripted_call(const char *name, int descriptor, const void *piece, size_
 	return result;
 }
 
+ssize_t send(int descriptor, const void *piece, size_t size, int flags)
+{
+	return scripted_call("send", descriptor, piece, size, flags);
+}
+
 #ifdef PLAIN
 
 ssize_t write(int descriptor, const void *piece, size_t size)
@@ -36,15 +41,9 @@ ssize_t write(int descriptor, const void *piece, size_t size)
 	return scripted_call("write", descriptor, piece, size, 0);
 }
 
-ssize_t send(int descriptor, const void *piece, size_t size, int flags)
-{
-	return scripted_call("send", descriptor, piece, size, flags);
-}
-
 #else
 
 ssize_t kadapt_write(int descriptor, const void *piece, size_t size);
-ssize_t kadapt_send(int descriptor, const void *piece, size_t size, int flags);
 int64_t kadapt_batch_write(int descriptor, const void *base, uint64_t size, uint64_t stride,
 			   uint64_t count, int64_t *last);
 int64_t kadapt_batch_send(int descriptor, const void *base, uint64_t size, uint64_t stride,
@@ -55,11 +54,6 @@ static int batches;
 ssize_t kadapt_write(int descriptor, const void *piece, size_t size)
 {
 	return scripted_call("write", descriptor, piece, size, 0);
-}
-
-ssize_t kadapt_send(int descriptor, const void *piece, size_t size, int flags)
-{
-	return scripted_call("send", descriptor, piece, size, flags);
 }
 
 static int64_t batch(const char *name, int descriptor, const char *base, uint64_t size,

@@ -10,12 +10,10 @@
  * does not hold it.
  */
 #define _GNU_SOURCE
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -66,38 +64,10 @@ void kadapt_phase_enter(unsigned phase)
 		return name arguments;                                                             \
 	}
 
-/* The same with a format and what belongs to it. */
-#define FORWARD_FORMAT(name, parameters, arguments)                                                \
-	int kadapt_##name parameters;                                                              \
-	int kadapt_##name parameters                                                               \
-	{                                                                                          \
-		va_list list;                                                                      \
-		va_start(list, format);                                                            \
-		int result = v##arguments;                                                         \
-		va_end(list);                                                                      \
-		return result;                                                                     \
-	}
-
 FORWARD(ssize_t, write, (int fd, const void *data, size_t size), (fd, data, size))
-FORWARD(ssize_t, read, (int fd, void *data, size_t size), (fd, data, size))
-FORWARD(size_t, fwrite, (const void *data, size_t size, size_t count, FILE *stream),
-	(data, size, count, stream))
-FORWARD(size_t, fwrite_unlocked, (const void *data, size_t size, size_t count, FILE *stream),
-	(data, size, count, stream))
-FORWARD(int, fputs, (const char *text, FILE *stream), (text, stream))
-FORWARD(int, fputs_unlocked, (const char *text, FILE *stream), (text, stream))
-FORWARD(int, puts, (const char *text), (text))
-FORWARD(int, fputc, (int letter, FILE *stream), (letter, stream))
-FORWARD(int, fputc_unlocked, (int letter, FILE *stream), (letter, stream))
-FORWARD(int, putc, (int letter, FILE *stream), (letter, stream))
-FORWARD(int, putc_unlocked, (int letter, FILE *stream), (letter, stream))
-FORWARD(int, putchar, (int letter), (letter))
-FORWARD(int, putchar_unlocked, (int letter), (letter))
+FORWARD(ssize_t, writev, (int fd, const struct iovec *pieces, int count), (fd, pieces, count))
 FORWARD(int, fflush, (FILE * stream), (stream))
-FORWARD(int, vprintf, (const char *format, va_list list), (format, list))
-FORWARD(int, vfprintf, (FILE * stream, const char *format, va_list list), (stream, format, list))
-FORWARD_FORMAT(printf, (const char *format, ...), printf(format, list))
-FORWARD_FORMAT(fprintf, (FILE * stream, const char *format, ...), fprintf(stream, format, list))
+FORWARD(int, fflush_unlocked, (FILE * stream), (stream))
 
 /* FORWARD for what gives out memory: the last argument is what a plan wants done with it. */
 #define FORWARD_MEMORY(name, parameters, arguments)                                                \
@@ -117,18 +87,6 @@ FORWARD_MEMORY(mmap,
 	       (void *address, size_t size, int protection, int flags, int fd, off_t offset,
 		unsigned int treatments),
 	       (address, size, protection, flags, fd, offset))
-
-int kadapt___printf_chk(int flag, const char *format, ...);
-int kadapt___printf_chk(int flag, const char *format, ...)
-{
-	va_list list;
-
-	(void)flag;
-	va_start(list, format);
-	int result = vprintf(format, list);
-	va_end(list);
-	return result;
-}
 
 int64_t kadapt_batch_write(int fd, const void *base, uint64_t size, uint64_t stride, uint64_t count,
 			   int64_t *last);
