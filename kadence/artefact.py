@@ -35,8 +35,8 @@ RECORD = "kadence.record"
 PREDICTION = "kadence.prediction"
 
 VERSIONS = {
-    PHASES: 4,
-    PLAN: 3,
+    PHASES: 5,
+    PLAN: 4,
     REPORT: 1,
     KERNEL: 1,
     TRACE: 1,

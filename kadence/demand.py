@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a profiled run asks of its kernel, in the units that boot/costs.py charges.
 
-As the program is, and as a plan leaves it: records that go through rings and windows cost no call,
-pages that are made present in bulk cost less than a fault each.
+As the program is, and as a plan leaves it: records that go through rings cost no call, pages that
+are made present in bulk cost less than a fault each.
 """
 
 from collections import defaultdict
@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from kadence.boot import costs
-from kadence.phases import io_calls, io_planning, io_records, kinds, memory_planning
-from kadence.phases.document import Document, Transfers
-from kadence.phases.io_records import READS, WRITES, Way
+from kadence.phases import io_planning, kinds, memory_planning, writes
+from kadence.phases.document import Document, Phase, Transfers, Writes
 from kadence.phases.memory import FILES, PAGE_BYTES, SCATTERED
 from kadence.phases.memory_document import SiteUse, Use
 
@@ -23,8 +22,10 @@ CLOCKS = frozenset(["clock_gettime", "gettimeofday", "time"])
 SIGNALS = frozenset(["kill", "tkill", "tgkill", "rt_sigqueueinfo"])
 STARTS = frozenset(["clone", "clone3", "fork", "vfork"])
 PROGRAMS = frozenset(["execve", "execveat"])
-WRITING = frozenset(["write", "pwrite64", "writev", "pwritev", "pwritev2"])
-READING = frozenset(["read", "pread64", "readv", "preadv", "preadv2"])
+WRITING = frozenset(["write", "pwrite64", "writev", "pwritev", "pwritev2", "sendto"])
+READING = frozenset(["read", "pread64", "readv", "preadv", "preadv2", "recvfrom", "recvmsg"])
+TO = {kind: f"writes to {end}" for kind, end in writes.ENDS.items()}
+FROM = {kind: f"reads from {end}" for kind, end in writes.ENDS.items()}
 # Of the plain call's cost; the close of a file is part of what its opening is charged.
 BY_NAME = {
     **dict.fromkeys(OPENS, costs.OPEN),
@@ -105,20 +106,19 @@ def _calls(raw: Body, document: Document, plan: Body | None) -> Iterator[Item]:
         counts[what] += call.count
         for charge, number in charged.items():
             charges[what][charge] += number
-    adapted = {} if plan is None else _records(document, plan)
-    for what in counts:
-        taken = min(round(adapted.get(what, 0.0) * counts[what]), counts[what])
-        yield Item(what, dict(charges[what]), counts[what], taken)
+    for what, count in counts.items():
+        share = _share_in_rings(document, plan) if plan and what == TO["file"] else 0.0
+        yield Item(what, dict(charges[what]), count, min(round(share * count), count))
 
 
 def _charged(call: Transfers, threads: int) -> tuple[str, Mapping[str, float]]:
     """What a call is called, and what it is charged."""
-    for names, way, charge, page in (
-        (WRITING | WRITES.system_calls, WRITES, costs.WRITE, costs.WRITTEN_PAGE),
-        (READING | {"recvfrom", "recvmsg"}, READS, costs.READ, costs.READ_PAGE),
+    for names, told, charge, page in (
+        (WRITING, TO, costs.WRITE, costs.WRITTEN_PAGE),
+        (READING, FROM, costs.READ, costs.READ_PAGE),
     ):
-        if call.name in names and call.descriptor in ("file", "pipe", "socket"):
-            what = f"{way.verb} {way.preposition} {call.descriptor}s"
+        if call.name in names and call.descriptor in told:
+            what = told[call.descriptor]
             if call.descriptor != "file":
                 return what, {BY_DESCRIPTOR[call.descriptor]: call.count}
             pages = call.bytes / PAGE_BYTES
@@ -147,33 +147,29 @@ NAMES = {
 }
 
 
-def _records(document: Document, plan: Body) -> dict[str, float]:
-    """The share of each kind of transfers that sites of the plan take care of."""
-    found: dict[str, float] = {}
-    if plan["io"]["mode"] == io_planning.OFF:
-        return found
-    for way, names in ((WRITES, io_calls.WRITING), (READS, io_calls.READING)):
-        planned = {s["phase"] for s in plan["io"]["sites"] if names.intersection(s["calls"])}
-        for what, end in _ends(way):
-            counts = {
-                phase.number: records
-                for phase in document.phases
-                for records in io_records.of_phase(document, phase, way)
-                if records.end == end
-            }
-            total = sum(records.count for records in counts.values())
-            taken = sum(
-                records.count
-                for number, records in counts.items()
-                if number in planned and records.objection() is None
-            )
-            found[what] = taken / total if total else 0.0
-    return found
+def _share_in_rings(document: Document, plan: Body) -> float:
+    """Of the phases' writes to files, those that sites of the plan take care of."""
+    made = [
+        (phase, written)
+        for phase in document.phases
+        for written in phase.writes
+        if written.transfers.descriptor == "file"
+    ]
+    taken = sum(
+        written.transfers.count
+        for phase, written in made
+        if any(_is_redirected(phase, written, site) for site in plan["io"]["sites"])
+    )
+    return taken / max(sum(written.transfers.count for _, written in made), 1)
 
 
-def _ends(way: Way) -> Iterator[tuple[str, str]]:
-    for descriptor, end in way.ends.items():
-        yield f"{way.verb} {way.preposition} {descriptor}s", end
+def _is_redirected(phase: Phase, written: Writes, site: Body) -> bool:
+    places = {(place.function, place.file or None) for place in written.places}
+    return (
+        site["phase"] == phase.number
+        and (site["function"], site["file"]) in places
+        and io_planning.redirected(written) in site["calls"]
+    )
 
 
 # ---- memory --------------------------------------------------------------------------------------

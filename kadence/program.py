@@ -35,7 +35,7 @@ class Program:
     filters: tuple[Filter, ...] = ()  # what of the outputs is not compared
     interval: int | None = None  # of the profile, in instructions; None for the pipeline's own
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
-    io: str = io_planning.DEFAULT  # which I/O paths are planned
+    io: str = io_planning.STRICT  # which I/O paths are planned
     memory: str = memory_planning.DEFAULT  # whether treatments of memory are planned
 
 
@@ -77,6 +77,6 @@ def read(folder: Path) -> Program:
         filters=described.filters(path, tables, outputs),
         interval=values.get("run.interval"),
         timeout_seconds=values.get("run.timeout", DEFAULT_TIMEOUT_SECONDS),
-        io=values.get("plan.io", io_planning.DEFAULT),
+        io=values.get("plan.io", io_planning.STRICT),
         memory=values.get("plan.memory", memory_planning.DEFAULT),
     )

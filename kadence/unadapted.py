@@ -12,8 +12,7 @@ from typing import Any
 from kadence import prediction
 from kadence.boot.costs import Costs
 from kadence.demand import Demand, Item
-from kadence.phases import io_planning, io_records, memory_planning
-from kadence.phases.io_records import READS, WRITES
+from kadence.phases import io_planning, memory_planning, writes
 from kadence.phases.memory_judgement import FEWEST_FAULTS
 from kadence.prediction import TITLES, Prediction
 
@@ -31,9 +30,10 @@ NO_WAY = {
     "signals": "nothing stands in for a signal",
     "threads and processes started": "nothing stands in for a new thread or process",
     "programs started": "nothing stands in for a new program",
+    **{f"reads from {end}": "nothing stands in for a read" for end in writes.ENDS.values()},
     "calls with which threads wait for one another": "waiting is not adapted",
 }
-NOTHING_ELSE = "only small reads and writes are adapted"
+NOTHING_ELSE = "of system calls only small writes are adapted"
 
 Body = Mapping[str, Any]
 
@@ -107,10 +107,9 @@ def _nothing_done(demand: Demand, market: Market | None) -> str:
 def _reason(item: Item, plan: Body) -> str:
     if item.what in (FAULTS, FILE_PAGES):
         return _memory_reason(item, plan)
-    for way in (WRITES, READS):
-        for descriptor, end in way.ends.items():
-            if item.what == f"{way.verb} {way.preposition} {descriptor}s":
-                return _io_reason(item, f"{way.preposition} {end}", way, plan)
+    for end in writes.ENDS.values():
+        if item.what == f"writes to {end}":
+            return _io_reason(end, plan)
     return NO_WAY.get(item.what, NOTHING_ELSE)
 
 
@@ -125,20 +124,21 @@ def _memory_reason(item: Item, plan: Body) -> str:
     return f"they lie in places with fewer than {FEWEST_FAULTS} faults each, or in no order"
 
 
-def _io_reason(item: Item, end: str, way: io_records.Way, plan: Body) -> str:
-    others = [f"{way.preposition} {name}" for name in way.ends.values()]
-    others.remove(end)
+def _io_reason(end: str, plan: Body) -> str:
+    others = [f" to {other}" for other in writes.ENDS.values() if other != end]
     told = [
         entry
         for entry in plan["refused"]
-        if entry["what"] in io_planning.REFUSED
-        and f" {way.verb} of " in entry["reason"]
-        and not any(f" {other}" in entry["reason"] for other in others)
+        if entry["what"] == io_planning.REFUSED
+        and " writes of " in entry["reason"]
+        and not any(other in entry["reason"] for other in others)
     ]
     if told:
         return _some(told)
     if plan["io"]["reason"]:
         return str(plan["io"]["reason"])
+    if end != writes.ENDS["file"]:
+        return "there, only a loop of calls becomes one"
     return "they are in phases where they are too few or too large, or between phases"
 
 

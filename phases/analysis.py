@@ -12,10 +12,8 @@ from scipy import sparse
 from kadence import artefact
 from kadence.errors import UsageError
 from kadence.phases import (
-    callers,
     concurrency,
     document,
-    flushes,
     hierarchy,
     kinds,
     levels,
@@ -26,8 +24,8 @@ from kadence.phases import (
     outside,
     ranks,
     vectors,
+    writes,
 )
-from kadence.phases.callers import Callers
 from kadence.phases.hierarchy import Joining
 from kadence.phases.kinds import Verdict
 from kadence.phases.markers import Marker
@@ -139,8 +137,7 @@ def _of_phases(profile: Profile, segmentation: Segmentation) -> Body:
         segmentation.transition,
         len(segmentation.representatives),
     )
-    writers = callers.of_phases(profile, segmentation, callers.WRITING)
-    readers = callers.of_phases(profile, segmentation, callers.READING)
+    writers = writes.Writers(profile)
     faults = memory.of_phases(profile, segmentation)
     return {
         "program": list(profile.argv),
@@ -160,8 +157,7 @@ def _of_phases(profile: Profile, segmentation: Segmentation) -> Body:
         **_waiting(profile, segmentation),
         "outside": outside.described(profile, segmentation),
         "phases": [
-            _phase(profile, segmentation, number, distances, in_blocks[number])
-            | _callers(writers[number], readers[number])
+            _phase(profile, segmentation, number, distances, in_blocks[number], writers)
             | {"memory": faults[number]}
             for number in range(len(segmentation.representatives))
         ],
@@ -208,6 +204,7 @@ def _phase(
     number: int,
     distances: Distances,
     in_block: Distances,
+    writers: writes.Writers,
 ) -> Body:
     member = (segmentation.assignment == number) & ~segmentation.transition
     rows = np.flatnonzero(member)
@@ -226,12 +223,8 @@ def _phase(
         "largest_distance": round(float(distances[rows].max()), DIGITS),
         "hottest": _hottest(profile, in_block, instructions),
         "system_calls": _summed(calls),
-        "streams": flushes.of_phase(calls, profile.call_sites),
+        "writes": writers.of_phase(calls),
     }
-
-
-def _callers(writers: Callers, readers: Callers) -> Body:
-    return {"writers": writers.described(), "readers": readers.described()}
 
 
 def _weight(profile: Profile, segmentation: Segmentation, member: Mask) -> float:

@@ -37,7 +37,7 @@ def describe(description: Mapping[str, Any], path: Path) -> Body:
     return {
         "io": [
             {key: site[key] for key in ("function", "file", "calls")}
-            for site in io_planning.plan_io(own, io_planning.DEFAULT).sites
+            for site in io_planning.plan_io(own, io_planning.STRICT).sites
         ],
         "ahead": memory_planning.plan_memory(own, memory_planning.DEFAULT).ahead,
         "memory": {
@@ -63,12 +63,11 @@ def keep_common_io(paths: Paths, others: Sequence[Sites]) -> None:
         if calls:
             kept.append(site | {"calls": calls})
             continue
-        where = site["function"] or f"every function of {site['file']}"
-        reason = f"{where}: another input does not write or read small records there"
-        paths.refuse(site["phase"], io_planning.PATH, None, reason)
+        reason = f"{site['function']}: another input does not write small records there"
+        paths.refuse(site["phase"], None, reason)
     if paths.sites and not kept:
         paths.mode = io_planning.OFF
-        paths.reason = "no place writes or reads small records on all inputs"
+        paths.reason = "no place writes small records on all inputs"
     paths.sites = kept
     paths.streams = paths.streams and bool(kept)
 
@@ -81,8 +80,7 @@ def _common_calls(site: Body, others: Sequence[Sites]) -> list[str]:
 
 
 def _is_at(found: Body, site: Body) -> bool:
-    """A place without a function is all functions of its file."""
-    return found["file"] == site["file"] and found["function"] in (site["function"], None)
+    return all(found[key] == site[key] for key in ("file", "function"))
 
 
 # ---- memory --------------------------------------------------------------------------------------

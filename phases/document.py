@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from kadence.errors import ArtefactError
-from kadence.phases import kinds, memory_document
+from kadence.phases import kinds, memory_document, places
 from kadence.phases.hierarchy import Joining
 from kadence.phases.marking import FUNCTION_ENTRY, LOOP_PREHEADER
 from kadence.phases.memory_document import MemoryUse
+from kadence.phases.places import Place
 from kadence.profiler.profile import KBBV, Backend, backend_of
 
 # Of an artefact that is older than hierarchies.
@@ -29,31 +30,12 @@ class Transfers:
 
 
 @dataclass(frozen=True)
-class Flushed:
-    """Writes of the C library's streams, by a function of the program, that get no ring."""
+class Writes:
+    """Those of one call of the library's, in one function of the program."""
 
-    function: str
-    calls: tuple[str, ...]  # of the C library, that flushed or had no buffer
+    call: str  # "" where it is not known
+    places: tuple[Place, ...]  # several for instances of a template, none where it is not known
     transfers: Transfers
-
-
-@dataclass(frozen=True)
-class CallingFunction:
-    """A function of the program that ran about as often as a phase wrote, or read."""
-
-    function: str
-    file: str | None
-    cfg_checksum: str | None
-    count: int
-
-
-@dataclass(frozen=True)
-class Callers:
-    """What writes, or reads, in a phase."""
-
-    calls: dict[str, int]  # of the C library's functions
-    functions: tuple[CallingFunction, ...]
-    streams: bool  # whose calls are not redirected by name
 
 
 @dataclass(frozen=True)
@@ -65,10 +47,7 @@ class Phase:
     io_calls_per_million: float
     io_bytes_per_million: float
     transfers: tuple[Transfers, ...]
-    writers: Callers
-    readers: Callers
-    flushed: tuple[Flushed, ...]
-    buffered: int  # other writes of such streams
+    writes: tuple[Writes, ...]
 
 
 @dataclass(frozen=True)
@@ -202,16 +181,13 @@ def _phase(entry: dict[str, Any]) -> Phase:
         io_calls_per_million=float(entry["io_calls_per_million"]),
         io_bytes_per_million=float(entry["io_bytes_per_million"]),
         transfers=tuple(_transfers(calls) for calls in entry["system_calls"]),
-        writers=_callers(entry["writers"]),
-        readers=_callers(entry["readers"]),
-        flushed=tuple(map(_flushed, entry.get("streams", {}).get("flushed", ()))),
-        buffered=int(entry.get("streams", {}).get("buffered", 0)),
+        writes=tuple(map(_writes, entry["writes"])),
     )
 
 
-def _flushed(entry: dict[str, Any]) -> Flushed:
-    calls = tuple(map(str, entry["calls"]))
-    return Flushed(str(entry["function"]), calls, _transfers(entry))
+def _writes(entry: dict[str, Any]) -> Writes:
+    where = tuple(map(places.parse, entry["places"]))
+    return Writes(str(entry["call"]), where, _transfers(entry))
 
 
 def _transfers(entry: dict[str, Any]) -> Transfers:
@@ -220,23 +196,6 @@ def _transfers(entry: dict[str, Any]) -> Transfers:
         descriptor=str(entry["descriptor"]),
         count=int(entry["count"]),
         bytes=int(entry["bytes"]),
-    )
-
-
-def _callers(entry: dict[str, Any]) -> Callers:
-    return Callers(
-        calls={str(call["name"]): int(call["count"]) for call in entry["calls"]},
-        functions=tuple(_calling_function(place) for place in entry["functions"]),
-        streams=bool(entry["streams"]),
-    )
-
-
-def _calling_function(entry: dict[str, Any]) -> CallingFunction:
-    return CallingFunction(
-        function=str(entry["function"]),
-        file=None if entry["file"] is None else str(entry["file"]),
-        cfg_checksum=None if entry["cfg_checksum"] is None else str(entry["cfg_checksum"]),
-        count=int(entry["count"]),
     )
 
 

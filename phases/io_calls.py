@@ -1,59 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The C library's functions that write or read, as the compiler plugin can redirect them.
-
-A program that is compiled again may reach another function of the same family than the profile
-saw (an fprintf that became an fwrite), so a site is planned for a family.
-"""
+"""The C library's functions by which a program writes, as far as the compiler plugin knows them."""
 
 import re
 
-DESCRIPTOR_CALLS = ("pwrite", "pwrite64", "send", "sendto", "write", "writev")
-STREAM_CALLS = (
-    "__fprintf_chk",
-    "__printf_chk",
-    "__vfprintf_chk",
-    "__vprintf_chk",
-    "fflush",
-    "fflush_unlocked",
-    "fprintf",
-    "fputc",
-    "fputc_unlocked",
-    "fputs",
-    "fputs_unlocked",
-    "fwrite",
-    "fwrite_unlocked",
-    "printf",
-    "putc",
-    "putc_unlocked",
-    "putchar",
-    "putchar_unlocked",
-    "puts",
-    "vfprintf",
-    "vprintf",
-)
-READ_CALLS = ("__read_chk", "read")
-FAMILIES = (
-    *((name,) for name in ("send", "sendto", "write", "writev")),
-    ("pwrite", "pwrite64"),
-    STREAM_CALLS,
-    READ_CALLS,
-)
-WRITING = frozenset(DESCRIPTOR_CALLS + STREAM_CALLS)
-READING = frozenset(["read"])  # into which __read_chk goes on: it would be counted twice
-ALL = WRITING | frozenset(READ_CALLS)
+DIRECT = frozenset({"write", "writev"})
+FLUSHING = frozenset({"fflush", "fflush_unlocked"})
+REDIRECTED = DIRECT | FLUSHING
+BATCHED = frozenset({"write", "send"})  # loops of them become one call
+
+# What C++'s and Fortran's streams call their functions. They write by `write` and `writev`, from
+# within a shared library.
+OF_STREAMS = ("_Z", "_gfortran_")
+
+SMALLEST_BUFFER = 512  # bytes of a stream of the C library's
 
 # A function has several names in the C library, and a profile may show any of them.
 OTHER_NAME = re.compile(r"^(?:_IO_|__GI_|__libc_|__)+|@.*$")
 
 
-def library_name(symbol: str) -> str | None:
-    """The function's name as programs call it; None for one that neither writes nor reads."""
-    if symbol in ALL:
-        return symbol
+def library_name(symbol: str) -> str:
+    """The function's name as programs call it."""
     plain = OTHER_NAME.sub("", symbol)
-    return plain if plain in ALL else None
+    return plain if plain in REDIRECTED | BATCHED else symbol.split("@")[0]
 
 
-def with_families(names: set[str]) -> list[str]:
-    """These functions and those that may stand for them in another compilation."""
-    return sorted(name for family in FAMILIES if names.intersection(family) for name in family)
+def is_of_stream(symbol: str) -> bool:
+    """Whether it is one of C++'s or Fortran's streams."""
+    return symbol.startswith(OF_STREAMS)

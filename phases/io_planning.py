@@ -1,32 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which writes of which phase go through rings and batches, which reads through windows.
+"""Which writes of which phase go through rings and batches.
 
 A phase's writes are planned if they are small, and if there are many of them, by their rate or in
-each stay in the phase; so are its reads of files. What was considered and left is told with the
-reason.
+each stay in the phase. Rings are for files; to pipes and sockets, only loops of calls become
+batches. What was considered and left is told with the reason.
 """
 
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from kadence.errors import UsageError
 from kadence.phases import io_calls, io_records, kinds
-from kadence.phases.document import Callers, Document, Phase
-from kadence.phases.flushes import BOUND_AFTER
-from kadence.phases.io_calls import STREAM_CALLS
-from kadence.phases.io_records import BURST, READS, WRITES, Records
+from kadence.phases.document import Document, Phase, Writes
+from kadence.phases.io_records import BATCHES, BURST, Records
+from kadence.phases.places import Place
 
-DEFAULT, STRICT, OFF = MODES = ("default", "strict", "off")
+STRICT, OFF = MODES = ("strict", "off")
 
-PATH, RING, WINDOW = REFUSED = ("I/O path", "ring", "window")
-
-# Reads at an offset of their own, or into several places: a window is for what comes in turn.
-OTHER_READS = {
-    name: replace(READS, system_calls=frozenset([name])) for name in ("pread64", "readv")
-}
+REFUSED = "I/O path"
 
 Body = dict[str, Any]
-Place = tuple[str | None, str | None, str | None]  # function, file, checksum
 
 
 @dataclass
@@ -39,9 +34,9 @@ class Paths:
     sites: list[Body] = field(default_factory=list)
     refused: list[Body] = field(default_factory=list)
 
-    def refuse(self, phase: int, what: str, count: int | None, reason: str) -> None:
+    def refuse(self, phase: int, count: int | None, reason: str) -> None:
         """Leave so many transfers as they are, where that is known."""
-        self.refused.append({"phase": phase, "what": what, "count": count, "reason": reason})
+        self.refused.append({"phase": phase, "what": REFUSED, "count": count, "reason": reason})
 
     def described(self) -> Body:
         """As the plan has it."""
@@ -53,15 +48,12 @@ class Paths:
         }
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What is to be redirected in a phase, and by whom it is called."""
+@dataclass
+class _Site:
+    """A function of the program in the making of a plan."""
 
-    phase: Phase
-    callers: Callers
-    refusal: str  # what the plan calls it where nothing comes of it
-    count: int  # of transfers
-    evidence: str
+    calls: set[str] = field(default_factory=set)
+    evidence: list[str] = field(default_factory=list)
 
 
 def plan_io(document: Document, mode: str) -> Paths:
@@ -76,140 +68,62 @@ def plan_io(document: Document, mode: str) -> Paths:
         paths.mode, paths.reason = OFF, document.backend.why_unseen
         return paths
     for phase in document.phases:
-        _plan_writes(document, phase, paths)
-        _plan_reads(document, phase, paths)
+        _plan_phase(document, phase, paths)
     if not paths.sites:
         paths.mode = OFF
         paths.reason = (
-            f"no phase makes many writes of up to {WRITES.small_bytes} bytes to files, pipes or "
-            f"sockets, or many reads of up to {READS.small_bytes} bytes from files"
+            "no phase makes many small writes to files by write, writev or fflush, or to pipes or "
+            "sockets by write or send"
         )
     return paths
 
 
-def _plan_writes(document: Document, phase: Phase, paths: Paths) -> None:
-    _refuse_flushed(phase, paths)
-    taken = []
-    for records in io_records.of_phase(document, phase, WRITES):
+def redirected(made: Writes) -> str:
+    """The call that a site names for these writes.
+
+    What C++'s and Fortran's streams call themselves is in a shared library, and interposed there.
+    """
+    return made.transfers.name if io_calls.is_of_stream(made.call) else made.call
+
+
+def _plan_phase(document: Document, phase: Phase, paths: Paths) -> None:
+    sites: defaultdict[Place, _Site] = defaultdict(_Site)
+    for records in io_records.of_phase(document, phase):
         objection = records.objection()
         if objection is None:
-            taken.append(records)
-            _tell_of_strictness(phase, records, paths)
+            _take(phase, records, sites, paths)
         elif kinds.does_io(phase.kind) or records.count >= BURST:
-            paths.refuse(phase.number, PATH, records.count, objection)
-    if taken:
-        evidence = "; ".join(map(str, taken))
-        count = sum(records.count for records in taken)
-        if _take_sites(document, Wanted(phase, _bindable(phase), PATH, count, evidence), paths):
-            paths.streams |= phase.writers.streams
+            paths.refuse(phase.number, records.count, objection)
+    paths.sites += [_described(phase, place, site) for place, site in sorted(sites.items())]
 
 
-def _refuse_flushed(phase: Phase, paths: Paths) -> None:
-    for flushed in phase.flushed:
-        moved = flushed.transfers
-        if moved.count >= BURST:
-            where = f" of {flushed.function}" if flushed.function else ""
-            paths.refuse(
-                phase.number,
-                RING,
-                moved.count,
-                f"{moved.count} writes of {moved.bytes / moved.count:.3g} bytes on average by "
-                f"{' and '.join(flushed.calls)}: the stream{where} is flushed, or has no buffer, "
-                f"and gets a ring only after {BOUND_AFTER} bytes without a flush",
-            )
-
-
-def _bindable(phase: Phase) -> Callers:
-    """Who writes, without what only writes by streams that get no ring."""
-    writers = phase.writers
-    if not phase.flushed:
-        return writers
-    others = {name: ran for name, ran in writers.calls.items() if name not in STREAM_CALLS}
-    flushing = {flushed.function for flushed in phase.flushed}
-    left = tuple(caller for caller in writers.functions if caller.function not in flushing)
-    if phase.buffered:
-        # A function that writes in both ways is taken: its other calls may get a ring.
-        return writers if others else replace(writers, functions=left)
-    # What the streams wrote is among the calls of write; where the rest is other functions', those
-    # of the streams have nothing to redirect.
-    rest = sum(others.values()) - sum(flushed.transfers.count for flushed in phase.flushed)
-    elsewhere = sum(caller.count for caller in left) >= rest
-    return replace(
-        writers, calls=others, functions=left if left and elsewhere else writers.functions
-    )
-
-
-def _tell_of_strictness(phase: Phase, records: Records, paths: Paths) -> None:
-    if paths.mode == STRICT and records.end != WRITES.ends["file"]:
-        reason = f"{records}: the strict mode has rings for files alone, only batches are made"
-        paths.refuse(phase.number, RING, records.count, reason)
-
-
-def _plan_reads(document: Document, phase: Phase, paths: Paths) -> None:
-    if not kinds.does_io(phase.kind) and not phase.readers.calls:
-        return  # the loader's, which nobody asked for
-    for records in io_records.of_phase(document, phase, READS):
-        objection = records.objection()
-        if objection is None:
-            evidence = str(records)
-            if phase.readers.streams:
-                evidence += ", some of them by streams, which stay as they are"
-            wanted = Wanted(phase, phase.readers, WINDOW, records.count, evidence)
-            _take_sites(document, wanted, paths)
-        elif records.count >= BURST:
-            paths.refuse(phase.number, WINDOW, records.count, objection)
-    _refuse_other_reads(document, phase, paths)
-
-
-def _refuse_other_reads(document: Document, phase: Phase, paths: Paths) -> None:
-    for name, way in OTHER_READS.items():
-        for records in io_records.of_phase(document, phase, way):
-            if records.count >= BURST:
-                reason = f"{records}: by {name}, and a window is for what read takes in turn"
-                paths.refuse(phase.number, WINDOW, records.count, reason)
-
-
-def _take_sites(document: Document, wanted: Wanted, paths: Paths) -> bool:
-    """Whether the C library's functions that are called are known."""
-    calls = io_calls.with_families(set(wanted.callers.calls))
-    if not calls:
-        reason = f"{wanted.evidence}: by no function of the C library's that is known"
-        paths.refuse(wanted.phase.number, wanted.refusal, wanted.count, reason)
-        return False
-    for caller in wanted.callers.functions:
-        evidence = f"{wanted.evidence}; a block of the function ran {caller.count} times"
-        place = (caller.function, caller.file, caller.cfg_checksum)
-        paths.sites.append(_site(wanted.phase, place, calls, evidence))
-    if not wanted.callers.functions:
-        _take_files(document, wanted, calls, paths)
-    return True
-
-
-def _take_files(document: Document, wanted: Wanted, calls: list[str], paths: Paths) -> None:
-    """Every function of the program's, because the profile does not tell which one calls."""
-    if not document.files:
-        paths.refuse(
-            wanted.phase.number,
-            wanted.refusal,
-            wanted.count,
-            f"{wanted.evidence}: the profile knows no function of the program; build it with "
-            "Kadence's wrappers or with -g, and profile it anew",
+def _take(phase: Phase, records: Records, sites: defaultdict[Place, _Site], paths: Paths) -> None:
+    only = ", where loops of the call become one" if records.way is BATCHES else ""
+    for place, made in _placed(records):
+        evidence = f"{made.transfers.count} by {made.call} here, of {records}{only}"
+        sites[place].calls.add(redirected(made))
+        sites[place].evidence.append(evidence)
+        paths.streams |= io_calls.is_of_stream(made.call)
+    unplaced = sum(made.transfers.count for made in records.writes if not made.places)
+    if unplaced >= BURST:
+        reason = (
+            f"{records}: the profile does not tell in which function {unplaced} of them are; build "
+            "the program with Kadence's wrappers or with -g, and profile it anew"
         )
-    evidence = (
-        f"{wanted.evidence}; the profile does not tell which function: all of the file are taken"
-    )
-    for file in document.files:
-        paths.sites.append(_site(wanted.phase, (None, file, None), calls, evidence))
+        paths.refuse(phase.number, unplaced, reason)
 
 
-def _site(phase: Phase, place: Place, calls: list[str], evidence: str) -> Body:
-    function, file, cfg_checksum = place
+def _placed(records: Records) -> Iterator[tuple[Place, Writes]]:
+    for made in records.writes:
+        for place in made.places:
+            yield place, made
+
+
+def _described(phase: Phase, place: Place, site: _Site) -> Body:
     return {
         "phase": phase.number,
-        "function": function,
-        "file": file,
         "line": None,
-        "cfg_checksum": cfg_checksum,
-        "calls": calls,
-        "evidence": evidence,
+        **place.described(),
+        "calls": sorted(site.calls),
+        "evidence": "; ".join(site.evidence),
     }

@@ -1,83 +1,69 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a phase writes or reads in records, and whether they are small and many enough.
+"""What a phase writes in records, and whether they are small and many enough to be adapted.
 
-A ring saves the crossing, some 1,400 instructions a write and 4,500 a send, and costs a copy. A
-window saves a read's crossing, some 830 instructions, less one for each eight bytes (bench-io, 16
-and 1,024 bytes on tmpfs): at 2,048 bytes, by extrapolation, half of what the read costs.
+A ring saves the crossing, some 1,400 instructions a write, and costs a copy.
 """
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kadence.phases.document import Document, Phase, Transfers
+from kadence.phases import io_calls
+from kadence.phases.document import Document, Phase, Writes
 from kadence.phases.marking import firings_per_second
+from kadence.phases.writes import ENDS
 
 CALLS_PER_SECOND = 1000.0  # fewer are a thousandth of the time
 BURST = 64  # as many in one stay are worth a binding
+LEAST_SHARE = 0.05  # of the writes, for a call to be named
 
 
 @dataclass(frozen=True)
 class Way:
-    """How records go: from the program, or to it."""
+    """How records are written for which there is something."""
 
-    verb: str
-    preposition: str
-    means: str  # what they go through without a call each
-    system_calls: frozenset[str]  # that a redirected call of the C library makes
-    ends: Mapping[str, str]  # kinds of descriptors that it is for, and what they are called
-    small_bytes: int
-    too_large: str  # why no larger ones
+    means: str
+    ends: tuple[str, ...]  # kinds of descriptors
+    too_large_bytes: int
+    too_large: str  # why none of this size
 
 
-WRITES = Way(
-    verb="writes",
-    preposition="to",
-    means="ring",
-    system_calls=frozenset(["write", "pwrite64", "writev", "sendto"]),
-    ends={"file": "files", "pipe": "pipes", "socket": "sockets"},
-    small_bytes=4096,
-    too_large="a copy costs as much as a call",
-)
-READS = Way(
-    verb="reads",
-    preposition="from",
-    means="window",
-    system_calls=frozenset(["read"]),
-    ends={"file": "files"},
-    small_bytes=2048,
-    too_large=(
-        "a window saves less than half of the call (the C library's streams read 4096 bytes or "
-        "more at once)"
-    ),
-)
+CALLS = Way("ring", ("file",), 4096, "a copy costs as much as a call")
+FLUSHES = Way("ring", ("file",), 16384, "a ring takes no record")  # KADAPT_RECORD_MAX
+BATCHES = Way("batch", ("pipe", "socket"), 4096, "a copy costs as much as a call")
+WAYS = (CALLS, FLUSHES, BATCHES)
 
 
 @dataclass(frozen=True)
 class Records:
-    """What a phase writes to one kind of descriptor, or reads from it."""
+    """What a phase writes in one way to one kind of descriptor, small records or large ones."""
 
-    way: Way
+    way: Way | None  # None: there is nothing for them
     end: str
-    count: int
-    bytes: int
+    writes: tuple[Writes, ...]
     per_second: float
     per_stay: float
 
     @property
+    def count(self) -> int:
+        return sum(made.transfers.count for made in self.writes)
+
+    @property
     def size(self) -> float:
-        return self.bytes / self.count
+        return sum(made.transfers.bytes for made in self.writes) / self.count
 
     def __str__(self) -> str:
         return (
-            f"{self.count} {self.way.verb} of {self.size:.3g} bytes on average "
-            f"{self.way.preposition} {self.end}, {self.per_second:.3g} a second and "
-            f"{self.per_stay:.3g} in each stay in the phase"
+            f"{self.count} writes of {self.size:.3g} bytes on average to {ENDS[self.end]}, "
+            f"{self.per_second:.3g} a second and {self.per_stay:.3g} in each stay in the phase"
         )
 
     def objection(self) -> str | None:
-        """Why nothing is gained by a ring or a window for them."""
-        if self.size > self.way.small_bytes:
-            return f"{self}: above {self.way.small_bytes} bytes {self.way.too_large}"
+        """Why nothing is gained for them."""
+        if self.way is None:
+            return f"{self}: {_why_nothing(self)}"
+        if self.size >= self.way.too_large_bytes:
+            return f"{self}: from {self.way.too_large_bytes} bytes on {self.way.too_large}"
         if self.per_second < CALLS_PER_SECOND and self.per_stay < BURST:
             return (
                 f"{self}: too few for a {self.way.means}, which takes {CALLS_PER_SECOND:.0f} a "
@@ -86,26 +72,77 @@ class Records:
         return None
 
 
-def of_phase(document: Document, phase: Phase, way: Way) -> Iterable[Records]:
-    """Those of each kind of descriptor."""
+def of_phase(document: Document, phase: Phase) -> Iterator[Records]:
+    """In each way, to each kind of descriptor."""
+    for end in ENDS:
+        made = [
+            writes
+            for writes in phase.writes
+            if writes.transfers.descriptor == end and writes.transfers.count
+        ]
+        for way in (*WAYS, None):
+            alike = [writes for writes in made if way_of(writes, phase) is way]
+            small = [writes for writes in alike if way is None or _is_small(writes, way)]
+            large = [writes for writes in alike if writes not in small]
+            for sort in (small, large):
+                if sort:
+                    yield _records(document, phase, way, end, sort)
+
+
+def way_of(made: Writes, phase: Phase) -> Way | None:
+    """What there is for these writes of the phase, if they are small and many."""
+    if made.transfers.descriptor != "file":
+        return BATCHES if made.call in io_calls.BATCHED else None
+    if made.call in io_calls.FLUSHING:
+        return None if _fills_buffers(made, phase) else FLUSHES
+    is_call = made.call in io_calls.DIRECT or io_calls.is_of_stream(made.call)
+    return CALLS if is_call and made.transfers.name in io_calls.DIRECT else None
+
+
+def _fills_buffers(flushed: Writes, phase: Phase) -> bool:
+    """Whether the function's streams write at least as often because their buffers are full.
+
+    Each of these writes would take the file's ring away.
+    """
+    full = sum(
+        made.transfers.count
+        for made in phase.writes
+        if made.transfers.descriptor == "file"
+        and set(made.places) & set(flushed.places)
+        and made.call not in io_calls.FLUSHING
+        and made.transfers.bytes >= io_calls.SMALLEST_BUFFER * made.transfers.count
+    )
+    return full >= flushed.transfers.count
+
+
+def _is_small(made: Writes, way: Way) -> bool:
+    return made.transfers.bytes < way.too_large_bytes * made.transfers.count
+
+
+def _records(
+    document: Document, phase: Phase, way: Way | None, end: str, made: Sequence[Writes]
+) -> Records:
     instructions = max(round(phase.weight * document.total_instructions), 1)
     stays = max(sum(boundary.after == phase.number for boundary in document.boundaries), 1)
-    for descriptor, end in way.ends.items():
-        calls = [
-            call
-            for call in phase.transfers
-            if call.name in way.system_calls and call.descriptor == descriptor
-        ]
-        left_out = _transfers_without_ring(phase, descriptor) if way is WRITES else []
-        count = sum(call.count for call in calls) - sum(call.count for call in left_out)
-        if count > 0:
-            moved = sum(call.bytes for call in calls) - sum(call.bytes for call in left_out)
-            rate = firings_per_second(count, instructions)
-            yield Records(way, end, count, moved, rate, count / stays)
+    count = sum(writes.transfers.count for writes in made)
+    return Records(way, end, tuple(made), firings_per_second(count, instructions), count / stays)
 
 
-def _transfers_without_ring(phase: Phase, descriptor: str) -> list[Transfers]:
-    """Those of streams that are flushed too often."""
-    return [
-        flushed.transfers for flushed in phase.flushed if flushed.transfers.descriptor == descriptor
-    ]
+def _why_nothing(records: Records) -> str:
+    calls = _mostly_by(records)
+    if calls == [""]:
+        return "by no function of the C library's that is known"
+    by = ", ".join(call or "an unknown function" for call in calls)
+    if records.end != "file":
+        return f"by {by}, and only loops of write or send become batches"
+    if io_calls.FLUSHING.intersection(calls):
+        return f"by {by}, whose streams fill their buffers before they are flushed"
+    return f"by {by}, and rings take what write, writev and fflush write"
+
+
+def _mostly_by(records: Records) -> list[str]:
+    """The calls, without those that made next to nothing of it, as the fclose of a stream."""
+    counts: Counter[str] = Counter()
+    for made in records.writes:
+        counts[made.call] += made.transfers.count
+    return sorted(call for call, count in counts.items() if count >= LEAST_SHARE * records.count)

@@ -4,8 +4,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from kadence.phases.callers import Place
+from kadence.phases import places
 from kadence.phases.memory import DOWNWARD, IN_RUNS, SCATTERED, UPWARD
+from kadence.phases.places import Place
 
 ORDERS = (UPWARD, DOWNWARD, IN_RUNS, SCATTERED, None)
 
@@ -84,7 +85,7 @@ def _site(entry: dict[str, Any]) -> SiteUse:
         file=str(entry["file"]),
         line=int(entry["line"]),
         call=str(entry["call"]),
-        places=tuple(_place(place) for place in entry["places"]),
+        places=tuple(map(places.parse, entry["places"])),
         own=bool(entry["own"]),
         phase=None if entry["phase"] is None else int(entry["phase"]),
         use=_use(entry),
@@ -92,7 +93,3 @@ def _site(entry: dict[str, Any]) -> SiteUse:
         held=int(entry["held"]),
         unreserved=bool(entry["unreserved"]),
     )
-
-
-def _place(entry: dict[str, Any]) -> Place:
-    return Place(str(entry["function"]), str(entry["file"] or ""), str(entry["cfg_checksum"] or ""))

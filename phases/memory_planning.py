@@ -13,7 +13,6 @@ from typing import Any
 
 from kadence.errors import UsageError
 from kadence.phases import memory_calls
-from kadence.phases.callers import Place
 from kadence.phases.document import Document, Phase
 from kadence.phases.memory import SCATTERED
 from kadence.phases.memory_document import MemoryUse, SiteUse, Use
@@ -25,6 +24,7 @@ from kadence.phases.memory_judgement import (
     Verdict,
     judge,
 )
+from kadence.phases.places import Place
 
 DEFAULT, OFF = MODES = ("default", "off")
 REFUSED = "memory"

@@ -7,8 +7,8 @@ and so is every way out of it into a phase with I/O. Everything else keeps the k
 Where the profile's backend saw no system calls and no memory, there is nothing else to decide: all
 phases are unseen, which may have a long quantum as compute phases may, and tasks that are more than
 the processors, or that nobody saw either, count as waiting for one another.
-Which writes go through rings and batches, and which reads through windows, is decided in
-io_planning.py; which memory is made present before it is touched, in memory_planning.py.
+Which writes go through rings and batches is decided in io_planning.py; which memory is made
+present before it is touched, in memory_planning.py.
 """
 
 from collections.abc import Iterable, Sequence
@@ -77,7 +77,7 @@ class Options:
 
     processors: int = DEFAULT_PROCESSORS
     quantum: float = DEFAULT_QUANTUM  # seconds
-    io: str = io_planning.DEFAULT  # one of io_planning.MODES
+    io: str = io_planning.STRICT  # one of io_planning.MODES
     memory: str = memory_planning.DEFAULT  # one of memory_planning.MODES
 
     def words(self) -> tuple[str, ...]:

@@ -88,7 +88,7 @@ def make_plan() -> Callable[..., Path]:
             "memory_bytes": 0,
             "io_paths": False,
         }
-        envelope = {"schema": "kadence.plan", "version": 3, "kadence": "0", "build_id": None}
+        envelope = {"schema": "kadence.plan", "version": 4, "kadence": "0", "build_id": None}
         body = {"command": [], "program": ["x"], "needs": nothing | needs}
         path.write_text(json.dumps(envelope | body))
         return path

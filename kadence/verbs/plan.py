@@ -34,9 +34,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--io",
         choices=io_planning.MODES,
-        default=io_planning.DEFAULT,
-        help="rings and batches for small writes, windows for small reads of files: default; "
-        "strict: only what nobody can tell from plain calls; off: none",
+        default=io_planning.STRICT,
+        help="rings and batches for small writes: strict (the default), which nobody can tell from "
+        "plain calls; off: none",
     )
     parser.add_argument(
         "--memory",
@@ -111,10 +111,9 @@ def _tell_io(body: dict[str, Any]) -> None:
     if paths["reason"]:
         print(f"no I/O paths: {paths['reason']}")
     for site in paths["sites"]:
-        where = site["function"] or f"every function of {site['file']}"
-        print(f"phase {site['phase']}: I/O path ({paths['mode']}) in {where}; {site['evidence']}")
+        print(f"phase {site['phase']}: I/O path in {site['function']}; {site['evidence']}")
     for refusal in body["refused"]:
-        if refusal["what"] in io_planning.REFUSED:
+        if refusal["what"] == io_planning.REFUSED:
             print(f"phase {refusal['phase']}: no {refusal['what']}: {refusal['reason']}")
 
 

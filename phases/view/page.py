@@ -120,7 +120,7 @@ def _planned(plan: Body | None, phase: int) -> tuple[str, list[str]]:
         if marker["phase"] == phase
     ]
     reasons += [
-        f"I/O path in {site['function'] or site['file']}: {site['evidence']}"
+        f"I/O path in {site['function']}: {site['evidence']}"
         for site in plan["io"]["sites"]
         if site["phase"] == phase
     ]

@@ -116,7 +116,7 @@ class Workshop:
             "memory_bytes": 0,
             "io_paths": False,
         }
-        envelope = {"schema": "kadence.plan", "version": 3, "kadence": "0", "build_id": None}
+        envelope = {"schema": "kadence.plan", "version": 4, "kadence": "0", "build_id": None}
         path = self.place / "p.plan.json"
         body = {"command": [], "program": ["x"], "needs": nothing | needs}
         path.write_text(json.dumps(envelope | body))

@@ -149,7 +149,7 @@ def small_kernel(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
     nothing = {"system_calls": ["read"], "socket_families": [], "threads": False}
     nothing |= {"processes": False, "shared_memory": False, "memory_bytes": 0, "io_paths": False}
-    envelope = {"schema": "kadence.plan", "version": 3, "kadence": "0", "build_id": None}
+    envelope = {"schema": "kadence.plan", "version": 4, "kadence": "0", "build_id": None}
     plan = tmp_path_factory.mktemp("plan") / "p.plan.json"
     plan.write_text(json.dumps(envelope | {"command": [], "program": ["x"], "needs": nothing}))
     return build(BuildRequest(kind="tailored", plan=plan))

@@ -15,8 +15,11 @@ pytestmark = pytest.mark.kernel
 
 PROGRAM = ["./heat-openmp", "-s", "600", "-e", "60"]
 THREADS = {"OMP_NUM_THREADS": "2"}
-# 9p, which brings this machine's files to an x86_64 guest, gives no leases, so no rings.
-BINDS_FILES_OF_THE_MACHINE = {"um"}
+# Space can be reserved there, which it can't among this machine's files: no rings.
+ON_TMPFS = (
+    "mount -t tmpfs none /mnt && "
+    f"{' '.join(PROGRAM)} -o /mnt/checkpoint && cp /mnt/checkpoint heat.checkpoint"
+)
 KERNELS = {"um": "generic_kernel", "x86_64": "sockets_kernel_x86_64"}
 
 
@@ -61,8 +64,9 @@ def test_adapted_program_leaves_what_it_leaves_here(
     counters = built["adapted"] / f"{kernel.target}-counters"
     environment = dict(os.environ) | THREADS | {"KADAPT_COUNTERS": str(counters)}
     words = ["run", "--target", kernel.target, "--kernel", kernel.id, "--mem", "512M", "--"]
+    command = ["/bin/sh", "-c", ON_TMPFS]
     there = kadence(
-        *words, *PROGRAM, cwd=built["adapted"], env=environment, text=False, timeout=1200
+        *words, *command, cwd=built["adapted"], env=environment, text=False, timeout=1200
     )
     assert there.returncode == 0, there.stderr
     assert there.stdout == here.stdout
@@ -70,4 +74,4 @@ def test_adapted_program_leaves_what_it_leaves_here(
     assert (built["adapted"] / "heat.checkpoint").read_bytes() == checkpoint
     counted = json.loads(counters.read_text())
     assert counted["memory"]["blocks"] > 0, counted
-    assert (counted["io"]["appends"] > 1000) == (kernel.target in BINDS_FILES_OF_THE_MACHINE)
+    assert counted["io"]["appends"] > 1000, counted

@@ -55,7 +55,7 @@ def joiner(tmp_path: Path) -> Path:
 def plan(path: Path) -> Path:
     needs = {"system_calls": ["futex", "clone3"], "socket_families": [], "threads": True}
     needs |= {"processes": False, "shared_memory": True, "memory_bytes": 0, "io_paths": False}
-    envelope = {"schema": "kadence.plan", "version": 3, "kadence": "0", "build_id": None}
+    envelope = {"schema": "kadence.plan", "version": 4, "kadence": "0", "build_id": None}
     path.write_text(json.dumps(envelope | {"command": [], "program": ["p"], "needs": needs}))
     return path
 

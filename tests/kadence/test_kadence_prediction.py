@@ -185,7 +185,7 @@ def test_the_reason_for_most_of_it_is_told_first() -> None:
         "f: another input writes of it no small records": None,
     }
     refused = [
-        {"phase": 0, "what": "ring", "count": count, "reason": reason}
+        {"phase": 0, "what": "I/O path", "count": count, "reason": reason}
         for reason, count in reasons.items()
     ]
     plan = plan_of() | {"refused": refused}

@@ -96,8 +96,7 @@ class LongRun:
             "mean_distance": 0.0,
             "hottest": [{"function": f"work_{number}", "file": "long.c", "line": 10, "share": 0.5}],
             "system_calls": [],
-            "writers": {"calls": [], "functions": [], "streams": False},
-            "readers": {"calls": [], "functions": [], "streams": False},
+            "writes": [],
             "memory": {"faults": 0, "bytes": 0, "order": None, "scattered": 0},
         }
 

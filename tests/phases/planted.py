@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from kadence.profiler.profile import Block, Function, Loop, Profile, SystemCalls
+from kadence.profiler.profile import Block, CallSite, Function, Loop, Profile, SystemCalls
 
 INTERVAL = 1_000_000
 PROGRAM = "/tmp/planted"
@@ -51,6 +51,13 @@ FUNCTIONS = (
     Function("log_line", "planted.c", 70, "0000dddd"),
     Function("main", "planted.c", 90, "0000eeee", (Loop(1, 92, 1),)),
 )
+
+# Where system calls come from: positions in SITES.
+SITES = (
+    CallSite("write", "checkpoint", "/src/planted.c", 31, PROGRAM),
+    CallSite("send", "exchange", "/src/planted.c", 52, PROGRAM),
+)
+WRITES, SENDS = range(2)
 
 # Shares of the instructions, by block.
 SHARES = {
@@ -107,6 +114,7 @@ class Planted:
             "start": np.cumsum(sizes) - sizes,
             "blocks": BLOCKS,
             "system_calls": tuple(self.calls),
+            "call_sites": SITES,
             "functions": FUNCTIONS,
             "argv": (PROGRAM,),
             "build_id": "ab" * 20,
@@ -144,11 +152,11 @@ def three_phases(thread: int = 1, into: Planted | None = None) -> Planted:
         for _ in range(FILE_ROWS):
             row = planted.add({"F": 1.0}, thread)
             planted.enter(row, WRITE, 100)
-            planted.calls.append(SystemCalls(row, "write", "file", 100, 6400))
+            planted.calls.append(SystemCalls(row, "write", "file", 100, 6400, WRITES))
         for number in range(SOCKET_ROWS):
             row = planted.add({"S": 1.0}, thread)
             planted.enter(row, SEND, 60)
-            planted.calls.append(SystemCalls(row, "sendto", "socket", 60, 3840))
+            planted.calls.append(SystemCalls(row, "sendto", "socket", 60, 3840, SENDS))
             planted.enter(row, RECORD, 60)
             if number == 0:
                 planted.enter(row, EXCHANGE)

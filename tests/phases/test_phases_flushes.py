@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Streams that are flushed after each record get no ring, and so no plan."""
+"""Streams that are flushed after each record are planned where they are flushed, others are not."""
 
 import subprocess
 from collections.abc import Callable
@@ -14,83 +14,70 @@ from kadence.profiler import runner
 
 HERE = Path(__file__).parent
 RECORDS, SIZE = 20000, 24
-STREAMS, DESCRIPTORS = "fputs", "write"
 
-Planned = Callable[[str], tuple[list[dict[str, Any]], dict[str, Any]]]
+Planned = Callable[[str], dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
 def planned(tmp_path_factory: pytest.TempPathFactory) -> Planned:
-    """What the streams of each phase wrote, and the plan, of the program run in these ways."""
+    """The plan for the program run in these ways."""
     folder = tmp_path_factory.mktemp("flushes")
     program = folder / "flushes"
     source = HERE / "flushes.c"
     subprocess.run(["gcc-12", "-g", "-O2", "-o", program, source], check=True)
 
-    def plan(ways: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    def plan(ways: str) -> dict[str, Any]:
         profile = folder / f"{ways}.kprof"
         runner.profile([str(program), ways], profile, 1_000_000, cwd=folder)
         phases = folder / f"{ways}.json"
         body = analysis.run(profile, phases)
-        streams = [phase["streams"] for phase in body["phases"]]
-        return streams, planning.plan(parse(body, phases), planning.Options())
+        return planning.plan(parse(body, phases), planning.Options())
 
     return plan
 
 
-def functions(plan: dict[str, Any]) -> set[str]:
-    return {site["function"] for site in plan["io"]["sites"]}
+def sites(plan: dict[str, Any]) -> dict[str, set[str]]:
+    """Function -> calls, over all phases."""
+    found: dict[str, set[str]] = {}
+    for site in plan["io"]["sites"]:
+        found.setdefault(site["function"], set()).update(site["calls"])
+    return found
 
 
-def calls(plan: dict[str, Any]) -> set[str]:
-    return {name for site in plan["io"]["sites"] for name in site["calls"]}
+def refused(plan: dict[str, Any]) -> list[str]:
+    return [entry["reason"] for entry in plan["refused"] if entry["what"] == "I/O path"]
 
 
-def rings_refused(plan: dict[str, Any]) -> list[str]:
-    return [entry["reason"] for entry in plan["refused"] if entry["what"] == "ring"]
+def test_a_stream_that_is_flushed_at_each_record_is_planned(planned: Planned) -> None:
+    plan = planned("f")
+    assert sites(plan) == {"flushed": {"fflush"}}
+    site = plan["io"]["sites"][0]
+    assert f"{RECORDS} by fflush here" in site["evidence"]
+    assert f"{RECORDS} writes of {SIZE} bytes on average to files" in site["evidence"]
+    assert plan["io"]["streams"] is False
 
 
 @pytest.mark.parametrize(
-    ("way", "function", "call"),
+    "way",
     # GCC makes fwrite() of an fputs() whose text it knows.
-    [("f", "flushed", "fflush"), ("u", "put", "fwrite"), ("l", "by_line", "fwrite")],
+    ["u", "l", "b", "s"],
 )
-def test_a_stream_that_empties_its_buffer_at_each_record_is_refused(
-    planned: Planned, way: str, function: str, call: str
-) -> None:
-    streams, plan = planned(way)
-    (found,) = (flushed for phase in streams for flushed in phase["flushed"])
-    assert (found["function"], found["calls"]) == (function, [call])
-    assert (found["count"], found["bytes"]) == (RECORDS, RECORDS * SIZE)
-    assert plan["io"]["mode"] == "off"
-    assert plan["io"]["sites"] == []
-    (reason,) = rings_refused(plan)
-    assert reason.startswith(f"{RECORDS} writes of {SIZE} bytes on average by {call}")
+def test_a_stream_that_is_never_flushed_is_not(planned: Planned, way: str) -> None:
+    plan = planned(way)
+    assert (plan["io"]["mode"], plan["io"]["sites"]) == ("off", [])
+    (reason,) = refused(plan)
+    assert "by fwrite, and rings take what write, writev and fflush write" in reason
 
 
-@pytest.mark.parametrize(
-    ("way", "function"), [("b", "buffered"), ("s", "in_small_buffer"), ("r", "rarely_flushed")]
-)
-def test_a_stream_that_fills_its_buffer_is_planned(
-    planned: Planned, way: str, function: str
-) -> None:
-    streams, plan = planned(way)
-    assert [phase["flushed"] for phase in streams] == [[]] * len(streams)
-    assert function in functions(plan)
-    assert STREAMS in calls(plan)
-    assert rings_refused(plan) == []
+def test_a_stream_that_fills_its_buffer_between_flushes_is_not(planned: Planned) -> None:
+    plan = planned("r")
+    assert sites(plan) == {}
+    assert any("by fflush, fwrite, whose streams fill" in reason for reason in refused(plan))
 
 
 def test_a_write_by_descriptor_is_planned(planned: Planned) -> None:
-    _, plan = planned("d")
-    assert "direct" in functions(plan)
-    assert DESCRIPTORS in calls(plan)
-    assert STREAMS not in calls(plan)
+    assert sites(planned("d")) == {"direct": {"write"}}
 
 
-def test_beside_a_flushed_stream_a_descriptor_is_still_planned(planned: Planned) -> None:
-    _, plan = planned("fd")
-    assert "direct" in functions(plan)
-    assert "flushed" not in functions(plan)
-    assert STREAMS not in calls(plan)
-    assert len(rings_refused(plan)) == 1
+def test_each_is_planned_beside_the_other(planned: Planned) -> None:
+    assert sites(planned("fdu")) == {"direct": {"write"}, "flushed": {"fflush"}}
