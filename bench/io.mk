@@ -2,10 +2,15 @@
 
 # ONLY=EXPRESSION chooses records by place and size, as in ONLY='file|tcp.*256'.
 .PHONY: bench-io
-bench-io: build-bench ## records of 16 to 1,024 bytes to files, pipes and sockets, by a ring and otherwise
+bench-io: build-bench ## records of 16 to 1,024 bytes to files, pipes and sockets, by rings, batches and otherwise
 	$(PYTHON) bench/io_records.py $(if $(ONLY),--only '$(ONLY)')
 
 # ONLY=EXPRESSION chooses programs by name.
 .PHONY: bench-io-programs
 bench-io-programs: build-bench ## whole programs through I/O paths: heat, ring and minimap2, plain beside adapted
 	$(PYTHON) bench/io_programs.py $(if $(ONLY),--only '$(ONLY)')
+
+# ONLY=EXPRESSION chooses programs by name.
+.PHONY: bench-paying
+bench-paying: build-bench build-lab $(STAMPS)/corpus-packages ## programs that write small records to files, whole, in the lab: plain beside adapted
+	$(PYTHON) bench/paying.py $(if $(ONLY),--only '$(ONLY)')

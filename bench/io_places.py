@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where a guest, or this machine, runs the lab's program in its three makes."""
+"""Where a guest, or this machine, runs the lab's program in its two makes."""
 
 import subprocess
 import tempfile
@@ -14,9 +14,9 @@ from kadence.kconfig.store import Kernel
 from kadence.lab import Figure, Guest, figures, take
 
 Found = dict[str, Figure]
-# As bench/lab.mk builds them: as it is, adapted by default, adapted with --io=strict.
-PLAIN, RING, STRICT = "lab-dynamic", "lab-adapted", "lab-strict"
-# None of them is static.
+# As bench/lab.mk builds them: as it is, and adapted.
+PLAIN, ADAPTED = "lab-dynamic", "lab-adapted"
+# Neither is static.
 LIBRARIES = (Path("/lib64/ld-linux-x86-64.so.2"), Path("/lib/x86_64-linux-gnu/libc.so.6"))
 # Room for a round's records and the file system's own.
 DISK_BYTES = 24 << 20

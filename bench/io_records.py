@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Records to files, pipes and sockets: a ring beside what else a program can do.
+"""Records to files, pipes and sockets: rings and batches beside what else a program can do.
 
 In the lab, in instructions, on a kernel tailored to the program; in nanoseconds on User-Mode Linux,
 where a system call takes tens of microseconds, and on this machine's own kernel. A record's cost
-includes its share of what empties the ring and of the reading at the other end; what arrived is
-compared with what was sent after every round.
+includes its share of what empties a file's ring and of the reading at the other end; what arrived
+is compared with what was sent after every round.
 """
 
 import argparse
@@ -15,9 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 import io_needs
-import io_reads
 import tailored
-from io_places import PLAIN, RING, STRICT, Found, Lab, Machine, Place, UserMode, make_disk
+from io_places import ADAPTED, PLAIN, Found, Lab, Machine, Place, UserMode, make_disk
 from rows import MISSED, spread
 
 from kadence import resources
@@ -36,14 +35,13 @@ NAMES = {
     "tcp": "TCP",
     "local": "UNIX socket",
 }
-GOALS = {
-    **{("file", size): most for size, most in ((16, 60), (256, 230), (1024, 830))},
-    **{("tcp", size): most for size, most in ((16, 180), (256, 500))},
-}
+FILES = ("file", "ext4")  # what has rings
+GOALS = {("file", 16): 60, ("file", 256): 230, ("file", 1024): 830}
 OTHERS = ("sendmmsg", "zerocopy", "splice", "stdio")
 LATENCIES = ("tcp.pingpong.64", "local.pingpong.64")
 MOST_LATENCY = 1.02
-BATCHES = ("batch",)
+
+Chosen = Sequence[tuple[str, int]]  # place and size
 
 
 @dataclass(frozen=True)
@@ -52,16 +50,15 @@ class Taken:
 
     place: Place
     plain: Found
-    ring: Found
-    strict: Found
-    reads: io_reads.Reads
+    adapted: Found
 
 
-def operations(chosen: Sequence[tuple[str, int]]) -> list[str]:
-    """Those of the plain program; the adapted ones have the same names."""
-    methods = ("writev", "io_uring", "buffer", *OTHERS, *BATCHES)
+def operations(chosen: Chosen) -> list[str]:
+    """Those of the plain program; the adapted one's have the same names."""
+    methods = ("writev", "io_uring", "buffer", *OTHERS, "batch")
     wanted = [f"{place}.{CALLS[place]}.{size}" for place, size in chosen]
     wanted += [f"{place}.{method}.{size}" for place, size in chosen for method in methods]
+    wanted += flushes(chosen)
     return [name for name in wanted if _exists(name)] + list(LATENCIES)
 
 
@@ -72,23 +69,22 @@ def _exists(name: str) -> bool:
     return method != "zerocopy" or place == "tcp"
 
 
-def measure(place: Place, chosen: Sequence[tuple[str, int]]) -> Taken:
+def measure(place: Place, chosen: Chosen) -> Taken:
     """The plain program, and what its adaptation changes."""
-    redirected = [f"{place}.{CALLS[place]}.{size}" for place, size in chosen]
-    others = [f"{place}.{method}.{size}" for place, size in chosen for method in ("stdio", "batch")]
-    adapted = [*redirected, *others, *LATENCIES]
-    return Taken(
-        place,
-        place.measure(PLAIN, operations(chosen)),
-        place.measure(RING, adapted),
-        place.measure(STRICT, [*redirected, *LATENCIES]),
-        io_reads.measure(place, readable(chosen)),
-    )
+    rings = [f"{place}.{CALLS[place]}.{size}" for place, size in files(chosen)]
+    batches = [f"{place}.batch.{size}" for place, size in chosen]
+    adapted = [*rings, *batches, *flushes(chosen), *LATENCIES]
+    return Taken(place, place.measure(PLAIN, operations(chosen)), place.measure(ADAPTED, adapted))
 
 
-def readable(chosen: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+def files(chosen: Chosen) -> list[tuple[str, int]]:
     """Those that are files."""
-    return [(place, size) for place, size in chosen if place in io_reads.NAMES]
+    return [(place, size) for place, size in chosen if place in FILES]
+
+
+def flushes(chosen: Chosen) -> list[str]:
+    """A stream of the C library's, flushed after each record."""
+    return [f"{place}.flush.{size}" for place, size in files(chosen)]
 
 
 def text(figure: Figure | None) -> str:
@@ -96,24 +92,24 @@ def text(figure: Figure | None) -> str:
     return "" if figure is None else str(figure)
 
 
-def records(taken: Taken, chosen: Sequence[tuple[str, int]], judge: bool) -> list[list[str]]:
+def records(taken: Taken, chosen: Chosen, judge: bool) -> list[list[str]]:
     """The main table; the goals are for the lab's instructions."""
     unit = taken.place.unit
     head = [f"a record, {unit}", "write/send", "writev x64", "io_uring x64", "user buffer"]
-    table = [[*head, "ring", "ring, strict", "batch x64", "goal", ""]]
+    table = [[*head, "ring", "batch x64", "goal", ""]]
     for place, size in chosen:
         call = f"{place}.{CALLS[place]}.{size}"
         methods = [f"{place}.{method}.{size}" for method in ("writev", "io_uring", "buffer")]
         goal = GOALS.get((place, size)) if judge else None
+        ring = taken.adapted.get(call)
         table.append(
             [
                 f"{NAMES[place]} {size:,} B",
                 *(text(taken.plain.get(name)) for name in (call, *methods)),
-                spread(taken.ring[call]),
-                text(taken.strict[call]),
-                text(taken.ring.get(f"{place}.batch.{size}")),
+                spread(ring) if ring else "",
+                text(taken.adapted.get(f"{place}.batch.{size}")),
                 f"<= {goal:,}" if goal else "",
-                verdict(taken.ring[call].median, goal),
+                verdict(ring.median if ring else None, goal),
             ]
         )
     return table
@@ -126,27 +122,31 @@ def verdict(found: float | None, most: float | None) -> str:
     return "met" if found is not None and found <= most else MISSED
 
 
-def beside(taken: Taken, chosen: Sequence[tuple[str, int]]) -> list[list[str]]:
+def beside(taken: Taken, chosen: Chosen) -> list[list[str]]:
     """What else there is."""
-    table = [[f"a record, {taken.place.unit}", *OTHERS, "stdio, adapted"]]
+    table = [[f"a record, {taken.place.unit}", *OTHERS]]
     for place, size in chosen:
-        names = [f"{place}.{method}.{size}" for method in OTHERS]
-        table.append(
-            [
-                f"{NAMES[place]} {size:,} B",
-                *(text(taken.plain.get(name)) for name in names),
-                text(taken.ring.get(f"{place}.stdio.{size}")),
-            ]
-        )
+        found = [taken.plain.get(f"{place}.{method}.{size}") for method in OTHERS]
+        table.append([f"{NAMES[place]} {size:,} B", *map(text, found)])
+    return table
+
+
+def flushed(taken: Taken, chosen: Chosen) -> list[list[str]]:
+    """A record and a flush of the stream, plain and by a ring."""
+    table = [[f"a record and a flush, {taken.place.unit}", "plain", "ring"]]
+    for place, size in files(chosen):
+        name = f"{place}.flush.{size}"
+        line = [f"{NAMES[place]} {size:,} B", text(taken.plain[name]), spread(taken.adapted[name])]
+        table.append(line)
     return table
 
 
 def latency(taken: Taken) -> list[list[str]]:
-    """A request and its answer, plain and through redirected functions."""
+    """A request and its answer, in the plain program and in one with I/O paths."""
     unit = taken.place.unit
     table = [[f"a round trip of 64 B, {unit}", "plain", "adapted", "ratio", "goal", ""]]
     for name in LATENCIES:
-        plain, adapted = taken.plain[name], taken.ring[name]
+        plain, adapted = taken.plain[name], taken.adapted[name]
         ratio = adapted.median / plain.median if plain.median and adapted.median else None
         table.append(
             [
@@ -169,12 +169,12 @@ def aligned(table: Sequence[Sequence[str]]) -> Iterator[str]:
         yield "  ".join([f"{line[0]:<{widths[0]}}", *rest]).rstrip()
 
 
-def report(taken: Taken, chosen: Sequence[tuple[str, int]], judge: bool) -> Iterator[str]:
+def report(taken: Taken, chosen: Chosen, judge: bool) -> Iterator[str]:
     """All tables of one place."""
     yield f"{taken.place.name}: median of the rounds, with the lowest and highest of the ring's"
     tables = [records(taken, chosen, judge), beside(taken, chosen)]
-    if files := readable(chosen):
-        tables.append(io_reads.table(taken.reads, files))
+    if files(chosen):
+        tables.append(flushed(taken, chosen))
     tables.append(latency(taken))
     for table in tables:
         yield from aligned(table)
@@ -188,7 +188,7 @@ def lab() -> Lab:
     return Lab(Guest(f"tailored {kernel.id}", kernel.image), make_disk(folder / "disk.ext4"))
 
 
-def everything(chosen: Sequence[tuple[str, int]], found: list[Taken]) -> Iterator[str]:
+def everything(chosen: Chosen, found: list[Taken]) -> Iterator[str]:
     """All lines, as they come."""
     places: list[Place] = [lab(), UserMode(build(BuildRequest())), Machine()]
     for place in places:
@@ -208,11 +208,7 @@ def keep(lines: Sequence[str], found: Sequence[Taken]) -> None:
     figures = {
         taken.place.name: {
             make: [asdict(figure) for figure in part.values()]
-            for make, part in (
-                (PLAIN, taken.plain | taken.reads.plain),
-                (RING, taken.ring | taken.reads.window),
-                (STRICT, taken.strict | taken.reads.strict),
-            )
+            for make, part in ((PLAIN, taken.plain), (ADAPTED, taken.adapted))
         }
         for taken in found
     }

@@ -8,23 +8,19 @@ $(LAB): $(wildcard bench/lab/*.[ch]) kadence/lab/mount.c kadence/lab/mount.h kad
 	@mkdir -p $(@D)
 	$(CC12) $(LAB_CFLAGS) -Ikadapt/uapi -Ikadence/lab -o $@ $(filter %.c,$^)
 
-# The same as an adapted program, by default and with --io=strict; not static, as libkadapt
-# interposes on the C library; and the plain one to set beside them.
+# The same as an adapted program; not static, as libkadapt interposes on the C library; and the
+# plain one to set beside it.
 BENCH_TARGETS += $(BUILD)/bench/lab/lab-dynamic
 $(BUILD)/bench/lab/lab-dynamic: $(wildcard bench/lab/*.[ch]) kadence/lab/mount.c kadence/lab/mount.h \
 		kadapt/uapi/kadapt.h
 	@mkdir -p $(@D)
 	$(CC12) $(filter-out -static,$(LAB_CFLAGS)) -Ikadapt/uapi -Ikadence/lab -o $@ $(filter %.c,$^)
 
-LAB_ADAPTED := $(BUILD)/bench/lab/lab-adapted $(BUILD)/bench/lab/lab-strict
-BENCH_TARGETS += $(LAB_ADAPTED)
-$(BUILD)/bench/lab/lab-adapted: LAB_PLAN := KADAPT_PLAN_IO
-$(BUILD)/bench/lab/lab-strict: LAB_PLAN := KADAPT_PLAN_IO|KADAPT_PLAN_STRICT
-
-$(LAB_ADAPTED): $(wildcard bench/lab/*.[ch]) kadence/lab/mount.c kadence/lab/mount.h $(LIBKADAPT) $(LIBKADAPT_IO) \
+BENCH_TARGETS += $(BUILD)/bench/lab/lab-adapted
+$(BUILD)/bench/lab/lab-adapted: $(wildcard bench/lab/*.[ch]) kadence/lab/mount.c kadence/lab/mount.h $(LIBKADAPT) $(LIBKADAPT_IO) \
 		$(LIBKADAPT_HEADERS)
 	@mkdir -p $(@D)
-	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE '-DADAPTED=$(LAB_PLAN)' -Ikadapt/uapi -Ikadapt/lib \
+	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -DADAPTED -Ikadapt/uapi -Ikadapt/lib \
 		-Ikadence/lab -rdynamic -o $@ $(filter %.c,$^) $(LIBKADAPT) -lc $(LIBKADAPT_IO) -pthread
 
 # ONLY=EXPRESSION chooses operations by name, as in ONLY='tcp|write'.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Figure 3 of the application-specific Linux paper: bench/send.py.
-SENDERS := $(patsubst %,$(BUILD)/bench/send/send-%,plain ring batch)
+SENDERS := $(patsubst %,$(BUILD)/bench/send/send-%,plain batch)
 SEND_CFLAGS := $(CFLAGS_STRICT) -D_GNU_SOURCE -Ikadapt/uapi -Ikadapt/lib -Ibench/lab
 BENCH_TARGETS += $(SENDERS)
 

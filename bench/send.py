@@ -2,9 +2,9 @@
 """Figure 3 of the application-specific Linux paper: total send time by the size of a send.
 
 A loop sends consecutive pieces of a buffer over TCP to a process that reads and discards, in
-three sizes of transfer: as it is, with each send redirected to a ring, and as the one call that
-the compiler makes of such a loop. What is told is how much less time the last two take than the
-kernel's own sends. Plain and adapted runs take turns; each figure is the median of its rounds.
+three sizes of transfer: as it is, and as the one call that the compiler makes of such a loop. What
+is told is how much less time that takes than the kernel's own sends. Plain and adapted runs take
+turns; each figure is the median of its rounds.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from kadence.kconfig.build import BuildRequest, build
 from kadence.lab import Guest, bare
 from kadence.lab.guest import X86_64
 
-MAKES = ("plain", "ring", "batch")
+MAKES = ("plain", "batch")
 SIZES = tuple(1 << power for power in range(6, 17))
 MEBIBYTE = 1 << 20
 # The paper's 5, 10 and 20 GB, scaled so that the whole takes minutes.
@@ -156,16 +156,15 @@ def lines_of(series: Series) -> Iterator[str]:
     sizes = [f"{transfer // MEBIBYTE} MiB" for transfer in series.transfers]
     largest = series.transfers[-1]
     yield f"{series.name}: {len(series.times['plain', SIZES[0], largest])} rounds"
-    head = [f"batch, {size}" for size in sizes] + [f"ring, {sizes[-1]}"]
-    columns = [f"plain, {sizes[-1]}, ms", *(f"{title}, % less" for title in head), "goal"]
+    head = [f"batch, {size}, % less" for size in sizes]
+    columns = [f"plain, {sizes[-1]}, ms", *head, "goal"]
     widths = [max(len(title), 14) for title in columns]
     yield "  ".join(["  send", *(f"{t:>{w}}" for t, w in zip(columns, widths, strict=True))])
     for size in SIZES:
         plain = f"{series.median('plain', size, largest) / 1e6:,.1f}"
         plain += f" +-{series.spread('plain', size, largest):.0f} %"
         less = [series.less("batch", size, transfer) for transfer in series.transfers]
-        cells = [plain, *(f"{value:.1f}" for value in less)]
-        cells += [f"{series.less('ring', size, largest):.1f}", verdict(series, size, less[-1])]
+        cells = [plain, *(f"{value:.1f}" for value in less), verdict(series, size, less[-1])]
         padded = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
         yield "  ".join([f"{size:>6}", *padded]).rstrip()
     yield linear(series)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the compiler plugin adds to an adapted program: the plan. ADAPTED are its flags. */
+/* What the compiler plugin adds to an adapted program: the plan. */
 #ifdef ADAPTED
 #include "libkadapt.h"
 
 const struct kadapt_plan kadapt_plan = {
     .abi = KADAPT_PLAN_ABI,
     .policies = 1,
-    .flags = ADAPTED,
+    .flags = KADAPT_PLAN_IO,
     .policy = {{.phase = 0}},
 };
 

@@ -52,7 +52,6 @@ extern const struct operation file_operations[];
 extern const struct operation ring_operations[];
 extern const struct operation socket_operations[];
 extern const struct operation method_operations[];
-extern const struct operation reading_operations[];
 extern const struct operation latency_operations[];
 extern const struct operation process_operations[];
 extern const struct operation memory_operations[];

@@ -16,9 +16,8 @@ struct setting setting = {
 
 /* Memory first, while nothing else has used any. */
 static const struct operation *const groups[] = {
-    memory_operations,	page_operations,    call_operations,   process_operations,
-    file_operations,	ring_operations,    socket_operations, method_operations,
-    reading_operations, latency_operations, timer_operations,
+    memory_operations, page_operations,	  call_operations,   process_operations, file_operations,
+    ring_operations,   socket_operations, method_operations, latency_operations, timer_operations,
 };
 
 #define GROUPS (sizeof(groups) / sizeof(*groups))

@@ -2,7 +2,8 @@
 /*
  * Ways to write records to a place: PLACE.METHOD.SIZE.
  *
- * In lab-adapted, `write` is what the compiler makes of it in an adapted program: see redirected.h.
+ * In lab-adapted, `write` and `fflush` are what the compiler makes of them in an adapted program:
+ * see redirected.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -189,6 +190,19 @@ static int run_stdio(long argument, long count)
 	return error ? error : place_settle();
 }
 
+static int run_flush(long argument, long count)
+{
+	long size = SIZE_OF(argument);
+	int error = 0;
+
+	for (long i = 0; !error && i < count; i++) {
+		if (fwrite(record_of(i), size, 1, stream) != 1 || fflush(stream))
+			return -errno;
+		error = place_written(size);
+	}
+	return error ? error : place_settle();
+}
+
 static void close_stream(void)
 {
 	if (stream) {
@@ -356,6 +370,8 @@ static void close_submissions(void)
 	    SIZES(place_name, kind, stdio, open_stream, close_stream),                             \
 	    SIZES(place_name, kind, splice, open_splice, close_splice)
 
+#define REGULAR(place_name, kind) SIZES(place_name, kind, flush, open_stream, close_stream)
+
 #define SOCKET(place_name, kind)                                                                   \
 	SIZES(place_name, kind, send, place_open, place_close),                                    \
 	    SIZES(place_name, kind, sendmmsg, place_open, place_close)
@@ -366,6 +382,8 @@ const struct operation method_operations[] = {
     ANYWHERE(pipe, PLACE_PIPE),
     ANYWHERE(tcp, PLACE_TCP),
     ANYWHERE(local, PLACE_UNIX),
+    REGULAR(file, PLACE_FILE),
+    REGULAR(ext4, PLACE_EXT4),
     SOCKET(tcp, PLACE_TCP),
     SOCKET(local, PLACE_UNIX),
     SIZES(tcp, PLACE_TCP, zerocopy, open_zerocopy, place_close),

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -106,14 +105,6 @@ int place_open(long argument)
 	}
 }
 
-int place_open_again(void)
-{
-	close(place.in);
-	place.in = open(path, O_RDONLY | O_CLOEXEC);
-	place.out = place.in;
-	return place.in < 0 ? -errno : 0;
-}
-
 static int is_file(void)
 {
 	return place.in == place.out;
@@ -130,7 +121,7 @@ int place_rewind(long unused)
 	return 0;
 }
 
-static int receive_all(void)
+int place_burst(void)
 {
 	while (place.under_way > 0) {
 		ssize_t got = read(place.out, delivered + place.received, place.under_way);
@@ -143,26 +134,12 @@ static int receive_all(void)
 	return 0;
 }
 
-/* A call that an adapted program can make only when nothing is held back: see libkadapt. */
-static int deliver(void)
-{
-	struct pollfd writable = {.fd = place.in, .events = POLLOUT};
-
-	if (is_file())
-		return lseek(place.in, 0, SEEK_CUR) < 0 ? -errno : 0;
-	return poll(&writable, 1, 0) < 0 ? -errno : 0;
-}
-
-int place_burst(void)
-{
-	int error = deliver();
-
-	return error ? error : receive_all();
-}
-
+/* To ask for a file's position empties its ring. */
 int place_settle(void)
 {
-	return is_file() ? deliver() : place_burst();
+	if (!is_file())
+		return place_burst();
+	return lseek(place.in, 0, SEEK_CUR) < 0 ? -errno : 0;
 }
 
 static int read_file(long bytes)

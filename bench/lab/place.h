@@ -38,8 +38,6 @@ extern char records[RECORDS_PER_CALL][LARGEST_RECORD];
 
 /* All return 0 or a negative errno. */
 int place_open(long argument);
-/* A file again, for reading only, and nobody has it open otherwise. */
-int place_open_again(void);
 int place_rewind(long argument);
 /* What is under way is read. */
 int place_burst(void);

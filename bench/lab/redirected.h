@@ -7,9 +7,6 @@
 #include "libkadapt.h"
 
 #define write(...) kadapt_write(__VA_ARGS__)
-#define read(...) kadapt_read(__VA_ARGS__)
-#define send(...) kadapt_send(__VA_ARGS__)
-#define fwrite(...) kadapt_fwrite(__VA_ARGS__)
 #define fflush(...) kadapt_fflush(__VA_ARGS__)
 #endif
 
