@@ -77,11 +77,13 @@ def test_driver_keeps_the_promises_of_its_header(
     assert report.skipped == NOT_HERE, outcome.console
 
 
-# All but jumps, which are made by a timer finer than this kernel's, and filters and the loopback,
-# which it has not.
+# All but what needs a finer timer than this kernel's, to jump or fork anywhere in a record, and
+# filters and the loopback, which it has not.
 LIBRARY_WORDS = (
     *("burst_binds", "burst_many", "burst_next", "burst_pieces", "burst_read_back"),
-    *("burst_refused", "life", "midst", "process", "step", "thread", "order", "flush", "end"),
+    *("burst_refused", "life", "midst", "step", "thread", "order", "flush", "end"),
+    *("process_forks", "process_line", "process_together", "process_vfork", "process_clone"),
+    *("process_commands", "process_midst"),
     *("batch_files", "batch_limit", "batch_pipes", "batch_datagrams", "batch_errors"),
 )
 

@@ -358,6 +358,8 @@ static enum outcome test_midst(void)
 }
 
 #define INTERRUPTIONS 200
+/* More come where the timer is slow. */
+#define RECORDS_MAX (1 << 20)
 
 static struct {
 	const struct calls *calls;
@@ -365,7 +367,7 @@ static struct {
 	volatile sig_atomic_t count; /* children so far */
 	volatile int at;	     /* the record that the parent is at */
 	volatile int is_child;
-	int duplicates[1 << 20]; /* by children that went on with the record */
+	int duplicates[RECORDS_MAX]; /* by children that went on with the record */
 } interrupted;
 
 /* It goes on with whatever was interrupted, then writes some of its own, then ends. */
@@ -444,6 +446,7 @@ static enum outcome fork_at_any_instruction(const struct calls *calls)
 	signal(SIGALRM, fork_anywhere);
 	set_timer(1);
 	while (ended < INTERRUPTIONS) {
+		CHECK(count < RECORDS_MAX);
 		interrupted.at = count;
 		CHECK(write_numbered(calls, interrupted.file, 'p', count++) == 0);
 		if (interrupted.count == ended)
