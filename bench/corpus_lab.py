@@ -168,4 +168,7 @@ def _ratio(reading: Mapping[str, Any], to: Mapping[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KadenceError as error:
+        sys.exit(f"corpus-lab: {error}")
