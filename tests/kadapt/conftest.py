@@ -76,13 +76,26 @@ def selftest(root: Path) -> Path:
     return compile_program(root, root / "build/tests/kadapt/kadapt-selftest", sources)
 
 
+def fault_sources() -> list[Path]:
+    """All of the program in which all goes wrong on purpose, but how it writes its records."""
+    shared = [HERE / "selftest" / name for name in ("harness.c", "device.c", "ring.c")]
+    own = [path for path in (HERE / "faults").glob("*.c") if path.name != "by_ring.c"]
+    return [*sorted(own), *shared]
+
+
 @pytest.fixture(scope="session")
 def faults(root: Path) -> Path:
-    """The program in which all goes wrong on purpose."""
-    names = ("harness.c", "device.c", "ring.c")
-    shared = [HERE / "selftest" / name for name in names]
-    sources = [*sorted((HERE / "faults").glob("*.c")), *shared]
+    """That program, past the library."""
+    sources = [*fault_sources(), HERE / "faults/by_ring.c"]
     return compile_program(root, root / "build/tests/kadapt/kadapt-faults", sources)
+
+
+@pytest.fixture(scope="session")
+def library_faults(root: Path) -> Path:
+    """That program, by the functions that the library interposes."""
+    sources = [*fault_sources(), HERE / "faults/library/by_library.c"]
+    target = root / "build/tests/kadapt/kadapt-faults-library"
+    return compile_dynamic(root, target, sources, f"-I{HERE / 'faults'}")
 
 
 # Of the guest; the host's files are its root, so that it mounts over a folder of the host's.
@@ -145,6 +158,23 @@ def run_faults(generic_kernel: Any, run_faults_on: Callable[..., Any]) -> Callab
         text, complaints = run_faults_on(generic_kernel, folder, words, disk=disk, **guest)
         assert complaints == [], complaints
         return str(text)
+
+    return run
+
+
+# What a program meets whose records go into rings; the rest speaks to the driver itself.
+LIBRARY_CASES = "kill_file full_tmpfs number_taken closed passed_file touched many"
+
+
+@pytest.fixture
+def run_library_faults(generic_kernel: Any, library_faults: Path) -> Callable[..., str]:
+    """Those by the functions that the library interposes, on the generic kernel."""
+
+    def run(folder: Path, words: str) -> str:
+        words = f"{words} {LIBRARY_CASES}"
+        text, complaints = run_in_guest(generic_kernel, folder, library_faults, words)
+        assert complaints == [], complaints
+        return text
 
     return run
 

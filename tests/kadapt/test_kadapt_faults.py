@@ -24,6 +24,14 @@ def test_rings_survive_faults_on_tmpfs(
     assert report.skipped == {"full_disk", "short_memory", "memory_shared"}, text
 
 
+def test_so_do_records_by_the_library(
+    run_library_faults: Callable[..., str], tap: Callable[[str], Any], tmp_path: Path
+) -> None:
+    text = run_library_faults(tmp_path, f"-k {KILLS} -r {ROUNDS}")
+    report = tap(text)
+    assert report.failed == report.skipped == set(), text
+
+
 def test_memory_holds_what_threads_wrote_in_a_small_machine(
     run_faults: Callable[..., str], tap: Callable[[str], Any], tmp_path: Path
 ) -> None:

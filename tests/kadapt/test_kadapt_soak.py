@@ -301,6 +301,15 @@ def test_in_full_on_um(
     assert report.passed, text
 
 
+def test_the_library_in_full_on_um(
+    run_library_faults: Callable[..., str], tap: Callable[[str], Any], tmp_path: Path
+) -> None:
+    text = run_library_faults(tmp_path, Sizes.asked_for().put_into("-k @KILLS@ -r @ROUNDS@"))
+    print(outcomes(text))
+    report = tap(text)
+    assert report.failed == report.skipped == set(), text
+
+
 @pytest.mark.parametrize("megabytes", MEMORY_GUESTS)
 def test_memory_in_full_on_um(
     run_faults: Callable[..., str], tap: Callable[[str], Any], tmp_path: Path, megabytes: int

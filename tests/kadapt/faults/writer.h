@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A program that writes records through a ring, and by write(2) where the ring won't have them; it
+ * A program that writes records through a ring, and by write(2) where the ring won't have them. It
  * tells another process of each record that was taken, before it begins with the next.
  */
 #ifndef WRITER_H
@@ -40,5 +40,9 @@ int writer_begin(struct writer *writer, struct sink *sink, struct progress *prog
 int writer_next(struct writer *writer);
 /* So many records, with pauses at random between them; less where one is refused. */
 void writer_write(struct writer *writer, uint64_t count);
+
+/* by_ring.c, or library/by_library.c. 0, or -1 with errno set or the refusal told. */
+int writer_equip(struct writer *writer);
+int writer_take(struct writer *writer, const void *record);
 
 #endif
