@@ -70,8 +70,8 @@ static loff_t beyond_end(const struct kadapt_path *path)
 }
 
 /*
- * What lies beyond the file's end is counted by itself: where less came than was
- * asked for, the program has reserved space, which is not to be given back.
+ * Count the blocks beyond the file's end by themselves. Where fewer are new than
+ * were asked for, the program has reserved space there, and keeps it.
  */
 static int reserve(struct kadapt_path *path, loff_t from, size_t wanted)
 {
@@ -289,8 +289,9 @@ static void truncate_to_size(struct kadapt_path *path)
 }
 
 /*
- * Give back what was reserved beyond the end. What lies between the end and where
- * the first record would have gone was not counted, and may be the program's.
+ * Give back what was reserved beyond the end. Not where no record came and the
+ * position lies beyond the end: the blocks between were not counted, and may be
+ * the program's.
  */
 static void trim(struct kadapt_path *path)
 {

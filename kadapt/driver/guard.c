@@ -313,7 +313,6 @@ static int guarded_flush(struct file *file, fl_owner_t owner)
 {
 	const struct file_operations *own = kadapt_unguarded(file);
 	struct kadapt_path *path = find_bound(file_inode(file));
-
 	int error = 0;
 
 	if (path) {

@@ -31,9 +31,9 @@
 #define KADAPT_RING_DATA 4096
 
 /*
- * The thread's number, times KADAPT_CHANNELS: no other thread ever has the same, while
- * thread pointers and kernel's numbers come again. A thread that never bound a ring
- * has a number that is no ring's.
+ * The thread's number, a multiple of twice KADAPT_CHANNELS. Numbers are never given
+ * again; thread pointers and the kernel's thread numbers are. A thread that never
+ * bound a ring has a number whose marks no ring carries.
  */
 extern __thread uint64_t kadapt_thread KADAPT_HIDDEN KADAPT_AT_HAND;
 

@@ -33,7 +33,7 @@ enum { DEVICE_OPENING = -2, DEVICE_FORKED = -3 };
 #define WANTED_DESCRIPTOR 1000
 
 #define NANOSECONDS_PER_SECOND INT64_C(1000000000)
-/* A call that was left by a jump, or a file system that hangs, is not waited for longer. */
+/* A call that was left by a jump never ends, and a file system may hang. */
 #define LONGEST_CALL_NS NANOSECONDS_PER_SECOND
 
 _Atomic int kadapt_device = KADAPT_DEVICE_OFF;
@@ -79,7 +79,7 @@ static int64_t nanoseconds_now(void)
 	return now.tv_sec * NANOSECONDS_PER_SECOND + now.tv_nsec;
 }
 
-/* The thread's own are those that a signal's handler, which it is in, interrupted. */
+/* The thread is in a signal's handler where it has calls of its own under way. */
 static void wait_for_calls(void)
 {
 	int64_t end = nanoseconds_now() + LONGEST_CALL_NS;

@@ -38,7 +38,8 @@ static struct pool {
 	struct kadapt_appended retired; /* went into rings that are no more */
 } __attribute__((aligned(PAGE))) pool;
 
-/* 0 would be that of a ring that is entered, and the marks of the first would be others'. */
+/* Its marks are 1 to 1,024: no ring's, as threads' numbers begin above, nor 0, an entered ring's.
+ */
 #define NO_THREAD 1
 
 __thread uint64_t kadapt_thread KADAPT_AT_HAND = NO_THREAD;

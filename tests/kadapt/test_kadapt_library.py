@@ -104,7 +104,7 @@ def test_redirected_calls_are_plain_without_device(mixes: tuple[Path, ...]) -> N
 
 
 def test_static_program_works(root: Path, tmp_path: Path) -> None:
-    """Nothing can be interposed there, so redirected calls are plain."""
+    """Nothing is interposed there; without the device its redirected calls are plain."""
     sources = [str(path) for path in sorted((root / "tests/kadapt/mix").glob("*.c"))]
     library = root / "build/kadapt/libkadapt-io-static.a"
     outputs = []

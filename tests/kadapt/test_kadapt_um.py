@@ -110,7 +110,7 @@ def test_library_writes_through_rings(
     assert report.skipped == set(), text
 
 
-# The library must know by name who goes under a filter: the kernel's part is to refuse afterwards.
+# Only its names tell the library that the program installs a filter; the kernel refuses afterwards.
 FILTERS = {"filter_strict", "filter_ioctl", "filter_beside", "filter_write"}
 
 

@@ -106,7 +106,7 @@ static enum outcome test_unmap(void)
 	for (int i = 0; i < 1000 && !has_records(file, 100); i++)
 		sleep_for(NS_PER_MS);
 	CHECK(has_records(file, 100));
-	/* It is written first, let go, and forgotten then. */
+	/* The kernel writes the records, lets the file go, and forgets the ring, in this order. */
 	for (int i = 0; i < 1000 && !is_forgotten(&ring); i++)
 		sleep_for(NS_PER_MS);
 	CHECK(is_forgotten(&ring));
