@@ -4,23 +4,28 @@
 
 # Phases, for every adapted program.
 LIBKADAPT := $(BUILD)/kadapt/libkadapt.a
-# I/O paths, which also define functions of the C library's. On the link line it comes after -lc:
-# then those functions are found there, and a member of this archive is taken only for its own.
+# Rings and batches, and functions of the C library. On the link line it comes after -lc: then
+# references to those functions go to the C library, and a member of this archive is taken only for
+# its own functions.
 LIBKADAPT_IO := $(BUILD)/kadapt/libkadapt-io.a
 # The same for static programs, in which nothing can be interposed.
 LIBKADAPT_IO_STATIC := $(BUILD)/kadapt/libkadapt-io-static.a
-# Large blocks of memory, which define free() and its like; comes after -lc likewise.
+# The arena, and free() and related functions; also comes after -lc.
 LIBKADAPT_MEMORY := $(BUILD)/kadapt/libkadapt-memory.a
 LIBKADAPT_MEMORY_STATIC := $(BUILD)/kadapt/libkadapt-memory-static.a
 
-LIBKADAPT_HEADERS := $(wildcard kadapt/lib/*.h kadapt/lib/memory/*.h) kadapt/uapi/kadapt.h
-LIBKADAPT_IO_OBJECTS := $(patsubst kadapt/lib/%.c,$(BUILD)/kadapt/lib/%.o,$(wildcard kadapt/lib/*.c))
-LIBKADAPT_OBJECTS := $(addprefix $(BUILD)/kadapt/lib/,device_file.o libkadapt.o report.o)
-LIBKADAPT_IO_STATIC_OBJECTS := $(BUILD)/kadapt/lib/static/next.o \
-	$(filter-out %/next.o $(BUILD)/kadapt/lib/interpose_%.o,$(LIBKADAPT_IO_OBJECTS))
-LIBKADAPT_MEMORY_OBJECTS := $(LIBKADAPT_OBJECTS) \
-	$(patsubst kadapt/lib/%.c,$(BUILD)/kadapt/lib/%.o,$(wildcard kadapt/lib/memory/*.c))
-LIBKADAPT_MEMORY_STATIC_OBJECTS := $(LIBKADAPT_OBJECTS) $(BUILD)/kadapt/lib/static/memory/arena.o \
+LIBKADAPT_HEADERS := $(wildcard kadapt/lib/*.h kadapt/lib/*/*.h) kadapt/uapi/kadapt.h
+# $(call lib_objects,FOLDER...): the objects of folders below kadapt/lib, without static variants.
+lib_objects = $(patsubst kadapt/lib/%.c,$(BUILD)/kadapt/lib/%.o, \
+	$(filter-out %_static.c,$(wildcard $(addprefix kadapt/lib/,$(addsuffix /*.c,$(1))))))
+# One object, because its constructors and destructors belong together.
+LIBKADAPT_BASE := $(BUILD)/kadapt/lib/base.o
+LIBKADAPT_IO_OBJECTS := $(LIBKADAPT_BASE) $(call lib_objects,ring calls interpose)
+LIBKADAPT_IO_STATIC_OBJECTS := $(LIBKADAPT_BASE) \
+	$(filter-out %/next.o,$(call lib_objects,ring calls)) \
+	$(addprefix $(BUILD)/kadapt/lib/,calls/next_static.o interpose/anchor_static.o)
+LIBKADAPT_MEMORY_OBJECTS := $(LIBKADAPT_BASE) $(call lib_objects,memory)
+LIBKADAPT_MEMORY_STATIC_OBJECTS := $(LIBKADAPT_BASE) $(BUILD)/kadapt/lib/static/memory/arena.o \
 	$(addprefix $(BUILD)/kadapt/lib/memory/,calls.o costs.o home.o machine.o mappings.o new.o pages.o ranges.o)
 
 BUILD_TARGETS += $(LIBKADAPT) $(LIBKADAPT_IO) $(LIBKADAPT_IO_STATIC)
@@ -31,7 +36,10 @@ $(BUILD)/kadapt/lib/%.o: kadapt/lib/%.c $(LIBKADAPT_HEADERS) kadapt/build.mk
 	@mkdir -p $(@D)
 	$(CC12) $(CFLAGS_STRICT) -std=gnu11 -fPIC -I kadapt/uapi -I kadapt/lib -c -o $@ $<
 
-$(LIBKADAPT): $(LIBKADAPT_OBJECTS)
+$(LIBKADAPT_BASE): $(call lib_objects,base)
+	ld -r -o $@ $^
+
+$(LIBKADAPT): $(LIBKADAPT_BASE)
 $(LIBKADAPT_IO): $(LIBKADAPT_IO_OBJECTS)
 $(LIBKADAPT_IO_STATIC): $(LIBKADAPT_IO_STATIC_OBJECTS)
 $(LIBKADAPT_MEMORY): $(LIBKADAPT_MEMORY_OBJECTS)
@@ -40,7 +48,7 @@ $(LIBKADAPT) $(LIBKADAPT_IO) $(LIBKADAPT_IO_STATIC) $(LIBKADAPT_MEMORY) $(LIBKAD
 	@rm -f $@
 	ar rcsD $@ $^
 
-# What memory costs on this machine's own kernel, measured for the arena.
+# Measures for the arena what memory costs on this machine's own kernel.
 MEASURE_MEMORY := $(BUILD)/kadapt/measure-memory
 BUILD_TARGETS += $(MEASURE_MEMORY)
 
@@ -49,19 +57,19 @@ $(MEASURE_MEMORY): kadapt/measure/memory.c \
 	@mkdir -p $(@D)
 	$(CC12) $(CFLAGS_STRICT) -std=gnu11 -D_GNU_SOURCE -I kadapt/uapi -I kadapt/lib -o $@ $(filter %.c %.o,$^)
 
-# The module of a kernel whose headers are in /usr/src or KADAPT_HEADERS; RELEASE is by default
-# the running one's.
+# The module for the kernel RELEASE, by default the running one. The kernel's headers are in /usr/src
+# or KADAPT_HEADERS.
 RELEASE ?= $(shell uname -r)
 KADAPT_HEADERS ?= /usr/src/linux-headers-$(RELEASE)
 KADAPT_MODULE_FOLDER = $(BUILD)/kadapt/module-$(RELEASE)
 
-# Kbuild puts objects beside sources, so it gets copies; and it takes the folder for itself.
+# Kbuild puts objects beside sources, so it gets a copy, which one make at a time may use.
 .PHONY: kadapt-module
 kadapt-module: ## build kadapt.ko for the kernel RELEASE=
 	@test -d '$(KADAPT_HEADERS)' || { \
 		echo '$(KADAPT_HEADERS) is missing; install linux-headers-$(RELEASE)' >&2; exit 1; }
 	@mkdir -p $(KADAPT_MODULE_FOLDER)/uapi
-	@cp -pu kadapt/driver/* $(KADAPT_MODULE_FOLDER)/
+	@cp -pru kadapt/driver/* $(KADAPT_MODULE_FOLDER)/
 	@cp -pu kadapt/uapi/kadapt.h $(KADAPT_MODULE_FOLDER)/uapi/
 	+flock $(KADAPT_MODULE_FOLDER)/.lock \
 		$(MAKE) -C '$(KADAPT_HEADERS)' M='$(CURDIR)/$(KADAPT_MODULE_FOLDER)' CONFIG_KADAPT=m CONFIG_KADAPT_RINGS=y modules

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Batches: a sequence of pieces in the program's memory, written by one call.
+ * Batches: one call writes a sequence of pieces of the program's memory.
  *
- * Where nothing can tell one large write from several small ones, contiguous
- * pieces go as one: to files and stream sockets. Into a pipe each goes by itself,
- * as small writes of several writers must not be torn.
+ * Contiguous pieces go to files and stream sockets as one write, because no
+ * reader can tell the difference. Into a pipe each piece goes by itself: small
+ * writes of several writers must stay whole.
  */
 #include <linux/backing-dev.h>
 #include <linux/file.h>
@@ -17,7 +17,7 @@
 #include <linux/shmem_fs.h>
 #include <linux/uio.h>
 
-#include "paths.h"
+#include "batch.h"
 #include "uapi/kadapt.h"
 
 /* One write of the batch. */
@@ -41,7 +41,7 @@ static int check(const struct kadapt_batch *batch)
 	return 0;
 }
 
-/* A file of bytes, where a file of /proc takes each write for a command. */
+/* A plain file of bytes. A file in /proc takes each write as a command. */
 static bool holds_bytes(const struct file *file)
 {
 	const struct inode *inode = file_inode(file);
@@ -121,7 +121,7 @@ static ssize_t write_stretch(struct file *file, struct stretch stretch,
 	return write_iter(file, &from);
 }
 
-/* Count what was written; whether it was all, up to here. */
+/* Count what was written. Returns true if the batch can go on. */
 static bool account(struct kadapt_batch *batch, ssize_t written, size_t wanted)
 {
 	if (written < 0) {
@@ -130,7 +130,7 @@ static bool account(struct kadapt_batch *batch, ssize_t written, size_t wanted)
 	}
 	batch->done += written / batch->size;
 	batch->part = written % batch->size;
-	/* A short write between two pieces does not say why: ask again. */
+	/* A short write that ends between two pieces gives no reason: go on. */
 	return written == wanted || (written && !batch->part);
 }
 
@@ -144,7 +144,9 @@ static int write_all(struct kadapt_batch *batch, struct file *file)
 
 		if (!account(batch, written, stretch.bytes))
 			break;
-		/* Its handler runs between two pieces, as it does in a loop. */
+		/*
+		 * The handler runs between two pieces, as it would in a loop.
+		 */
 		if (signal_pending(current))
 			break;
 		cond_resched();
@@ -159,7 +161,7 @@ int kadapt_batch_write(struct kadapt_batch *batch)
 
 	if (error)
 		return error;
-	/* A filter judges calls, and there would be one for many. */
+	/* A filter judges calls, and a batch is one call for many. */
 	if (seccomp_mode(&current->seccomp))
 		return -EPERM;
 	file = fget(batch->descriptor);

@@ -9,7 +9,7 @@
 #include "quantum.h"
 #include "uapi/kadapt.h"
 
-/* Ends clients whose worker may be who puts them. */
+/* Frees clients: a client's own worker can't destroy its work queue. */
 static struct workqueue_struct *ender;
 
 struct kadapt_client *kadapt_client_create(void)
@@ -21,7 +21,7 @@ struct kadapt_client *kadapt_client_create(void)
 		return NULL;
 	kref_init(&client->refs);
 	INIT_LIST_HEAD(&client->tasks);
-	xa_init_flags(&client->regions, XA_FLAGS_ALLOC);
+	xa_init_flags(&client->rings, XA_FLAGS_ALLOC);
 	client->owner = get_task_pid(current, PIDTYPE_TGID);
 	return client;
 }
@@ -44,8 +44,8 @@ void kadapt_clients_exit(void)
 }
 
 /*
- * A process has a queue of its own: what its rings wait for, a slow disk or a
- * frozen file system, holds up nobody else's.
+ * Each process has a work queue of its own: a slow disk or a frozen file system
+ * delays the rings of that process only.
  */
 int kadapt_client_employ(struct kadapt_client *client)
 {
@@ -57,7 +57,7 @@ int kadapt_client_employ(struct kadapt_client *client)
 				 task_tgid_nr(current));
 	if (!worker)
 		return -ENOMEM;
-	/* Another thread was faster. */
+	/* Another thread has installed its queue first. */
 	if (cmpxchg(&client->worker, NULL, worker))
 		destroy_workqueue(worker);
 	return 0;
@@ -73,12 +73,11 @@ static void client_end(struct work_struct *work)
 		destroy_workqueue(client->worker);
 	for (phase = 0; phase < KADAPT_PHASES; phase++)
 		kfree(client->phases[phase]);
-	xa_destroy(&client->regions);
+	xa_destroy(&client->rings);
 	put_pid(client->owner);
 	kfree(client);
 }
 
-/* The last reference may be put by the client's own worker, which can't end itself. */
 static void client_free(struct kref *refs)
 {
 	struct kadapt_client *client =
@@ -96,7 +95,7 @@ void kadapt_client_put(struct kadapt_client *client)
 	kref_put(&client->refs, client_free);
 }
 
-/* Does the current task belong to the process that opened the file? */
+/* Whether the current task belongs to the process that opened the file. */
 bool kadapt_client_owned(const struct kadapt_client *client)
 {
 	return task_tgid(current) == client->owner;
@@ -127,7 +126,9 @@ int kadapt_client_define(struct kadapt_client *client,
 	phase->quantum_ns = policy->quantum_ns;
 	phase->file_delay_ns = policy->file_delay_ns;
 	phase->memory_is_plain = policy->flags & KADAPT_POLICY_MEMORY_PLAIN;
-	/* Full barrier: who finds the phase finds it complete. */
+	/*
+	 * Full barrier: a task that reads the pointer sees the phase complete.
+	 */
 	if (cmpxchg(&client->phases[policy->phase], NULL, phase)) {
 		kfree(phase);
 		return -EEXIST;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Every difference between kernel series, and every assumption about what the
- * scheduler of a series means by a field of its entity, is in this file.
+ * All differences between kernel series, and all assumptions about the fields
+ * of a series' scheduler entity.
  *
- * 6.12 has se->custom_slice and keeps, for RUN_TO_PARITY, a copy of the deadline
- * in se->vlag: moving the deadline alone ends the protection of the running
- * slice. A series whose scheduler nobody has read for this is treated as one
- * without a slice per task, like those before 6.12. So is 7.3: it has another
- * field for the end of the protection and flattens groups, and a phase that was
- * left kept its neighbours waiting in the driver's tests.
+ * 6.12 has se->custom_slice and keeps a copy of the deadline in se->vlag for
+ * RUN_TO_PARITY: moving the deadline alone ends the protection of the running
+ * slice. A series whose scheduler has not been examined counts as one without a
+ * slice per task, like the series before 6.12. So does 7.3: its scheduler has
+ * another field for the end of the protection and flattens groups, and in the
+ * driver's tests neighbours kept waiting after a phase had been left.
  */
 #ifndef _KADAPT_COMPAT_H
 #define _KADAPT_COMPAT_H
@@ -26,11 +26,11 @@
 #include <linux/time64.h>
 #include <linux/version.h>
 
-/* What the kernel lets every user ask of sched_setattr(2). */
+/* The slices that every user may request by sched_setattr(2). */
 #define KADAPT_ORDINARY_MIN_NS	(NSEC_PER_MSEC / 10)
 #define KADAPT_ORDINARY_MAX_NS	(NSEC_PER_MSEC * 100)
 
-/* Out of tree there is no Kconfig of ours. */
+/* A module built out of the tree has no such symbol. */
 #ifndef CONFIG_KADAPT_QUANTUM_MAX_MS
 #define CONFIG_KADAPT_QUANTUM_MAX_MS 100
 #endif
@@ -38,7 +38,7 @@
 /* Series before 7.3, of which 6.12 is the newest. */
 #define COMPAT_IS_OLD (LINUX_VERSION_MAJOR < 7)
 
-/* What later series call otherwise has its later name. */
+/* Older series get the newer name. */
 #if COMPAT_IS_OLD
 static inline void
 hrtimer_setup(struct hrtimer *timer,
@@ -51,8 +51,9 @@ hrtimer_setup(struct hrtimer *timer,
 #endif
 
 /*
- * fs/locks.c: who gives a lease used to look for others who have the file open,
- * and now whoever manages it must. This looks as it did and does for fcntl(2).
+ * fs/locks.c: older series check for other opens of the file when a lease is
+ * set. Newer ones leave the check to the lease's manager. This is the older
+ * check.
  */
 #if COMPAT_IS_OLD
 #define COMPAT_OPEN_CONFLICT
@@ -76,8 +77,8 @@ static inline int compat_open_conflict(struct file *file, int type)
 #endif
 
 /*
- * io_uring keeps in its own request whether the file's position counts. Other
- * asynchronous requests, which are AIO's, have offsets of their own.
+ * Whether the request uses the file's position. io_uring has a flag for this in
+ * its own request. The other asynchronous requests, of AIO, have offsets.
  */
 #ifdef CONFIG_IO_URING
 static inline bool compat_goes_by_position(struct kiocb *request)
@@ -99,7 +100,9 @@ static inline bool compat_goes_by_position(struct kiocb *request)
 #define compat_fileattr file_kattr
 #endif
 
-/* What a change of the file sets; the times are members before 6.7. */
+/*
+ * The times that a change of the file sets. Before 6.7 they are plain members.
+ */
 struct compat_times {
 	struct timespec64 modified;
 	struct timespec64 changed;
@@ -133,14 +136,14 @@ static inline void compat_set_times(struct inode *inode,
 }
 #endif
 
-/* In later series a file system may describe a mapping before it is made. */
+/* Newer series have an operation that describes a mapping in advance. */
 #if COMPAT_IS_OLD
 #define COMPAT_HAS_MMAP_PREPARE 0
 #else
 #define COMPAT_HAS_MMAP_PREPARE 1
 #endif
 
-/* Every task has left the code it was in when this was called. */
+/* Returns when every task has left the code that it was in at the call. */
 static inline void compat_wait_for_tasks(void)
 {
 #ifdef CONFIG_TASKS_RCU
@@ -149,8 +152,8 @@ static inline void compat_wait_for_tasks(void)
 }
 
 /*
- * linux/sched/user.h: the count of a user's pinned pages is there for whom the
- * kernel has such. Where it has nobody else, one count serves for all users.
+ * linux/sched/user.h: a user has a count of pinned pages if the kernel has a
+ * feature that needs one. In other kernels one count serves all users.
  */
 #if defined(CONFIG_NET) || defined(CONFIG_IO_URING) || \
 	defined(CONFIG_SECRETMEM) || IS_ENABLED(CONFIG_IOMMUFD)
@@ -187,7 +190,7 @@ static inline struct sched_entity *compat_parent(struct sched_entity *se)
 /* kernel/sched/sched.h: NICE_0_LOAD on 64-bit machines is 1 << this. */
 #define COMPAT_NICE_0_LOAD_SHIFT (2 * SCHED_FIXEDPOINT_SHIFT)
 
-/* A slice in the entity's own virtual time; at most 10 s << 20, which fits. */
+/* A slice in the entity's virtual time; at most 10 s << 20, which fits. */
 static inline s64 compat_virtual(const struct sched_entity *se, u64 slice)
 {
 	return div64_ul(slice << COMPAT_NICE_0_LOAD_SHIFT,
@@ -213,10 +216,10 @@ static inline void compat_set_slice(struct sched_entity *se, u64 slice,
 }
 
 /*
- * Let the entity that was just picked run this long, with the protection that
- * being picked gave it. The slice goes along, since a task that wakes with a
- * shorter one may preempt. It is not a custom slice: the next deadline, and so
- * a child's first, comes from the system's.
+ * Let the entity that was just picked run for this long, and extend its
+ * protection. The slice changes, too: a waking task with a shorter slice may
+ * preempt. It is not a custom slice, so the next deadline, and a child's first
+ * one, come from the system's slice.
  */
 static inline void compat_grant(struct sched_entity *se, u64 slice)
 {
@@ -233,9 +236,9 @@ static inline void compat_grant(struct sched_entity *se, u64 slice)
 }
 
 /*
- * Bring the end of the request in progress to at most @slice from now. It is
- * never moved out. A sleeping entity needs nothing: it gets a new deadline when
- * it wakes; one that another class has borrowed holds it relative to vruntime.
+ * Move the deadline to at most @slice from now, never further away. A sleeping
+ * entity gets a new deadline when it wakes. An entity in another scheduling
+ * class keeps its deadline relative to vruntime.
  */
 static inline void compat_pull_deadline(struct sched_entity *se, u64 slice)
 {

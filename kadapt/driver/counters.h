@@ -8,7 +8,7 @@
 struct kadapt_counters;
 struct task_struct;
 
-/* One task's record of one phase; only that task touches it. */
+/* One task's counters of one phase; only that task accesses them. */
 struct kadapt_count {
 	u64 entries;
 	u64 time_ns;
@@ -19,7 +19,7 @@ struct kadapt_count {
 	u64 populated_bytes;
 };
 
-/* All tasks' record of one phase, of stays that have ended. */
+/* All tasks' counters of one phase: the stays that have ended. */
 struct kadapt_total {
 	atomic64_t entries;
 	atomic64_t time_ns;
@@ -30,14 +30,14 @@ struct kadapt_total {
 	atomic64_t populated_bytes;
 };
 
-/* Where a task's clocks stood when its phase began. */
+/* A task's clocks when its phase began. */
 struct kadapt_start {
 	u64 time_ns;
 	u64 voluntary_switches;
 	u64 involuntary_switches;
 	u64 minor_faults;
 	u64 major_faults;
-	u64 populated_bytes;	/* since then: the task's own clock has none */
+	u64 populated_bytes;	/* counted here: a task has no clock for it */
 };
 
 void kadapt_start_at(struct kadapt_start *start, u64 now_ns);

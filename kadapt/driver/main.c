@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/kadapt, a device with no hardware behind it: see uapi/kadapt.h for what
- * it does. Here: the device node, and which call goes where.
+ * /dev/kadapt, a device without hardware: uapi/kadapt.h describes it. This file
+ * has the device node and the table of calls.
  */
 #include <linux/fs.h>
 #include <linux/minmax.h>
@@ -9,21 +9,13 @@
 #include <linux/module.h>
 #include <linux/uaccess.h>
 
+#include "batch.h"
 #include "client.h"
-#include "paths.h"
+#include "memory/ranges.h"
 #include "quantum.h"
-#include "ranges.h"
+#include "ring/rings.h"
 #include "task.h"
 #include "uapi/kadapt.h"
-
-/* As long as version 1's; a later structure keeps its first version's size. */
-#define QUERY_SIZE_1	32
-#define POLICY_SIZE_1	16
-#define COUNTERS_SIZE_1	40
-#define RING_SIZE_1	32
-#define BINDING_SIZE_1	32
-#define BATCH_SIZE_1	64
-#define MEMORY_SIZE_1	40
 
 static int kadapt_open(struct inode *inode, struct file *file)
 {
@@ -31,14 +23,14 @@ static int kadapt_open(struct inode *inode, struct file *file)
 	return file->private_data ? 0 : -ENOMEM;
 }
 
-/* One of the descriptors is closed, perhaps not the last. */
+/* A descriptor is closed, perhaps not the last one. */
 static int kadapt_flush(struct file *file, fl_owner_t id)
 {
 	struct kadapt_client *client = file->private_data;
 
-	/* A forked child that closes what it inherited closes nothing here. */
+	/* A forked child that closes its inherited descriptor ends nothing. */
 	if (kadapt_client_owned(client)) {
-		kadapt_regions_close(client);
+		kadapt_rings_close(client);
 		kadapt_tasks_undo(client);
 	}
 	return 0;
@@ -48,27 +40,121 @@ static int kadapt_release(struct inode *inode, struct file *file)
 {
 	struct kadapt_client *client = file->private_data;
 
-	kadapt_regions_close(client);
+	kadapt_rings_close(client);
 	kadapt_tasks_close(client);
 	kadapt_client_put(client);
 	return 0;
 }
 
-static int copy_in(void *to, size_t size, size_t size_1, unsigned int cmd,
-		   const void __user *from)
+/* The calls whose argument is a structure, which may grow in later versions. */
+union argument {
+	struct kadapt_query query;
+	struct kadapt_policy policy;
+	struct kadapt_counters counters;
+	struct kadapt_new_ring ring;
+	struct kadapt_binding binding;
+	struct kadapt_batch batch;
+	struct kadapt_memory memory;
+};
+
+static int call_query(struct kadapt_client *client, union argument *argument)
 {
-	if (_IOC_SIZE(cmd) < size_1)
-		return -EINVAL;
-	return copy_struct_from_user(to, size, from, _IOC_SIZE(cmd));
+	argument->query = (struct kadapt_query){
+		.version = KADAPT_VERSION,
+		.phases = KADAPT_PHASES,
+		.quantum_min_ns = kadapt_quantum_min_ns(),
+		.quantum_max_ns = kadapt_quantum_max_ns(),
+	};
+	if (kadapt_quantum_supported())
+		argument->query.features |= KADAPT_FEATURE_QUANTUM;
+	kadapt_rings_query(&argument->query);
+	kadapt_ranges_query(&argument->query);
+	return 0;
 }
 
-static int copy_out(void __user *to, const void *from, size_t size,
-		    size_t size_1, unsigned int cmd)
+static int call_define(struct kadapt_client *client, union argument *argument)
 {
-	size_t room = _IOC_SIZE(cmd);
-	size_t known = min(room, size);
+	return kadapt_client_define(client, &argument->policy);
+}
 
-	if (room < size_1)
+static int call_counters(struct kadapt_client *client, union argument *argument)
+{
+	return kadapt_task_counters(client, &argument->counters);
+}
+
+static int call_ring(struct kadapt_client *client, union argument *argument)
+{
+	return kadapt_rings_create(client, &argument->ring);
+}
+
+static int call_bind(struct kadapt_client *client, union argument *argument)
+{
+	return kadapt_rings_bind(client, &argument->binding);
+}
+
+static int call_batch(struct kadapt_client *client, union argument *argument)
+{
+	return kadapt_batch_write(&argument->batch);
+}
+
+static int call_memory(struct kadapt_client *client, union argument *argument)
+{
+	return kadapt_ranges_bind(&argument->memory);
+}
+
+struct call {
+	unsigned int command;
+	size_t size;		/* of the structure as this kernel knows it */
+	size_t least;		/* version 1's size; shorter ones get EINVAL */
+	int (*run)(struct kadapt_client *client, union argument *argument);
+};
+
+#define CALL(command, type, last, run) \
+	{ command, sizeof(struct type), offsetofend(struct type, last), run }
+
+static const struct call calls[] = {
+	CALL(KADAPT_QUERY, kadapt_query, quantum_max_ns, call_query),
+	CALL(KADAPT_DEFINE, kadapt_policy, quantum_ns, call_define),
+	CALL(KADAPT_COUNTERS, kadapt_counters, involuntary_switches,
+	     call_counters),
+	CALL(KADAPT_RING, kadapt_new_ring, map_bytes, call_ring),
+	CALL(KADAPT_BIND, kadapt_binding, reserved, call_bind),
+	CALL(KADAPT_BATCH, kadapt_batch, reserved, call_batch),
+	CALL(KADAPT_MEMORY, kadapt_memory, done, call_memory),
+};
+
+/* A call's number without the size, so that its structure may grow. */
+#define without_size(command) ((command) & ~IOCSIZE_MASK)
+
+static const struct call *find_call(unsigned int command)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		if (without_size(command) == without_size(calls[i].command))
+			return &calls[i];
+	return NULL;
+}
+
+static int copy_in(union argument *to, const struct call *call,
+		   unsigned int command, const void __user *from)
+{
+	if (!(_IOC_DIR(call->command) & _IOC_WRITE))
+		return 0;
+	if (_IOC_SIZE(command) < call->least)
+		return -EINVAL;
+	return copy_struct_from_user(to, call->size, from, _IOC_SIZE(command));
+}
+
+static int copy_out(void __user *to, const union argument *from,
+		    const struct call *call, unsigned int command)
+{
+	size_t room = _IOC_SIZE(command);
+	size_t known = min(room, call->size);
+
+	if (!(_IOC_DIR(call->command) & _IOC_READ))
+		return 0;
+	if (room < call->least)
 		return -EINVAL;
 	if (copy_to_user(to, from, known) ||
 	    clear_user(to + known, room - known))
@@ -76,135 +162,59 @@ static int copy_out(void __user *to, const void *from, size_t size,
 	return 0;
 }
 
-static int call_query(unsigned int cmd, void __user *argument)
+static int call_with_structure(struct kadapt_client *client,
+			       unsigned int command, void __user *user)
 {
-	struct kadapt_query query = {
-		.version = KADAPT_VERSION,
-		.phases = KADAPT_PHASES,
-		.quantum_min_ns = kadapt_quantum_min_ns(),
-		.quantum_max_ns = kadapt_quantum_max_ns(),
-	};
+	const struct call *call = find_call(command);
+	union argument argument = {};
+	int error;
 
-	if (kadapt_quantum_supported())
-		query.features |= KADAPT_FEATURE_QUANTUM;
-	kadapt_paths_query(&query);
-	kadapt_ranges_query(&query);
-	return copy_out(argument, &query, sizeof(query), QUERY_SIZE_1, cmd);
-}
-
-static int call_define(struct kadapt_client *client, unsigned int cmd,
-		       void __user *argument)
-{
-	struct kadapt_policy policy;
-	int error = copy_in(&policy, sizeof(policy), POLICY_SIZE_1, cmd,
-			    argument);
-
-	return error ?: kadapt_client_define(client, &policy);
-}
-
-static int call_counters(struct kadapt_client *client, unsigned int cmd,
-			 void __user *argument)
-{
-	struct kadapt_counters counters;
-	int error = copy_in(&counters, sizeof(counters), COUNTERS_SIZE_1, cmd,
-			    argument);
-
-	error = error ?: kadapt_task_counters(client, &counters);
-	return error ?: copy_out(argument, &counters, sizeof(counters),
-				 COUNTERS_SIZE_1, cmd);
-}
-
-static int call_ring(struct kadapt_client *client, unsigned int cmd,
-		     void __user *argument)
-{
-	struct kadapt_ring ring;
-	int error = copy_in(&ring, sizeof(ring), RING_SIZE_1, cmd, argument);
-
-	error = error ?: kadapt_paths_create(client, &ring);
-	return error ?: copy_out(argument, &ring, sizeof(ring), RING_SIZE_1,
-				 cmd);
-}
-
-static int call_bind(struct kadapt_client *client, unsigned int cmd,
-		     void __user *argument)
-{
-	struct kadapt_binding binding;
-	int error = copy_in(&binding, sizeof(binding), BINDING_SIZE_1, cmd,
-			    argument);
-
-	error = error ?: kadapt_paths_bind(client, &binding);
-	return error ?: copy_out(argument, &binding, sizeof(binding),
-				 BINDING_SIZE_1, cmd);
-}
-
-static int call_batch(unsigned int cmd, void __user *argument)
-{
-	struct kadapt_batch batch;
-	int error = copy_in(&batch, sizeof(batch), BATCH_SIZE_1, cmd, argument);
-
-	error = error ?: kadapt_batch_write(&batch);
-	return error ?: copy_out(argument, &batch, sizeof(batch), BATCH_SIZE_1,
-				 cmd);
-}
-
-static int call_memory(unsigned int cmd, void __user *argument)
-{
-	struct kadapt_memory memory;
-	int error = copy_in(&memory, sizeof(memory), MEMORY_SIZE_1, cmd,
-			    argument);
-
-	error = error ?: kadapt_ranges_bind(&memory);
-	return error ?: copy_out(argument, &memory, sizeof(memory),
-				 MEMORY_SIZE_1, cmd);
-}
-
-/* The call's number without the size, by which structures may grow. */
-#define without_size(cmd) ((cmd) & ~IOCSIZE_MASK)
-
-/* The calls whose argument is a structure. */
-static long call_with_structure(struct kadapt_client *client, unsigned int cmd,
-				void __user *argument)
-{
-	switch (without_size(cmd)) {
-	case without_size(KADAPT_DEFINE):
-		return call_define(client, cmd, argument);
-	case without_size(KADAPT_COUNTERS):
-		return call_counters(client, cmd, argument);
-	case without_size(KADAPT_RING):
-		return call_ring(client, cmd, argument);
-	case without_size(KADAPT_BIND):
-		return call_bind(client, cmd, argument);
-	case without_size(KADAPT_BATCH):
-		return call_batch(cmd, argument);
-	case without_size(KADAPT_MEMORY):
-		return call_memory(cmd, argument);
-	default:
+	if (!call)
 		return -ENOTTY;
-	}
+	error = copy_in(&argument, call, command, user) ?:
+		call->run(client, &argument);
+	return error ?: copy_out(user, &argument, call, command);
 }
 
-static long kadapt_ioctl(struct file *file, unsigned int cmd,
+/* Drain the rings between two phases, so that each phase has its own writes. */
+static int call_enter(struct kadapt_client *client, unsigned long phase)
+{
+	if (kadapt_client_has_rings(client) &&
+	    !kadapt_task_is_in(client, phase))
+		kadapt_rings_phase_changes(client);
+	return kadapt_task_enter(client, phase);
+}
+
+static int call_leave(struct kadapt_client *client, unsigned long argument)
+{
+	if (argument)
+		return -EINVAL;
+	if (kadapt_client_has_rings(client))
+		kadapt_rings_phase_changes(client);
+	return kadapt_task_leave(client);
+}
+
+static long kadapt_ioctl(struct file *file, unsigned int command,
 			 unsigned long argument)
 {
 	struct kadapt_client *client = file->private_data;
 
-	if (without_size(cmd) == without_size(KADAPT_QUERY))
-		return call_query(cmd, (void __user *)argument);
-	if (_IOC_TYPE(cmd) != KADAPT_TYPE)
+	if (_IOC_TYPE(command) != KADAPT_TYPE)
 		return -ENOTTY;
-	if (!kadapt_client_owned(client))
+	if (without_size(command) != without_size(KADAPT_QUERY) &&
+	    !kadapt_client_owned(client))
 		return -EPERM;
-	switch (cmd) {
+	switch (command) {
 	case KADAPT_ENTER:
-		return kadapt_task_enter(client, argument);
+		return call_enter(client, argument);
 	case KADAPT_LEAVE:
-		return argument ? -EINVAL : kadapt_task_leave(client);
+		return call_leave(client, argument);
 	case KADAPT_DRAIN:
-		return kadapt_paths_drain(client, argument);
+		return kadapt_rings_drain(client, argument);
 	case KADAPT_UNBIND:
-		return kadapt_paths_unbind(client, argument);
+		return kadapt_rings_unbind(client, argument);
 	default:
-		return call_with_structure(client, cmd,
+		return call_with_structure(client, command,
 					   (void __user *)argument);
 	}
 }
@@ -215,7 +225,7 @@ static int kadapt_mmap(struct file *file, struct vm_area_struct *vma)
 
 	if (!kadapt_client_owned(client))
 		return -EPERM;
-	return kadapt_regions_map(client, vma);
+	return kadapt_rings_map(client, vma);
 }
 
 static const struct file_operations kadapt_fops = {
@@ -239,23 +249,12 @@ static int __init kadapt_init(void)
 {
 	int error;
 
-	BUILD_BUG_ON(offsetofend(struct kadapt_query, quantum_max_ns) !=
-		     QUERY_SIZE_1);
-	BUILD_BUG_ON(offsetofend(struct kadapt_policy, quantum_ns) !=
-		     POLICY_SIZE_1);
-	BUILD_BUG_ON(offsetofend(struct kadapt_counters,
-				 involuntary_switches) != COUNTERS_SIZE_1);
-	BUILD_BUG_ON(sizeof(struct kadapt_ring) != RING_SIZE_1);
-	BUILD_BUG_ON(sizeof(struct kadapt_binding) != BINDING_SIZE_1);
-	BUILD_BUG_ON(sizeof(struct kadapt_batch) != BATCH_SIZE_1);
-	BUILD_BUG_ON(sizeof(struct kadapt_memory) != MEMORY_SIZE_1);
-
-	error = kadapt_regions_init();
+	error = kadapt_clients_init();
 	if (error)
 		return error;
 	error = kadapt_ranges_init();
 	if (error)
-		goto regions;
+		goto clients;
 	kadapt_tasks_init();
 	error = misc_register(&kadapt_device);
 	if (error)
@@ -265,8 +264,9 @@ static int __init kadapt_init(void)
 tasks:
 	kadapt_tasks_exit();
 	kadapt_ranges_exit();
-regions:
-	kadapt_regions_exit();
+clients:
+	kadapt_clients_exit();
+	kadapt_rings_exit();
 	return error;
 }
 
@@ -275,7 +275,9 @@ static void __exit kadapt_exit(void)
 	misc_deregister(&kadapt_device);
 	kadapt_tasks_exit();
 	kadapt_ranges_exit();
-	kadapt_regions_exit();
+	/* Waits for the last ring's work. */
+	kadapt_clients_exit();
+	kadapt_rings_exit();
 }
 
 module_init(kadapt_init);

@@ -1,31 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The quantum: how long a task runs once the scheduler has picked it, past the
- * clamp of sched_setattr(2).
+ * The quantum: how long a task runs once the scheduler has picked it, beyond
+ * the limit of sched_setattr(2).
  *
- * It is granted whenever the task has been switched to: the deadline of the
- * request in progress moves out. Nothing outlives that request, as nothing in
- * the entity says that later ones are to be as long: so children have nothing
- * to inherit, and a task that wakes competes like any other. To end a quantum
- * is to pull the deadline in again; the slice alone would leave the task
- * protected until the old one.
+ * The driver grants the quantum each time the scheduler has switched to the
+ * task: it moves the deadline of the current request away. Nothing outlives
+ * that request, because no field of the entity makes later requests as long. So
+ * a child inherits nothing, and a task that wakes competes like any other. To
+ * end a quantum, the driver moves the deadline back; changing only the slice
+ * would leave the task protected until the old deadline.
  *
- * Locking. The runqueue's lock is not for modules, and so a task changes only
+ * Locking. Modules can't take the runqueue's lock. So a task changes only
  * itself, with interrupts off and its own pi_lock held:
  *
- * - interrupts off keep tick, wakeup and preemption on this processor away, so
- *   the task is what its runqueue runs: its entity and all their parents are
- *   "current" of their queues, hence not in the trees that are sorted by
- *   deadline and augmented by slice, and nothing has to be re-sorted;
- * - pi_lock keeps away, on all processors, whoever would take the task off its
- *   queue and put it back changed: sched_setattr(2), nice, priority
- *   inheritance, a move to another control group. So policy and parents stand
- *   still;
- * - what is left is another processor that holds our runqueue's lock to wake a
- *   task here. It may at that moment end our request and set a new deadline
- *   from the slice as it was: then the old slice is used once more. That is the
- *   worst a lost race does, and interrupts off also make us a reader of RCU, so
- *   a parent can't be freed under us.
+ * - Interrupts off exclude tick, wakeup and preemption on this processor. So
+ *   the runqueue runs the task: its entity and all parents are "current" in
+ *   their queues. They are not in the trees that are sorted by deadline and
+ *   augmented by slice, and nothing has to be sorted again.
+ * - pi_lock excludes, on all processors, sched_setattr(2), nice, priority
+ *   inheritance and a move to another control group. So the policy and the
+ *   parents can't change.
+ * - Another processor that holds this runqueue's lock to wake a task here is
+ *   not excluded. It may end the current request and set a new deadline from
+ *   the old slice. Then the old slice is used once more, which is the worst
+ *   outcome of the race. Interrupts off are also an RCU read-side section, so
+ *   no parent is freed.
  */
 #include <linux/errno.h>
 #include <linux/kstrtox.h>
@@ -78,7 +77,7 @@ u64 kadapt_quantum_max_ns(void)
 	return COMPAT_HAS_SLICE ? READ_ONCE(quantum_max_ns) : 0;
 }
 
-/* May a policy carry this quantum? */
+/* Whether a policy may have this quantum: 0 or an error. */
 int kadapt_quantum_check(u64 quantum_ns)
 {
 	if (!quantum_ns)
@@ -92,8 +91,9 @@ int kadapt_quantum_check(u64 quantum_ns)
 }
 
 /*
- * The parents' slices are the shortest of their queues, computed when a task
- * comes or goes. Ours got shorter without either, so theirs follow here.
+ * A parent's slice is the shortest slice in its queue, computed when a task is
+ * enqueued or dequeued. Here the task's slice changes without either, so
+ * shorten the parents' slices, too.
  */
 static void pull_parents(struct sched_entity *se, u64 slice)
 {
@@ -111,9 +111,10 @@ static bool has_slice(const struct task_struct *task)
 }
 
 /*
- * While a quantum is set, a custom slice is one that somebody asked for since,
- * and stays; unless it is what sched_getattr(2) told of ours, given back to
- * sched_setattr(2), which clamps it, to change something else.
+ * While a quantum is set, a custom slice is one that sched_setattr(2) set
+ * since, and it stays. One value is an exception: a program that changes
+ * another attribute passes the quantum, read by sched_getattr(2), back to
+ * sched_setattr(2), which clamps it.
  */
 static bool has_newer_slice(const struct kadapt_quantum *quantum,
 			    const struct sched_entity *se)
@@ -133,12 +134,12 @@ static void set_slice(struct kadapt_quantum *quantum, struct sched_entity *se,
 	}
 	quantum->ns = slice;
 	compat_set_slice(se, slice, false);
-	/* Only ever inwards: entering again must not extend a request. */
+	/* Never extend the deadline: entering again must not gain time. */
 	compat_pull_deadline(se, slice);
 	pull_parents(se, slice);
 }
 
-/* The current task's quantum is now this, or 0 for none. */
+/* Set the current task's quantum; 0 means none. */
 int kadapt_quantum_set(struct kadapt_quantum *quantum, u64 ns)
 {
 	unsigned long flags;
@@ -158,7 +159,7 @@ int kadapt_quantum_set(struct kadapt_quantum *quantum, u64 ns)
 	return error;
 }
 
-/* The current task has just been switched to. */
+/* Called when the scheduler has switched to the current task. */
 void kadapt_quantum_grant(const struct kadapt_quantum *quantum)
 {
 	unsigned long flags;
@@ -171,7 +172,7 @@ void kadapt_quantum_grant(const struct kadapt_quantum *quantum)
 	raw_spin_unlock_irqrestore(&current->pi_lock, flags);
 }
 
-/* The current task is as it would be without its phase. */
+/* Give the current task the slice that it would have without its phase. */
 void kadapt_quantum_restore(struct kadapt_quantum *quantum)
 {
 	struct sched_entity *se = &current->se;

@@ -4,7 +4,7 @@
 
 #include <linux/types.h>
 
-/* The current phase's quantum, and the slice the task had before; 0: none. */
+/* The phase's quantum (0: none), and the slice that the task had before. */
 struct kadapt_quantum {
 	u64 ns;
 	u64 saved_ns;

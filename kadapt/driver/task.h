@@ -8,6 +8,9 @@ struct kadapt_phase;
 
 int kadapt_task_enter(struct kadapt_client *client, unsigned long phase);
 int kadapt_task_leave(struct kadapt_client *client);
+/* Whether the current task is in this phase. */
+bool kadapt_task_is_in(const struct kadapt_client *client,
+		       unsigned long number);
 const struct kadapt_phase *
 kadapt_task_phase(const struct kadapt_client *client);
 bool kadapt_task_memory_is_plain(void);

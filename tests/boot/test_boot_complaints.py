@@ -11,7 +11,7 @@ from kadence import boot
     [
         "Kernel panic - not syncing: Kernel mode fault at addr 0x40e, ip 0x60022830",
         "BUG: KASAN: vmalloc-out-of-bounds in memcpy_orig+0x54/0x110",
-        "BUG: KCSAN: data-race in kadapt_path_drain / kadapt_path_refuse",
+        "BUG: KCSAN: data-race in kadapt_ring_drain / kadapt_ring_close",
         "kmemleak: 3 new suspected memory leaks (see /sys/kernel/debug/kmemleak)",
         "WARNING: possible circular locking dependency detected",
         "INFO: task kadapt-faults:792 blocked for more than 60 seconds.",

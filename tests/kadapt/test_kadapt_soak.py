@@ -170,51 +170,51 @@ MISTAKES = [
     Mistake(
         name="works by a second read",
         kind=MEMORY_CHECKED,
-        file="drain.c",
-        right="write_until(path, tail)",
-        wrong="write_until(path, tail_of(path))",
+        file="ring/drain.c",
+        right="write_until(ring, tail)",
+        wrong="write_until(ring, tail_of(ring))",
     ),
     # The other way round.
     Mistake(
         name="checks a second read",
         kind=MEMORY_CHECKED,
-        file="drain.c",
-        right="if (!is_tail(path, tail))",
-        wrong="if (!is_tail(path, tail_of(path)))",
+        file="ring/drain.c",
+        right="if (!is_tail(ring, tail))",
+        wrong="if (!is_tail(ring, tail_of(ring)))",
     ),
     # As a compiler may read it, any number of times.
     Mistake(
         name="reads without a mark",
         kind=RACE_CHECKED,
-        file="drain.c",
-        right="smp_load_acquire(&path->memory.header->tail)",
-        wrong="path->memory.header->tail",
+        file="ring/drain.c",
+        right="smp_load_acquire(&ring->memory.header->tail)",
+        wrong="ring->memory.header->tail",
     ),
     # The worker and the program's calls change the same ring at once.
     Mistake(
         name="works without the lock",
         kind=RACE_CHECKED,
-        file="drainer.c",
-        right="kadapt_path_lock(path);\n\twork_locked(path);",
-        wrong="work_locked(path);\n\tkadapt_path_lock(path);",
+        file="ring/worker.c",
+        right="kadapt_ring_lock(ring);\n\tdrain_or_unbind(ring);",
+        wrong="drain_or_unbind(ring);\n\tkadapt_ring_lock(ring);",
     ),
     # What the program appends between the two is accepted, and nobody writes it.
     Mistake(
         name="drains before it closes",
         kind=MEMORY_CHECKED,
-        file="drain.c",
-        right="kadapt_path_close(path);\n\terror = kadapt_path_drain(path);",
-        wrong="error = kadapt_path_drain(path);\n\tkadapt_path_close(path);",
+        file="ring/drain.c",
+        right="kadapt_ring_close(ring);\n\terror = kadapt_ring_drain(ring);",
+        wrong="error = kadapt_ring_drain(ring);\n\tkadapt_ring_close(ring);",
         command=TOUCHED,
     ),
     # The same between a look at the tail and the bit in it.
     Mistake(
         name="closes by two instructions",
         kind=RACE_CHECKED,
-        file="binding.c",
+        file="ring/header.c",
         right="atomic64_fetch_or(KADAPT_RING_CLOSED,\n\t\t\t  (atomic64_t *)"
-        "&path->memory.header->tail);",
-        wrong="path->memory.header->tail |= KADAPT_RING_CLOSED;",
+        "&ring->memory.header->tail);",
+        wrong="ring->memory.header->tail |= KADAPT_RING_CLOSED;",
         command=TOUCHED,
     ),
 ]
@@ -225,7 +225,7 @@ MEMORY_MISTAKES = [
         name="looks at half a page",
         kind="generic",
         target="um",
-        file="takeback.c",
+        file="memory/takeback.c",
         right="!memchr_inv(folio_address(folio), 0, PAGE_SIZE)",
         wrong="!memchr_inv(folio_address(folio), 0, PAGE_SIZE / 2)",
         command=MEMORY,
@@ -235,7 +235,7 @@ MEMORY_MISTAKES = [
         name="clears a page of a block",
         kind="generic",
         target="um",
-        file="filling.c",
+        file="memory/filling.c",
         right="um_clear_pages(page_to_phys(page), count * PAGE_SIZE)",
         wrong="um_clear_pages(page_to_phys(page), PAGE_SIZE)",
         command=MEMORY,
@@ -251,7 +251,7 @@ def mistaken_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable
         files = dict(source.driver_files())
         text = files[mistake.file].read_text(encoding="utf-8")
         assert text.count(mistake.right) == 1, "the driver is another: plant the mistake there"
-        planted = tmp_path / mistake.file
+        planted = tmp_path / Path(mistake.file).name
         planted.write_text(text.replace(mistake.right, mistake.wrong), encoding="utf-8")
         monkeypatch.setattr(source, "driver_files", lambda: files | {mistake.file: planted})
         return build(BuildRequest(kind=mistake.kind, target=mistake.target))

@@ -52,7 +52,7 @@ def test_the_driver_is_compiled_for_x86_64(sockets_plan: Path, tmp_path: Path) -
     configure.configure(inputs, tree, tmp_path, log)
     assert configure.values(tmp_path / ".config")["KADAPT_RINGS"] == "y"
     commands.run(configure.make(inputs, tmp_path, "-j2", "drivers/misc/kadapt/"), tree, log)
-    assert (tmp_path / "drivers/misc/kadapt/guard.o").exists()
+    assert (tmp_path / "drivers/misc/kadapt/ring/guard.o").exists()
 
 
 def test_the_tailored_kernel_is_much_smaller(generic_kernel: Any, sockets_kernel: Any) -> None:

@@ -5,11 +5,11 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "base/optional.h"
 #include "libkadapt.h"
 #include "memory/arena.h"
 #include "memory/blocks.h"
 #include "memory/budget.h"
-#include "memory/count.h"
 #include "memory/home.h"
 #include "memory/machine.h"
 #include "memory/pages.h"

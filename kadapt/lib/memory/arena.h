@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "device_file.h"
+#include "base/device_file.h"
 
 /* Blocks from this size on are the arena's; SIZE_MAX while there is none. */
 extern _Atomic size_t kadapt_memory_least KADAPT_HIDDEN;

@@ -18,7 +18,7 @@
 
 #include <stddef.h>
 
-#include "device_file.h"
+#include "base/device_file.h"
 
 #define KADAPT_BUDGET_SLACK ((size_t)8 << 20)
 

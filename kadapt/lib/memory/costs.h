@@ -15,7 +15,7 @@
 
 #include <stddef.h>
 
-#include "device_file.h"
+#include "base/device_file.h"
 
 #define KADAPT_COSTS_SUBJECT_BYTES 1024
 #define KADAPT_COSTS_PATH_BYTES 4096

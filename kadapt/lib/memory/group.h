@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "device_file.h"
+#include "base/device_file.h"
 
 /*
  * Whether each group that limits the process's memory has room for so many bytes

@@ -21,7 +21,7 @@
 
 #include <stddef.h>
 
-#include "device_file.h"
+#include "base/device_file.h"
 
 KADAPT_HIDDEN int kadapt_home_is(void);
 

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "device_file.h"
+#include "base/device_file.h"
 
 /*
  * References to them make the linker take the functions that set limits, and those

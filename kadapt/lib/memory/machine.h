@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "device_file.h"
+#include "base/device_file.h"
 
 /* The beginning of a file of the kernel's, as a string; how long, 0 where it can't be read. */
 KADAPT_HIDDEN size_t kadapt_machine_read_file(const char *name, char *text, size_t room);

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "device_file.h"
+#include "base/device_file.h"
 
 #define KADAPT_HUGE_BYTES ((size_t)2 << 20)
 

@@ -3,7 +3,7 @@
 #ifndef LIBKADAPT_PROCESS_H
 #define LIBKADAPT_PROCESS_H
 
-#include "device_file.h"
+#include "base/device_file.h"
 
 /*
  * Whether an arena could neither be seen by this program nor hurt it: its

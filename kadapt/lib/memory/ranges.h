@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "device_file.h"
+#include "base/device_file.h"
 
 /* Whether this kernel can be told. */
 KADAPT_HIDDEN int kadapt_range_is_known(void);

@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#include "device_file.h"
+#include "base/device_file.h"
 
 #define KADAPT_PAGE_SHIFT 12
 #define KADAPT_PAGE_BYTES ((size_t)1 << KADAPT_PAGE_SHIFT)

@@ -100,7 +100,7 @@ static void fill_counters(struct fuzzer *fuzzer)
 
 static void fill_ring(struct fuzzer *fuzzer)
 {
-	struct kadapt_ring *ring = (void *)fuzzer->argument;
+	struct kadapt_new_ring *ring = (void *)fuzzer->argument;
 
 	ring->bytes = 1U << dice_below(&fuzzer->dice, 22);
 }

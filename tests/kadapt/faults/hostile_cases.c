@@ -83,7 +83,7 @@ static void bind_and_drain(uint64_t *thrown)
 /* One ring less, and one more. */
 static void make_another(uint64_t *thrown)
 {
-	struct kadapt_ring made = {.bytes = MOST_BYTES >> dice_below(thrown, SIZES)};
+	struct kadapt_new_ring made = {.bytes = MOST_BYTES >> dice_below(thrown, SIZES)};
 	void *map;
 
 	if (ioctl(prey.device, KADAPT_RING, &made))

@@ -11,7 +11,7 @@
 #include "cases.h"
 #include "device.h"
 #include "ends.h"
-#include "io_count.h"
+#include "base/optional.h"
 #include "libkadapt.h"
 #include "sink.h"
 

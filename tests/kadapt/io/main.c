@@ -10,7 +10,7 @@
 
 #include "cases.h"
 #include "device.h"
-#include "io_count.h"
+#include "base/optional.h"
 #include "libkadapt.h"
 
 const struct kadapt_plan kadapt_plan = {

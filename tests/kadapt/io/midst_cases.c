@@ -14,7 +14,7 @@
 
 #include "cases.h"
 #include "device.h"
-#include "device_file.h"
+#include "base/device_file.h"
 #include "libkadapt.h"
 #include "sink.h"
 

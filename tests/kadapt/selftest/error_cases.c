@@ -391,7 +391,7 @@ static enum outcome test_limit(void)
 
 static enum outcome test_rings_eopnotsupp(void)
 {
-	struct kadapt_ring ring = {.bytes = 4096};
+	struct kadapt_new_ring ring = {.bytes = 4096};
 	struct kadapt_binding binding = {0};
 	struct kadapt_batch batch = {.size = 1, .count = 1};
 	int device = open_device();

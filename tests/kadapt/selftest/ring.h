@@ -10,7 +10,7 @@
 
 struct test_ring {
 	int device;
-	struct kadapt_ring shape;
+	struct kadapt_new_ring shape;
 	volatile struct kadapt_ring_header *header;
 	char *data;
 };

@@ -260,7 +260,7 @@ static enum outcome test_policy_delay(void)
 {
 	int device = open_device();
 	struct kadapt_policy policy = {.file_delay_ns = 30 * NS_PER_MS};
-	struct kadapt_ring shape = {0};
+	struct kadapt_new_ring shape = {0};
 	struct kadapt_binding binding = {.descriptor = fresh_scratch()};
 
 	CHECK(ioctl(device, KADAPT_DEFINE, &policy) == 0);

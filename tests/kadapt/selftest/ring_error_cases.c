@@ -27,7 +27,7 @@ static int unnamed_file(void)
 
 static int create(int device, uint32_t bytes, uint32_t flags)
 {
-	struct kadapt_ring shape = {.bytes = bytes, .flags = flags};
+	struct kadapt_new_ring shape = {.bytes = bytes, .flags = flags};
 
 	return ioctl(device, KADAPT_RING, &shape);
 }

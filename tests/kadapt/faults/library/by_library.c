@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "libkadapt.h"
-#include "pool.h"
+#include "ring/rings.h"
 #include "writer.h"
 
 const struct kadapt_plan kadapt_plan = {
@@ -27,7 +27,7 @@ int writer_take(struct writer *writer, const void *record)
 	size_t size = writer->sequence->size;
 	ssize_t written = write(writer->sink->write_end, record, size);
 
-	atomic_store(&progress->ringed, kadapt_pool_appended().records);
+	atomic_store(&progress->ringed, kadapt_rings_appended().records);
 	atomic_store(&progress->bound, (uint32_t)kadapt_binds);
 	if (written == (ssize_t)size)
 		return 0;

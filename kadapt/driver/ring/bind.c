@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The begin of a binding: a ring gets the open file of a descriptor. */
+#include <linux/cred.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/memcontrol.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <linux/timekeeping.h>
+
+#include "ring/guard.h"
+#include "ring/ring.h"
+#include "ring/touch.h"
+
+static struct kadapt_ring *ring_of(const struct kadapt_lease *lease)
+{
+	return container_of(lease, struct kadapt_ring, lease);
+}
+
+/* Called under a spinlock. If no system call breaks it, the worker unbinds. */
+static void lease_broken(struct kadapt_lease *lease)
+{
+	struct kadapt_ring *ring = ring_of(lease);
+
+	if (!kadapt_touch_by_lease(ring))
+		kadapt_ring_request(ring, KADAPT_REQUEST_UNBIND);
+}
+
+/* Giving back reserved space changes the file as truncate(2) does. */
+static bool is_breaker_the_holder(const struct kadapt_lease *lease)
+{
+	return kadapt_ring_is_held(ring_of(lease));
+}
+
+static int take_file(struct kadapt_ring *ring)
+{
+	int error = kadapt_file_check(ring);
+
+	if (error)
+		return error;
+	ring->lease.broken = lease_broken;
+	ring->lease.owns = is_breaker_the_holder;
+	error = kadapt_lease_take(&ring->lease, ring->file);
+	if (error)
+		return error;
+	error = kadapt_file_probe(ring) ?: kadapt_guard(ring);
+	if (error)
+		kadapt_lease_return(&ring->lease);
+	return error;
+}
+
+static void set_terms(struct kadapt_ring *ring, struct file *file,
+		      const struct kadapt_binding *binding)
+{
+	ring->file = file;
+	ring->mark = binding->mark_bytes;
+	ring->delay_ns = binding->delay_ns;
+	ring->cred = get_current_cred();
+	ring->memcg = get_mem_cgroup_from_mm(current->mm);
+	/* From here on another task may break the lease. */
+	clear_bit(KADAPT_REQUEST_UNBIND, &ring->requests);
+}
+
+static int attach(struct kadapt_ring *ring, struct file *file,
+		  const struct kadapt_binding *binding)
+{
+	int error;
+
+	set_terms(ring, file, binding);
+	kadapt_ring_open(ring);
+	error = take_file(ring);
+	if (error) {
+		kadapt_ring_close(ring);
+		kadapt_ring_drop_terms(ring);
+		return error;
+	}
+	kadapt_ring_get(ring);
+	WRITE_ONCE(ring->emptied_ns, ktime_get_mono_fast_ns());
+	kadapt_ring_timer_start(ring);
+	return 0;
+}
+
+static void choose_delay(struct kadapt_binding *binding, u64 by_default)
+{
+	if (!binding->delay_ns)
+		binding->delay_ns = by_default;
+	binding->delay_ns = max_t(u64, binding->delay_ns, hrtimer_resolution);
+}
+
+int kadapt_ring_bind(struct kadapt_ring *ring, struct kadapt_binding *binding,
+		     u64 default_delay_ns)
+{
+	struct file *file;
+	int error;
+
+	/* A filter judges calls, and an append is none. */
+	if (seccomp_mode(&current->seccomp))
+		return -EPERM;
+	file = fget(binding->descriptor);
+	if (!file)
+		return -EBADF;
+	choose_delay(binding, default_delay_ns);
+	error = attach(ring, file, binding);
+	if (error)
+		fput(file);
+	return error;
+}

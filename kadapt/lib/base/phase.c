@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Phase calls of an adapted program. The state is one word per process and one per
+ * thread. There are no locks, because signal handlers may be adapted code.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/device_file.h"
+#include "base/optional.h"
+#include "libkadapt.h"
+
+#define NO_PHASE UINT32_MAX
+#define UNSURE (UINT32_MAX - 1)
+
+/* Initial-exec, because other models may allocate at the first use. */
+static _Thread_local uint32_t current_phase __attribute__((tls_model("initial-exec"))) = NO_PHASE;
+
+/*
+ * Make the call and record the thread's phase. If a signal handler enters a phase in
+ * between, the order of the two calls is not known, and so the phase is UNSURE.
+ */
+static int call(int descriptor, unsigned long request, unsigned long argument, uint32_t phase)
+{
+	uint32_t before = current_phase;
+	int error;
+
+	current_phase = UNSURE;
+	atomic_signal_fence(memory_order_seq_cst);
+	error = -kadapt_device_call(descriptor, request, argument);
+	atomic_signal_fence(memory_order_seq_cst);
+	if (error)
+		kadapt_device_lost(descriptor, error);
+	current_phase = current_phase != UNSURE ? UNSURE : error ? before : phase;
+	return -error;
+}
+
+static int change_phase(unsigned long request, unsigned long argument, uint32_t phase)
+{
+	int saved_errno = errno;
+	int descriptor = kadapt_device_current();
+	int result = -ENODEV;
+
+	if (descriptor >= 0)
+		result = call(descriptor, request, argument, phase);
+	errno = saved_errno;
+	return result;
+}
+
+static int is_off(void)
+{
+	return atomic_load_explicit(&kadapt_device, memory_order_relaxed) == KADAPT_DEVICE_OFF;
+}
+
+int kadapt_enter(uint32_t phase)
+{
+	if (current_phase == phase)
+		return 0;
+	return is_off() ? -ENODEV : change_phase(KADAPT_ENTER, phase, phase);
+}
+
+/*
+ * A marker that is reached again inside its phase begins no phase, so it costs one
+ * comparison. kadapt_memory_look() reads a clock, a system call on User-Mode Linux.
+ */
+void kadapt_phase_enter(uint32_t phase)
+{
+	if (current_phase == phase)
+		return;
+	kadapt_enter(phase);
+	if (kadapt_memory_look)
+		kadapt_memory_look();
+}
+
+int kadapt_leave(void)
+{
+	return is_off() ? -ENODEV : change_phase(KADAPT_LEAVE, 0, NO_PHASE);
+}
+
+static void begin_child(void)
+{
+	current_phase = NO_PHASE;
+}
+
+__attribute__((constructor(101))) static void begin(void)
+{
+	int saved_errno = errno;
+
+	if (&kadapt_plan)
+		pthread_atfork(NULL, NULL, begin_child);
+	errno = saved_errno;
+}

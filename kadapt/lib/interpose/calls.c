@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The functions of the C library that a dynamic program with I/O sites defines itself,
+ * for the whole process. The contents of files do not depend on them, because the
+ * kernel guards bound files.
+ *
+ * - Writes of shared libraries, such as libstdc++ and libgfortran, go into rings if the
+ *   plan says so.
+ * - Before the program goes under seccomp(2), the library stops its calls of the device.
+ * - Before the program changes its limits or its user, the library unbinds all rings:
+ *   the kernel checked the program's rights when it bound them.
+ */
+#define _GNU_SOURCE
+#include <linux/prctl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "calls/next.h"
+#include "interpose/interpose.h"
+#include "libkadapt.h"
+#include "ring/begin.h"
+#include "ring/rings.h"
+
+ssize_t write(int descriptor, const void *bytes, size_t size)
+{
+	return kadapt_has_stream_rings ? kadapt_write(descriptor, bytes, size)
+				       : kadapt_next_write(descriptor, bytes, size);
+}
+
+ssize_t writev(int descriptor, const struct iovec *pieces, int count)
+{
+	return kadapt_has_stream_rings ? kadapt_writev(descriptor, pieces, count)
+				       : kadapt_next_writev(descriptor, pieces, count);
+}
+
+int fflush(FILE *stream)
+{
+	return kadapt_has_stream_rings ? kadapt_fflush(stream) : kadapt_next_fflush(stream);
+}
+
+int fflush_unlocked(FILE *stream)
+{
+	return kadapt_has_stream_rings ? kadapt_fflush_unlocked(stream)
+				       : kadapt_next_fflush_unlocked(stream);
+}
+
+int prctl(int option, ...)
+{
+	unsigned long words[4];
+	va_list arguments;
+
+	va_start(arguments, option);
+	for (int i = 0; i < 4; i++)
+		words[i] = va_arg(arguments, unsigned long);
+	va_end(arguments);
+	if (option == PR_SET_SECCOMP)
+		kadapt_io_stop();
+	return kadapt_next_prctl(option, words[0], words[1], words[2], words[3]);
+}
+
+static int changes_rights(long number)
+{
+	switch (number) {
+	case SYS_setrlimit:
+	case SYS_prlimit64:
+	case SYS_setuid:
+	case SYS_setreuid:
+	case SYS_setresuid:
+	case SYS_setfsuid:
+	case SYS_setgid:
+	case SYS_setregid:
+	case SYS_setresgid:
+	case SYS_setfsgid:
+	case SYS_setgroups:
+	case SYS_capset:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static int begins_filter(long number, long first)
+{
+	return number == SYS_seccomp || (number == SYS_prctl && first == PR_SET_SECCOMP);
+}
+
+long syscall(long number, ...)
+{
+	va_list arguments;
+	long words[6];
+
+	va_start(arguments, number);
+	for (int i = 0; i < 6; i++)
+		words[i] = va_arg(arguments, long);
+	va_end(arguments);
+	if (begins_filter(number, words[0]))
+		kadapt_io_stop();
+	if (changes_rights(number))
+		kadapt_rings_unbind();
+	return kadapt_next_syscall(number, words[0], words[1], words[2], words[3], words[4],
+				   words[5]);
+}
+
+#define UNBIND_BEFORE(type, name, parameters, arguments)                                           \
+	type name parameters                                                                       \
+	{                                                                                          \
+		kadapt_rings_unbind();                                                              \
+		return kadapt_next_##name arguments;                                               \
+	}
+
+KADAPT_RIGHTS_FUNCTIONS(UNBIND_BEFORE)
+
+const void *const kadapt_interposed_calls = prctl;
