@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The chunks of a profile that are about system calls; kprof.py has the format."""
+"""Writes and reads the chunks of a profile that hold system calls; the format is in kprof.py."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ SITES, PEERS, CALLS = CHUNKS = ("CSIT", "PEER", "CALL")
 
 @dataclass(frozen=True)
 class Found:
-    """What the chunks hold."""
+    """The contents of the chunks."""
 
     sites: tuple[CallSite, ...]
     peers: tuple[Peer, ...]
@@ -34,7 +34,7 @@ class Found:
 
 
 def bodies(profile: Profile, texts: Texts) -> dict[str, bytes]:
-    """What is stored."""
+    """Return the bytes of each chunk."""
     return {
         SITES: sitechunks.body(profile.call_sites, texts),
         PEERS: _peers(profile.peers, texts),
@@ -70,7 +70,7 @@ def _calls(calls: Sequence[SystemCalls], texts: Texts) -> bytes:
 
 
 def read(file: BinaryIO, texts: Sequence[str], rows: int) -> Found:
-    """Read the chunks; refuses what no program can have done."""
+    """Read the chunks; raise ValueError if a call names a row, site or peer that does not exist."""
     sites = sitechunks.read(whole_columns(Chunk(file, SITES)), texts)
     peers = _read_peers(whole_columns(Chunk(file, PEERS)), texts)
     calls = _read_calls(whole_columns(Chunk(file, CALLS)), texts)
@@ -93,7 +93,7 @@ def _read_calls(columns: Sequence[Array], texts: Sequence[str]) -> tuple[SystemC
     intervals, names, descriptors, *plain, lengths, sizes = columns
     ends = np.cumsum(lengths, dtype=np.int64)
     if lengths.size and ends[-1] != sizes.size:
-        raise ValueError("its sizes of transfers are not as many as they should be")
+        raise ValueError("the number of transfer sizes is wrong")
     values = sizes.tolist()
     begins = (ends - lengths).tolist()
     counts, moved, sites, peers, sequential, random, *between = (c.tolist() for c in plain)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a stream tells of system calls; the frames are at the head of kbbv/stream.c."""
+"""Reads the system calls of a stream; the head of kbbv/stream.c describes the frames."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from kadence.profiler.profile import CallSite, SystemCalls
 
 DESCRIPTORS = ("", "file", "socket", "pipe", "device", "other")
 SIZES = 34
-FIELDS = 12  # of a tally, the number of sizes included
+FIELDS = 12  # numbers in a tally, up to and including the number of sizes
 
 
 @dataclass(frozen=True)
 class Tally:
-    """One entry of a row."""
+    """The calls of one number, site, peer and kind of descriptor in one row."""
 
     number: int
     descriptor: int
@@ -30,7 +30,7 @@ class Tally:
 
 
 def parse(numbers: Sequence[int], sites: int, peers: int) -> tuple[Tally, ...]:
-    """The tallies at the end of a row: how many, then these."""
+    """Parse the end of a row: the number of tallies, then the tallies."""
     count, offset = numbers[0], 1
     found = []
     for _ in range(count):
@@ -47,12 +47,12 @@ def parse(numbers: Sequence[int], sites: int, peers: int) -> tuple[Tally, ...]:
             raise ValueError("a system call names an unknown descriptor, site or peer")
         found.append(tally)
     if offset != len(numbers):
-        raise ValueError("something follows a row")
+        raise ValueError("data follows the end of a row")
     return tuple(found)
 
 
 def _sizes(pairs: Sequence[int]) -> tuple[int, ...]:
-    """From the bits of a number of bytes and how many transfers there were, in turn."""
+    """Make `SystemCalls.sizes` of pairs: bits of the number of bytes, number of transfers."""
     used = max(pairs[::2]) + 1 if pairs else 0
     if used > SIZES:
         raise ValueError("a transfer is too large")
@@ -64,7 +64,7 @@ def _sizes(pairs: Sequence[int]) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Calls:
-    """The calls of all rows, and the places they came from."""
+    """The calls of all rows, and the sites that they name."""
 
     calls: tuple[SystemCalls, ...]
     sites: tuple[CallSite, ...]
@@ -73,7 +73,7 @@ class Calls:
 def of_rows(
     rows: Iterable[Sequence[Tally]], names: Mapping[int, str], sites: Sequence[CallSite]
 ) -> Calls:
-    """The calls, named, in the order of the rows; of the sites those that they name."""
+    """Name the calls, in the order of the rows, and keep only the sites that made one."""
     numbers: dict[int, int] = {0: -1}
     calls = tuple(
         SystemCalls(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an ELF file tells of itself: its build-id, and the CFG section of Kadence's wrappers.
+"""Reads an ELF file's build-id and the CFG section that Kadence's compiler wrappers write.
 
-The section's format is in docs/artefacts.md.
+docs/artefacts-profile.md describes the section's format.
 """
 
 from pathlib import Path
@@ -17,7 +17,7 @@ SECTION = ".kadence.cfg"
 
 
 def read(path: Path) -> tuple[str | None, tuple[Function, ...]]:
-    """The build-id (None where there is none) and the functions that a wrapper compiled."""
+    """Return the build-id, or None, and the functions that a wrapper compiled."""
     try:
         with path.open("rb") as file:
             elf = ELFFile(file)
@@ -39,7 +39,7 @@ def _build_id(elf: ELFFile) -> str | None:
 
 
 def parse(data: bytes) -> tuple[Function, ...]:
-    """The records of a CFG section; NUL bytes between them are padding."""
+    """Parse the records of a CFG section; NUL bytes between them are padding."""
     text = data.decode("utf-8", "surrogateescape").replace("\0", "")
     lines = iter(line.split("\t") for line in text.splitlines() if line)
     functions = []
@@ -54,12 +54,12 @@ def parse(data: bytes) -> tuple[Function, ...]:
 
 def _loop(record: list[str]) -> Loop:
     if len(record) != 7 or record[0] != "L":
-        raise ValueError(f"section {SECTION} lacks the loops it announces")
+        raise ValueError(f"section {SECTION} has fewer loops than a function's record says")
     index, line, depth = (int(field) for field in record[1:4])
     latches = tuple(int(block) for block in record[6].split(",") if block)
     return Loop(index, line, depth, _block(record[4]), _block(record[5]), latches)
 
 
 def _block(number: str) -> int | None:
-    """A block's index; 0, which no block of a program has, is none."""
+    """Return a block's index; None for 0, the index of GCC's artificial entry block."""
     return int(number) or None

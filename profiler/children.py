@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Profiles of the processes that a program started, and of the programs they became."""
+"""Profiles of the processes that a program started, and of the programs that they executed."""
 
 import os
 import shlex
@@ -12,22 +12,22 @@ from kadence.profiler import kprof, limits, rawstream, recorded
 from kadence.profiler.profile import Profile
 from kadence.profiler.rawstream import Recording
 
-LONGEST = 60  # characters of a command line that are shown
+LONGEST = 60  # characters of a command line that a message shows
 
 
 @dataclass(frozen=True)
 class Child:
-    """One profile beside the first process's."""
+    """The profile of one program in one process."""
 
     path: Path
     process: int
     argv: tuple[str, ...]
     intervals: int
     complete: bool  # False: it was killed, or is still running
-    successor: str  # the program it became, where that could not be recorded; else ""
+    successor: str  # the program that it executed, if that could not be recorded; else ""
     program: str  # path of the file
     instructions: int
-    running: bool  # its profile goes on being written
+    running: bool  # kbbv still appends to its profile
     system_calls: frozenset[str]
     socket_families: frozenset[int]
 
@@ -44,10 +44,10 @@ class Child:
 
 
 def pack(names: Path, first: Path, shown_in: Path) -> Iterator[Child]:
-    """Pack all profiles that were listed, but the first process's, in the order they were begun.
+    """Pack all listed profiles except the first process's, in the order in which they were begun.
 
-    One that goes on being written stays as it is, which is readable, too. `shown_in` is the
-    folder as the user named it.
+    A profile that kbbv still appends to keeps the stream form, which is readable, too. `shown_in`
+    is the folder as the user named it.
     """
     for name in dict.fromkeys(names.read_bytes().split(b"\0")[:-1]):
         path = Path(os.fsdecode(name))
@@ -59,17 +59,17 @@ def pack(names: Path, first: Path, shown_in: Path) -> Iterator[Child]:
             if recording.ended:
                 kprof.write(path, profile)
         except (ArtefactError, OSError):
-            continue  # who started it took it away
+            continue  # removed by the program that started the process
         yield child(shown_in / path.name, recording, profile)
 
 
 def with_limit(profile: Profile) -> Profile:
-    """A profile that says how much memory there was."""
+    """Return the profile with the fact `memory_limit_bytes`."""
     return replace(profile, facts=profile.facts | {"memory_limit_bytes": limits.memory()})
 
 
 def child(path: Path, recording: Recording, profile: Profile) -> Child:
-    """What is told of a process."""
+    """Summarise one process's profile."""
     head = recording.head
     return Child(
         path=path,

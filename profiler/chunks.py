@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The chunks of a profile and their columns; kprof.py has the format. They are read in strips."""
+"""Writes a profile's chunks and their columns, and reads them in strips; format: kprof.py."""
 
 import struct
 import zlib
@@ -14,16 +14,16 @@ CHUNK_START = struct.Struct("<4sQ")
 CHECKSUM = struct.Struct("<I")
 COLUMN_START = struct.Struct("<2sQ")
 COLUMN_TYPES = ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f8")
-STRIP = 1 << 20  # entries that are worked on at a time, and whose bytes are stored apart
-PIECE = 1 << 20  # bytes that are read at a time
-LEVEL = 9  # of Zstandard; 19 takes ten times as long and saves a fiftieth
-EXACT = 2.0**53  # below this, a double holds every integer
+STRIP = 1 << 20  # entries that are processed at a time; the format depends on it.
+PIECE = 1 << 20  # bytes that are read at a time.
+LEVEL = 9  # of Zstandard; level 19 takes ten times as long and saves 2 %.
+EXACT = 2.0**53  # a double holds every integer below this.
 
 Array = npt.NDArray[Any]
 
 
 class _Body:
-    """The compressed bytes of a chunk, checked as they are read."""
+    """The compressed bytes of a chunk; reading them also computes their checksum."""
 
     def __init__(self, file: BinaryIO, expected: str) -> None:
         start = file.read(CHUNK_START.size)
@@ -35,7 +35,7 @@ class _Body:
         self._checksum = zlib.crc32(start)
 
     def read(self, size: int) -> bytes:
-        """So many bytes; fewer at the end."""
+        """Return `size` bytes, or fewer at the end."""
         data = self._file.read(min(size, self.left))
         if self.left and not data:
             raise ValueError(f"chunk {self._name} is cut off")
@@ -44,15 +44,16 @@ class _Body:
         return data
 
     def check(self) -> None:
-        """Make sure that all was as it had been written."""
+        """Raise ValueError unless the checksum of what was read is right."""
         if self._checksum != self._expected:
             raise ValueError(f"the checksum of chunk {self._name} is wrong")
 
 
 class Chunk:
-    """A chunk's body, decompressed as it is read; at the end its checksum is checked.
+    """A chunk's body, decompressed as it is read; finish() checks the checksum.
 
-    Never all at once: that of a long profile is larger than what is kept of it.
+    The body is never in memory as a whole, because a long profile's body is larger than the arrays
+    that are made from it.
     """
 
     def __init__(self, file: BinaryIO, expected: str) -> None:
@@ -62,7 +63,7 @@ class Chunk:
         self._reader = zstandard.ZstdDecompressor().stream_reader(source, read_size=PIECE)
 
     def read(self, size: int) -> bytes:
-        """So many bytes; fewer at the end."""
+        """Return `size` bytes, or fewer at the end."""
         parts = []
         while size and (part := self._reader.read(min(size, PIECE))):
             parts.append(part)
@@ -70,7 +71,7 @@ class Chunk:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def rest(self) -> bytes:
-        """Everything up to the end."""
+        """Return everything up to the end."""
         parts = []
         while part := self._reader.read(PIECE):
             parts.append(part)
@@ -78,21 +79,21 @@ class Chunk:
         return b"".join(parts)
 
     def finish(self) -> None:
-        """Make sure that the end is here, and that all was as it had been written."""
+        """Raise ValueError unless the body ends here and its checksum is right."""
         if self._reader.read(1) or self._body.left:
             raise ValueError(f"chunk {self._name} is longer than it says")
         self._body.check()
 
 
 def stored(tag: str, body: bytes) -> bytes:
-    """A chunk as it is in the file."""
+    """Return a chunk as it stands in the file."""
     compressed = zstandard.ZstdCompressor(level=LEVEL).compress(body)
     start = CHUNK_START.pack(tag.encode("ascii"), len(compressed))
     return start + CHECKSUM.pack(zlib.crc32(start + compressed)) + compressed
 
 
 class Column:
-    """A column of a chunk, in strips that are read as they are asked for."""
+    """A column of a chunk, read strip by strip on demand."""
 
     def __init__(self, chunk: Chunk, start: bytes) -> None:
         name, self.size = COLUMN_START.unpack(start)
@@ -103,7 +104,10 @@ class Column:
         self._chunk = chunk
 
     def strips(self, whole: Array | None = None) -> Iterator[tuple[slice, Array]]:
-        """Where a strip belongs, and its values, which are put into `whole`, if there is one."""
+        """Yield each strip's place and values; store the values in `whole` if it is given.
+
+        Without `whole` the next strip overwrites the values.
+        """
         room = np.empty(min(self.size, STRIP), dtype=self.type) if whole is None else whole
         for first in range(0, self.size, STRIP):
             part = slice(first, min(first + STRIP, self.size))
@@ -113,7 +117,7 @@ class Column:
             yield part, values
 
     def values(self) -> Array:
-        """All of it, as narrow as it was stored."""
+        """Return the whole column in the type in which it was stored."""
         found = np.empty(self.size, dtype=self.type)
         for _ in self.strips(found):
             pass
@@ -121,13 +125,13 @@ class Column:
 
 
 def _split(values: Array) -> bytes:
-    """First all lowest bytes, then all second ones, and so on: what they share compresses."""
+    """Return all lowest bytes, then all second bytes, and so on, which compresses better."""
     octets = values.view(np.uint8).reshape(values.size, values.itemsize)
     return octets.T.tobytes()
 
 
 def _join(data: bytes, values: Array) -> None:
-    """Put together what was split. `data` may be too short, which is refused."""
+    """Reverse _split(); raise ValueError if `data` is too short."""
     count, width = values.size, values.itemsize
     *others, highest = np.frombuffer(data, np.uint8, count=count * width).reshape(width, count)
     whole = values.view(f"<u{width}")
@@ -138,20 +142,20 @@ def _join(data: bytes, values: Array) -> None:
 
 
 def columns_of(chunk: Chunk) -> Iterator[Column]:
-    """The columns, each to be read before the next one is asked for."""
+    """Yield the columns; the caller must read each before it asks for the next."""
     while start := chunk.read(COLUMN_START.size):
         yield Column(chunk, start)
     chunk.finish()
 
 
 def whole_columns(chunk: Chunk) -> list[Array]:
-    """All columns of a chunk that holds whole numbers only."""
+    """Read all columns of a chunk that holds only whole numbers."""
     return [whole_numbers(column) for column in columns_of(chunk)]
 
 
 def whole_numbers(column: Column) -> Array:
     if column.type.kind == "f":
-        raise ValueError("a column of whole numbers holds others")
+        raise ValueError("a column of whole numbers holds fractions")
     return column.values()
 
 
@@ -167,7 +171,7 @@ def _narrowest(values: Array) -> str:
 
 
 def is_integral(values: Array) -> bool:
-    """Whether all values are whole numbers that a double holds exactly."""
+    """Return whether all values are whole numbers that a double holds exactly."""
     if values.dtype.kind != "f":
         return True
     whole = np.isfinite(values).all() and (np.abs(values) < EXACT).all()
@@ -175,7 +179,7 @@ def is_integral(values: Array) -> bool:
 
 
 def packed(values: Iterable[Any]) -> bytes:
-    """A column as it is stored, as narrow as its values allow."""
+    """Return a column as it is stored, in the narrowest type that holds its values."""
     array = np.asarray(values if isinstance(values, np.ndarray) else list(values))
     name = _narrowest(array) if is_integral(array) else "f8"
     narrow = array.astype(f"<{name}")
@@ -184,18 +188,18 @@ def packed(values: Iterable[Any]) -> bytes:
 
 
 def differences_of(values: Iterable[Any]) -> Array:
-    """Each value minus the one before."""
+    """Return each value minus the one before."""
     array = np.asarray(values if isinstance(values, np.ndarray) else list(values), dtype=np.uint64)
     return np.diff(array, prepend=np.uint64(0)).astype(np.int64)
 
 
 def sums_of(differences: Array) -> Array:
-    """What the differences were taken of."""
+    """Reverse differences_of()."""
     return np.asarray(np.cumsum(differences, dtype=np.int64))
 
 
 class Texts:
-    """Gives every text a number."""
+    """Numbers texts in the order in which they are first met."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs a program that was built in profile mode: it writes its profile itself."""
+"""Runs a program that was built in profile mode, which writes its profile itself."""
 
 import signal
 import sys
@@ -23,7 +23,7 @@ LARGEST_INTERVAL = 1 << 62
 def is_built_in(
     argv: Sequence[str], cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> bool:
-    """Whether the program that `argv` names was built in profile mode."""
+    """Return whether the program that `argv` names was built in profile mode."""
     found = program.find(argv, cwd, env)
     if found.interpreter:
         return False
@@ -31,7 +31,7 @@ def is_built_in(
         with found.elf.open("rb") as file:
             return ELFFile(file).get_section_by_name(SECTION) is not None
     except (ELFError, ValueError):
-        return False  # whoever reads more of it says what is wrong
+        return False  # a later reader of the file reports what is wrong
 
 
 def profile(
@@ -45,9 +45,10 @@ def profile(
     stdout: launch.Stream = None,
     stderr: launch.Stream = None,
 ) -> Outcome:
-    """Run `argv`, which is_built_in() is true of; its profile grows at `output` meanwhile.
+    """Run `argv`, a program for which is_built_in() is true, while it writes to `output`.
 
-    An interval is of so many instructions; without one, of processor time, and fits the run.
+    `interval` is in instructions. If it is None, the program chooses intervals of processor time
+    that fit the length of the run.
     """
     output = Path(output).absolute()
     _check(output, interval)
@@ -63,7 +64,7 @@ def profile(
     if _state(output) == before:
         raise ToolError(
             f"{argv[0]} left no profile at {output}: it was killed in its first interval, or could "
-            "not write there; use a shorter --interval, or another place"
+            "not write there; use a shorter --interval, or another place with -o"
         )
     recording = rawstream.read(output)
     made = replace(
@@ -80,9 +81,9 @@ def profile(
 def _check(output: Path, interval: int | None) -> None:
     if interval is not None and not SHORTEST_INTERVAL <= interval <= LARGEST_INTERVAL:
         raise UsageError(
-            f"an interval of {interval} instructions makes no sense for a program that was built "
-            f"in profile mode; give one of at least {SHORTEST_INTERVAL}, such as "
-            f"{EXAMPLE_INTERVAL}, or none, and it fits the run"
+            f"an interval of {interval} instructions is not possible for a program that was built "
+            f"in profile mode; give at least {SHORTEST_INTERVAL}, such as {EXAMPLE_INTERVAL}, "
+            "or leave out --interval to fit it to the run"
         )
     if output.exists() and not output.is_file():
         raise ArtefactError(f"cannot write {output}: it is not a file; choose another with -o")
@@ -93,7 +94,7 @@ def _check(output: Path, interval: int | None) -> None:
 
 
 def _state(path: Path) -> tuple[int, int] | None:
-    """What changes when the program writes; it begins with its first interval, and no sooner."""
+    """Return what changes when the program writes, which it first does after one interval."""
     try:
         status = path.stat()
     except OSError:

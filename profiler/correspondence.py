@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which blocks of several profiles of one program are the same place.
+"""Finds the blocks that several profiles of one program have in common.
 
-A block is known by its object, its address in that object and the function there, or, where a
-program counted itself, by the function, its file, its CFG's checksum and the block's index in it.
-Where an object was loaded may differ from run to run, but only by whole pages and for all of its
-blocks alike: the shift on which most blocks agree is the difference of the load addresses. An
-object that was moved, as programs are between two builds' folders, is found by its file name.
+A block is identified by its object, its address in that object and its function. A program that
+counted itself has no addresses: there, the function, its file, its CFG's checksum and the block's
+index in the CFG identify the block.
+
+An object's load address may differ from run to run, but only by whole pages and by the same shift
+for all of its blocks. The shift on which most blocks agree is the difference of the load addresses.
+An object that lies in another folder, as after a build elsewhere, is found by its file name.
 """
 
 from collections import Counter, defaultdict
@@ -26,7 +28,10 @@ Place = tuple[str, int, str, str, int | None, str]
 
 
 def relocated(rows: sparse.csr_array, column: Columns, width: int) -> sparse.csr_array:
-    """The rows over a common table of so many blocks; `column` is where each block is there."""
+    """Return the rows over a common table of `width` blocks.
+
+    `column` holds each block's column in the common table.
+    """
     indices = column.astype(np.int32)[rows.indices]
     moved = sparse.csr_array((rows.data, indices, rows.indptr), (rows.shape[0], width))
     moved.sum_duplicates()
@@ -34,7 +39,7 @@ def relocated(rows: sparse.csr_array, column: Columns, width: int) -> sparse.csr
 
 
 def common_columns(profiles: Sequence[Profile]) -> list[Columns]:
-    """For every profile the column of each of its blocks in a table that all have in common."""
+    """Return, for every profile, the column of each of its blocks in a common table."""
     table: dict[Place, Block] = {}
     places = []
     for profile in profiles:
@@ -47,13 +52,13 @@ def common_columns(profiles: Sequence[Profile]) -> list[Columns]:
 
 
 def _place(block: Block) -> Place:
-    # Static functions of two files may have the same name and the same flow.
+    # Static functions of two files may have the same name and the same control flow.
     file = "" if block.index is None else block.file
     return block.object, block.address, block.function, block.checksum, block.index, file
 
 
 def _as_first_loaded(blocks: Sequence[Block], seen: Sequence[Block]) -> list[Block]:
-    """The blocks with the paths and addresses that their objects had when first seen."""
+    """Return the blocks with the paths and addresses that their objects had when first seen."""
     counterparts = _counterparts({block.object for block in blocks}, seen)
     named = [replace(block, object=counterparts[block.object]) for block in blocks]
     shifts = _shifts(named, seen)
@@ -61,7 +66,7 @@ def _as_first_loaded(blocks: Sequence[Block], seen: Sequence[Block]) -> list[Blo
 
 
 def _counterparts(objects: set[str], seen: Sequence[Block]) -> dict[str, str]:
-    """Each object's path when it was first seen."""
+    """Map each object's path to its path when it was first seen."""
     before = {block.object for block in seen}
     moved: dict[str, list[str]] = defaultdict(list)
     for path in before - objects:
@@ -74,11 +79,11 @@ def _counterparts(objects: set[str], seen: Sequence[Block]) -> dict[str, str]:
 
 
 def _shifts(blocks: Sequence[Block], seen: Sequence[Block]) -> dict[str, int]:
-    """By how much each object lies higher than where it was first seen."""
+    """Return how many bytes each object lies above the address at which it was first seen."""
     before = _by_looks(seen)
     votes: dict[str, Counter[int]] = defaultdict(Counter)
     for looks, alike in _by_looks(blocks).items():
-        # What looks like several others says nothing of where it came from.
+        # A block that looks like several others does not tell the shift.
         if len(alike) == 1 and len(before.get(looks, ())) == 1:
             votes[alike[0].object][alike[0].address - before[looks][0].address] += 1
     return {
@@ -88,7 +93,7 @@ def _shifts(blocks: Sequence[Block], seen: Sequence[Block]) -> dict[str, int]:
 
 
 def _by_looks(blocks: Iterable[Block]) -> dict[tuple[object, ...], list[Block]]:
-    """Blocks by all that a load address does not change."""
+    """Group blocks by everything that does not depend on the load address."""
     found: dict[tuple[object, ...], list[Block]] = defaultdict(list)
     for block in blocks:
         looks = (

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Takes the text that SimPoint reads as a profile, and writes a profile as such a text.
+"""Imports SimPoint's text of frequency vectors as a profile, and exports a profile as such a text.
 
-One line an interval: `T`, then `:block:instructions` for each block that ran, blocks numbered
-from 1. Valgrind's exp-bbv, gem5, Pin's PinPoints and QEMU's bbv plugin write it. It says nothing
-of names, lines, threads and system calls, so neither does the profile, and its backend tells so.
-What PinPoints says beside the vectors, of where slices begin and of its blocks, is passed over.
+Each interval is a line: `T`, then `:block:instructions` for each block that ran. Blocks are
+numbered from 1. Valgrind's exp-bbv, gem5, Pin's PinPoints and QEMU's bbv plugin write this text.
+It holds no names, lines, threads or system calls. The profile has none either, and its backend
+says so. The reader skips what PinPoints adds about the beginnings of slices and about its blocks.
 
 SimPoint 3.2 (Hamerly and others 2005) takes a line without a block for the end of the file, and
-reads no line of more than a mebibyte.
+cannot read a line of more than a mebibyte.
 """
 
 import gzip
@@ -32,8 +32,8 @@ from kadence.profiler.profile import SIMPOINT, Block, Profile
 
 STRIP = 2000  # lines that are read at a time
 INTERVAL = re.compile(rb"T(?:[ \t]*:[0-9]{1,10}:[0-9]{1,10})*\s*")
-# Nothing, exp-bbv's summary, or PinPoints' records: of input, process, command, first block, marker
-# and start of a slice, then of the blocks, at the end.
+# An empty line, exp-bbv's summary, or PinPoints' records: input, process, command, first block,
+# marker and start of a slice; then, at the end of the file, the blocks.
 PASSED_OVER = re.compile(
     rb"\s*(?:#.*)?"
     rb"|(?:[IPCBMSGV]|Block id|SliceSize): .*"
@@ -43,20 +43,20 @@ PASSED_OVER = re.compile(
 TO_SPACES = bytes.maketrans(b"T:", b"  ")
 GZIP = b"\x1f\x8b"
 GZIP_SUFFIX = ".gz"
-LONGEST_LINE = (1 << 20) - 2  # of SimPoint's buffer, less its ends
+LONGEST_LINE = (1 << 20) - 2  # SimPoint's buffer, less the line's two ends
 
 Numbers = npt.NDArray[np.int64]
 
 
 def import_text(source: Path, output: Path) -> Profile:
-    """Read SimPoint's text, write it as a profile; returns that."""
+    """Read SimPoint's text, write it as a profile, and return the profile."""
     profile = read(source)
     kprof.write(output, profile)
     return profile
 
 
 def read(source: Path) -> Profile:
-    """The profile that a file of frequency vectors stands for; the file may be a gzip."""
+    """Make a profile of a file of frequency vectors, which gzip may have compressed."""
     try:
         with _opened(source) as file:
             matrix, numbers = _matrix(file, source)
@@ -86,14 +86,18 @@ def _opened(source: Path) -> BinaryIO:
 
 
 def _block(number: int) -> Block:
-    """How long a block is, the text does not say: it is one instruction, run so many times."""
+    """Make a block of one instruction, because the text does not tell a block's length.
+
+    The count of such a block is its number of instructions.
+    """
     return Block(number, 1, f"block_{number}", "", 0, "", False)
 
 
 def _matrix(file: Iterable[bytes], source: Path) -> tuple[sparse.csr_array, list[int]]:
-    """The vectors, and the number of each column's block; there is none for a block that never ran.
+    """Return the vectors, and the number of each column's block.
 
-    A file of one thread has few of the blocks of all, and a number may be as large as it likes.
+    A block that never ran has no column: a file of one thread has few of the program's blocks, and
+    block numbers may be large.
     """
     lengths, blocks, values, known = [], [], [], []
     for number, lines in _strips(file):
@@ -117,7 +121,7 @@ def _matrix(file: Iterable[bytes], source: Path) -> tuple[sparse.csr_array, list
 
 
 def _strips(file: Iterable[bytes]) -> Iterator[tuple[int, list[bytes]]]:
-    """Some lines, and the number of the first."""
+    """Yield the lines in strips, each with the number of its first line."""
     number = 1
     lines = iter(file)
     while strip := list(islice(lines, STRIP)):
@@ -126,7 +130,7 @@ def _strips(file: Iterable[bytes]) -> Iterator[tuple[int, list[bytes]]]:
 
 
 def _numbers(lines: list[bytes], first: int, source: Path) -> tuple[Numbers, Numbers]:
-    """Per interval how many blocks, and for all of them block and instructions."""
+    """Return the number of blocks of each interval, and all pairs of block and instructions."""
     intervals = []
     for number, line in enumerate(lines, start=first):
         if INTERVAL.fullmatch(line):
@@ -134,12 +138,12 @@ def _numbers(lines: list[bytes], first: int, source: Path) -> tuple[Numbers, Num
         elif not PASSED_OVER.fullmatch(line):
             shown = line.decode("ascii", "replace").strip()[:40]
             raise ArtefactError(
-                f"{source}, line {number}, is no interval of basic-block counts: {shown!r}; "
+                f"{source}, line {number}, is not an interval of basic-block counts: {shown!r}; "
                 "a line is `T:1:20 :2:35 …`"
             )
     length = np.array([line.count(b":") // 2 for line in intervals], dtype=np.int64)
     if not length.any():
-        return length, np.empty((0, 2), dtype=np.int64)  # numpy reads a number out of blanks
+        return length, np.empty((0, 2), dtype=np.int64)  # NumPy would read a number from blanks.
     text = b"".join(intervals).translate(TO_SPACES)
     pairs = np.fromstring(text, dtype=np.int64, sep=" ").reshape(-1, 2)
     if pairs[:, 0].min() < 1:
@@ -158,16 +162,17 @@ def _fitting(numbers: Numbers, source: Path) -> npt.NDArray[np.int32]:
 
 @dataclass(frozen=True)
 class Written:
-    """How many intervals became lines, and how many did not because nothing ran in them."""
+    """How many intervals became lines, and how many were left out because nothing ran in them."""
 
     intervals: int
     empty: int
 
 
 def export_text(profile: Profile, output: Path, *, thread: int | None = None) -> Written:
-    """Write the vectors of all threads, one after the other, or of one; same profile, same bytes.
+    """Write the vectors of all threads, one thread after the other, or of one thread.
 
-    Blocks are numbered as in the profile, from 1; all threads share the numbers.
+    Blocks have the profile's numbers, from 1, in all threads. The same profile gives the same
+    bytes.
     """
     rows = np.arange(len(profile.thread))
     if thread is not None:
@@ -193,7 +198,7 @@ def _created(path: Path, name: str) -> Iterator[BinaryIO]:
         if not name.endswith(GZIP_SUFFIX):
             yield file
             return
-        # Neither a name nor a time: the same bytes for the same profile.
+        # No name and no time, so that the same profile gives the same bytes.
         with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
             yield cast(BinaryIO, packed)
 
@@ -202,7 +207,7 @@ def _lines(profile: Profile, rows: Numbers) -> Iterator[bytes]:
     vectors = profile.vectors[rows]
     vectors.sort_indices()
     if not is_integral(vectors.data) or (vectors.data < 0).any():
-        raise ArtefactError("the profile's vectors are no numbers of instructions")
+        raise ArtefactError("the profile's vectors are not numbers of instructions")
     for row, first, end in zip(rows, vectors.indptr[:-1], vectors.indptr[1:], strict=True):
         pairs = zip(
             (vectors.indices[first:end] + 1).tolist(),

@@ -3,15 +3,16 @@
 
 A profile comes in three forms:
 
-    file     "\\x93KPROF\\r\\n", version (4 bytes), form (4 bytes), and what the form says
+    file     "\\x93KPROF\\r\\n", version (4 bytes), form (4 bytes), then the form's bytes
 
-    STRM     what a backend appends while the program runs, readable up to the last whole interval
-             whatever crashes: the frames at the head of kbbv/stream.c, read by rawstream.py
-    COLS     what is made of it when the run is over, in its place: compact, and checked whole; the
-             same profile
-    RANK     the profiles of a parallel program's ranks (ranks.py), one after the other so that
-             none but one need be in memory to write them: how many (4 bytes), then of each what
-             follows the head of its COLS
+    STRM     the frames that a backend appends while the program runs; after any crash, they are
+             readable up to the last whole interval. The head of kbbv/stream.c describes them,
+             rawstream.py reads them
+    COLS     the same profile, compact and with all bytes checked; `kadence profile` puts it in the
+             stream's place when the run is over
+    RANK     the profiles of a parallel program's ranks (ranks.py), one after the other, so that
+             the writer needs only one in memory: number of ranks (4 bytes), then for each rank
+             what follows the head of its COLS
 
 The bytes of COLS, all numbers little-endian:
 
@@ -24,14 +25,14 @@ The bytes of COLS, all numbers little-endian:
     META     JSON: interval, unit, backend, argv, command, build_id, exit_status, facts
     STRG     JSON: every text that a column refers to, by position
     BLKS     columns: address (each minus the one before), instructions, function, file, line,
-             object, entry, checksum, index in the CFG (from 1; 0: none); where any block waits,
-             also what tells so
-    FUNC     JSON: for every function name, file, line, checksum and its loops' index, line, depth
+             object, entry, checksum, index in the CFG (from 1; 0: none); if any block waits, also
+             `waits`
+    FUNC     JSON: for every function name, file, line, checksum, loops and entry; for every loop
+             index, line, depth, before, header and latches
     ROWS     columns: instructions, thread, start (each minus the one before)
     CNTS     columns: entries in every row, block (each minus the one before), count
-    VECS     columns: as CNTS, where the last is instructions; or one column alone, where the
-             entries are those of CNTS: what the instructions are more than count times the
-             block's length
+    VECS     columns: as CNTS, with instructions as the last; or, if its entries are those of CNTS,
+             a single column: instructions minus count times the block's length
     CSIT     columns of the call sites: call, function, file, line, object
     PEER     columns of the peers: family, address
     CALL     columns: interval (each minus the one before), name, descriptor, count, bytes, site
@@ -42,7 +43,7 @@ The bytes of COLS, all numbers little-endian:
              born, gone (from 1; 0: never), forked, again, beside
     TOUC     columns: interval (each minus the one before), mapping, pages, runs, upward,
              downward, released
-    DONE     empty: the file is whole
+    DONE     empty; it marks the file as whole
 """
 
 import json
@@ -168,14 +169,14 @@ def _bodies(profile: Profile) -> dict[str, bytes]:
 
 
 def write(path: Path, profile: Profile) -> None:
-    """Write a profile; reading it gives the same again, and the same profile the same bytes."""
+    """Write a profile such that read() returns an equal one; equal profiles give equal bytes."""
     with atomic_output(path) as temporary, temporary.open("wb") as file:
         file.write(MAGIC + VERSION_FIELD.pack(VERSION) + COLUMNS)
         _write_chunks(file, profile)
 
 
 def write_ranks(path: Path, profiles: Iterable[Profile]) -> None:
-    """Write the profiles of all ranks as one, each of them before the next is asked for."""
+    """Write the profiles of all ranks as one file; each is written before the next is fetched."""
     with atomic_output(path) as temporary, temporary.open("wb") as file:
         file.write(MAGIC + VERSION_FIELD.pack(VERSION) + RANKS)
         place = file.tell()
@@ -184,7 +185,7 @@ def write_ranks(path: Path, profiles: Iterable[Profile]) -> None:
         for profile in profiles:
             _write_chunks(file, profile)
             number += 1
-            del profile  # before the next one is read
+            del profile  # frees its memory before the next one is read
         file.seek(place)
         file.write(NUMBER_OF_RANKS.pack(number))
 
@@ -235,7 +236,7 @@ def _read_blocks(chunk: Chunk, texts: Sequence[str]) -> tuple[Block, ...]:
 def _read_functions(data: bytes) -> tuple[Function, ...]:
     return tuple(
         Function(name, file, line, checksum, tuple(_loop(*loop) for loop in loops), *entry)
-        # Profiles of before know no blocks of functions and loops.
+        # Older profiles lack a function's `entry` and a loop's `before`, `header` and `latches`.
         for name, file, line, checksum, loops, *entry in json.loads(data)
     )
 
@@ -262,7 +263,7 @@ def _build(file: BinaryIO) -> Profile:
     calls = callchunks.read(file, texts, instructions.size)
     memory = memorychunks.read(file, texts, instructions.size)
     if Chunk(file, "DONE").rest():
-        raise ValueError("something follows its end")
+        raise ValueError("data follows its end")
     if not instructions.size == thread.size == start.size == counts.shape[0] == vectors.shape[0]:
         raise ValueError("its chunks disagree about the number of rows")
     return Profile(
@@ -306,21 +307,21 @@ def _read_ranks(path: Path, file: BinaryIO) -> Profile:
         validity.check(found[-1])
     _check_end(file)
     if not found:
-        raise ValueError("it is of no rank")
+        raise ValueError("it has no ranks")
     ranks.require_alike([ranks.Identity.of(str(path), profile) for profile in found])
     return ranks.merged(ranks.of_one_interval(found))
 
 
 def _check_end(file: BinaryIO) -> None:
     if file.read(1):
-        raise ValueError("something follows its end")
+        raise ValueError("data follows its end")
 
 
 FORMS = {STREAM: _read_stream, COLUMNS: _read_columns, RANKS: _read_ranks}
 
 
 def read(path: Path) -> Profile:
-    """Read a profile, or refuse in one sentence what is none, or damaged, or too new."""
+    """Read a profile; raise ArtefactError if it is damaged, of another version or no profile."""
     path = Path(path)
     try:
         with path.open("rb") as file:

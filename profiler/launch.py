@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Starts a program under kbbv, passes signals on to it and waits for its end.
+"""Starts a program under kbbv, forwards signals to it and waits for its end.
 
-The program keeps its standard streams, directory, environment (to which Valgrind adds what it
-needs, such as LD_PRELOAD) and signals; Valgrind's own messages go to a file.
+The program keeps its standard streams, directory, environment and signals. Valgrind adds its own
+variables to the environment, such as LD_PRELOAD. Its messages go to a file.
 """
 
 import os
@@ -31,7 +31,7 @@ Stream = int | IO[bytes] | None
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Where a program runs; None means as Kadence itself."""
+    """A program's directory, environment and streams; None stands for Kadence's own."""
 
     cwd: Path | None = None
     env: Mapping[str, str] | None = None
@@ -45,11 +45,11 @@ class Places:
     """The files of a run."""
 
     output: Path  # the first process's profile
-    list: Path  # to which every process appends the names of its profiles
-    logs: Path  # the folder of Valgrind's messages, one file for each process
+    list: Path  # every process appends the names of its profiles
+    logs: Path  # folder for Valgrind's messages, one file for each process
 
     def log_of(self, process: int) -> Path:
-        """What Valgrind had to say in a process."""
+        """Return the path of Valgrind's messages about a process."""
         return self.logs / f"log.{process}"
 
 
@@ -62,9 +62,9 @@ class End:
 
 
 def command(argv: Sequence[str], places: Places, interval: int, most_rows: int = 0) -> list[str]:
-    """The command line that runs `argv` under kbbv, and all that it starts.
+    """Return the command line that runs `argv` and its child processes under kbbv.
 
-    The interval becomes longer where a thread would have more than `most_rows` (0: never).
+    kbbv doubles the interval whenever a thread would have more than `most_rows` rows (0: never).
     """
     valgrind = shutil.which("valgrind")
     if valgrind is None:
@@ -75,8 +75,8 @@ def command(argv: Sequence[str], places: Places, interval: int, most_rows: int =
         "--command-line-only=yes",  # neither VALGRIND_OPTS nor .valgrindrc
         "--quiet",
         "--vgdb=no",
-        # Threads take turns. Without, who releases Valgrind's lock mostly takes it again, and how
-        # long another thread waits, or spins, is chance.
+        # Threads take turns. Without this option, the thread that releases Valgrind's lock mostly
+        # takes it again, and chance decides how long other threads wait or spin.
         "--fair-sched=try",
         "--trace-children=yes",
         f"--log-file={str(places.logs.absolute()).replace('%', '%%')}/log.%p",
@@ -90,7 +90,7 @@ def command(argv: Sequence[str], places: Places, interval: int, most_rows: int =
 
 
 def run(arguments: Sequence[str], place: Surroundings, look: Callable[[], None] | None) -> End:
-    """Run to the end, calling `look` now and then."""
+    """Run a command line of command() to its end, calling `look` every LOOK_SECONDS."""
     tool = resources.built("profiler/valgrind/kbbv-amd64-linux")
     env = dict(_own_environment() if place.env is None else place.env)
     env["VALGRIND_LIB"] = str(tool.parent)
@@ -106,7 +106,10 @@ def run_alone(
     settings: Mapping[str, str],
     look: Callable[[], None] | None,
 ) -> int:
-    """Run a program by itself, with `settings` in its environment; otherwise as `run`."""
+    """Run a program without Valgrind, with `settings` in its environment; else like run().
+
+    Returns the exit status, or 128 + signal.
+    """
     env = {**(_own_environment() if place.env is None else place.env), **settings}
     with _signals_forwarded() as forwarder, _started(argv, place, env) as process:
         forwarder.serve(process)
@@ -131,7 +134,7 @@ def _started(
 
 
 def _own_environment() -> dict[str, str]:
-    """What Kadence was given: without the LC_CTYPE that Python adds of itself in the C locale."""
+    """Return Kadence's environment without the LC_CTYPE that Python adds in the C locale."""
     env = dict(os.environ)
     if b"LC_CTYPE=" not in Path("/proc/self/environ").read_bytes():
         env.pop("LC_CTYPE", None)
@@ -148,7 +151,7 @@ def _wait(process: subprocess.Popen[bytes], look: Callable[[], None] | None) -> 
 
 
 def _terminal_told_it_too(number: int) -> bool:
-    """Whether the terminal sends this signal to the program as well as to us."""
+    """Return whether the terminal sends this signal to the program as well as to Kadence."""
     if number not in FROM_TERMINAL:
         return False
     try:
@@ -159,7 +162,7 @@ def _terminal_told_it_too(number: int) -> bool:
 
 
 class _Forwarder:
-    """Hands signals on to the program; what comes before it is there waits for it."""
+    """Forwards signals to the program, and keeps those that arrive before the program starts."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -173,7 +176,7 @@ class _Forwarder:
             self._process.send_signal(number)
 
     def serve(self, process: subprocess.Popen[bytes]) -> None:
-        """Hand on to `process` from now on."""
+        """Forward to `process` from now on, beginning with the signals that were kept."""
         self._process = process
         for number in self._early:
             process.send_signal(number)
@@ -182,7 +185,7 @@ class _Forwarder:
 @contextmanager
 def _signals_forwarded() -> Iterator[_Forwarder]:
     forwarder = _Forwarder()
-    # Only the main thread may set handlers; elsewhere signals are the caller's business.
+    # Only the main thread may set handlers; in other threads the caller handles signals.
     if threading.current_thread() is not threading.main_thread():
         yield forwarder
         return
@@ -195,7 +198,7 @@ def _signals_forwarded() -> Iterator[_Forwarder]:
 
 
 class Progress:
-    """A line on a terminal's standard error, rewritten in place."""
+    """A progress line on standard error, rewritten in place."""
 
     def __init__(self, count: Callable[[], int]) -> None:
         self._count = count
@@ -203,14 +206,14 @@ class Progress:
         self._width = 0
 
     def look(self) -> None:
-        """Show how far the run has come."""
+        """Show the number of intervals and the time so far."""
         text = f"kadence: {self._count()} intervals, {time.monotonic() - self._begin:.0f} s"
         terminal.raw(sys.stderr).write("\r" + text.ljust(self._width))
         sys.stderr.flush()
         self._width = len(text)
 
     def clear(self) -> None:
-        """Leave the line as if nothing had been there."""
+        """Erase the line."""
         if self._width:
             terminal.raw(sys.stderr).write("\r" + " " * self._width + "\r")
             sys.stderr.flush()

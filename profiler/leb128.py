@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""LEB128 numbers, as kbbv writes them."""
+"""Decodes LEB128 numbers as kbbv writes them."""
 
 import numpy as np
 import numpy.typing as npt
@@ -8,7 +8,7 @@ LARGEST = 2**64 - 1
 
 
 def decode(data: bytes) -> npt.NDArray[np.int64]:
-    """All numbers of `data`, which holds nothing else; none may pass 63 bits."""
+    """Decode `data`, which holds nothing but numbers of at most 63 bits."""
     octets = np.frombuffer(data, dtype=np.uint8)
     if octets.size == 0:
         return np.zeros(0, dtype=np.int64)
@@ -32,7 +32,7 @@ class Cursor:
         self.offset = offset
 
     def number(self) -> int:
-        """The next number, of 64 bits at most."""
+        """Return the next number, of at most 64 bits."""
         value = shift = 0
         while True:
             octet = self.data[self.offset]
@@ -46,7 +46,7 @@ class Cursor:
         return value
 
     def text(self) -> str:
-        """The next text: its length, then its bytes."""
+        """Return the next text, which is stored as its length and its bytes."""
         length = self.number()
         octets = self.data[self.offset : self.offset + length]
         if len(octets) != length:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How much memory a program that is started here may have."""
+"""Finds how much memory a program that Kadence starts may use."""
 
 import os
 import resource
@@ -10,7 +10,7 @@ CONTROL_GROUPS = Path("/sys/fs/cgroup")
 
 
 def memory() -> int:
-    """The least of the machine's memory, its control groups' and the resource limits."""
+    """Return the least of the machine's memory, the control groups' and the resource limits."""
     machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return min([machine, *_of_groups(), *_of_resources()])
 
@@ -23,7 +23,7 @@ def _of_resources() -> Iterator[int]:
 
 
 def _of_groups() -> Iterator[int]:
-    """Of the second version, from the process's own group up to the root."""
+    """Yield the limits of control groups (version 2), from the process's own up to the root."""
     lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
     own = next((line[3:] for line in lines if line.startswith("0::")), None)
     if own is None:
@@ -41,4 +41,4 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8").strip()
     except OSError:
-        return ""  # the root has none
+        return ""  # The root group has no such file.

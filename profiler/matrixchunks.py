@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The chunks of a profile that hold its matrices; kprof.py has the format."""
+"""Writes and reads the chunks of a profile that hold its matrices; the format is in kprof.py."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -24,7 +24,7 @@ COUNTS, VECTORS = CHUNKS = ("CNTS", "VECS")
 
 
 def bodies(profile: Profile) -> dict[str, bytes]:
-    """What the chunks hold."""
+    """Return the bytes of each chunk."""
     return {COUNTS: _matrix(profile.counts), VECTORS: _vectors(profile)}
 
 
@@ -47,7 +47,7 @@ def _vectors(profile: Profile) -> bytes:
 
 
 def _whole(counts: sparse.csr_array, blocks: Sequence[Block]) -> Array:
-    """What the vectors would be, were every block that was entered executed to its end."""
+    """Return the vectors' values as if every entered block had been executed to its end."""
     lengths = np.array([block.instructions for block in blocks], dtype=np.float64)
     return np.asarray(counts.data * lengths[counts.indices])
 
@@ -60,12 +60,12 @@ def _next(columns: Iterator[Column]) -> Column:
 
 
 def _read_matrix(lengths: Array, columns: Iterator[Column], blocks: int) -> sparse.csr_array:
-    """`lengths` is what was in the first of its columns."""
+    """Read a matrix whose first column, the rows' numbers of entries, is already in `lengths`."""
     indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-    # Where a length is negative or their sum too large for its type, it falls somewhere.
+    # A negative length, or a sum that overflows its type, makes indptr decrease somewhere.
     if (indptr[1:] < indptr[:-1]).any():
-        raise ValueError("a row has a senseless number of entries")
-    # Half the size of the usual index: a long profile has hundreds of millions of entries.
+        raise ValueError("a row has an impossible number of entries")
+    # Use half of the usual index's size: a long profile has hundreds of millions of entries.
     if indptr[-1] <= LARGEST_SHORT:
         indptr = indptr.astype(np.int32)
     indices = _block_numbers(_next(columns), blocks)
@@ -81,7 +81,7 @@ def _block_numbers(differences: Column, blocks: int) -> Array:
     for part, values in differences.strips():
         sums = np.cumsum(values, dtype=np.int32, out=numbers[part])
         sums += before
-        # A negative number is a large one without its sign.
+        # As an unsigned number, a negative one is too large.
         if sums.view(np.uint32).max() >= blocks:
             raise ValueError("a row names an unknown block")
         before = int(sums[-1])
@@ -89,13 +89,13 @@ def _block_numbers(differences: Column, blocks: int) -> Array:
 
 
 def read_counts(chunk: Chunk, blocks: int) -> sparse.csr_array:
-    """How often each block was entered."""
+    """Read how often each block was entered in each row."""
     columns = columns_of(chunk)
     return _read_matrix(whole_numbers(_next(columns)), columns, blocks)
 
 
 def read_vectors(chunk: Chunk, counts: sparse.csr_array, blocks: Sequence[Block]) -> Vectors:
-    """What that comes to in instructions."""
+    """Read how many instructions each row executed in each block."""
     columns = columns_of(chunk)
     first = whole_numbers(_next(columns))
     second = next(columns, None)

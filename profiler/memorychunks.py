@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The chunks of a profile that are about memory; kprof.py has the format."""
+"""Writes and reads the chunks of a profile that describe memory; the format is in kprof.py."""
 
 from collections.abc import Sequence
 from typing import BinaryIO
@@ -21,7 +21,7 @@ SITES, MAPPINGS, TOUCHES = CHUNKS = ("SITE", "MAPS", "TOUC")
 
 
 def bodies(memory: Memory, texts: Texts) -> dict[str, bytes]:
-    """What the chunks hold."""
+    """Return the bytes of each chunk."""
     return {
         SITES: sitechunks.body(memory.sites, texts),
         MAPPINGS: _mappings(memory.mappings),
@@ -61,7 +61,7 @@ def _touches(touches: Sequence[Touches]) -> bytes:
 
 
 def read(file: BinaryIO, texts: Sequence[str], rows: int) -> Memory:
-    """Read the chunks; refuses what no program can have done."""
+    """Read the chunks; raise ValueError if they contradict one another or `rows`."""
     sites = sitechunks.read(whole_columns(Chunk(file, SITES)), texts)
     mappings = _read_mappings(whole_columns(Chunk(file, MAPPINGS)))
     touches = _read_touches(whole_columns(Chunk(file, TOUCHES)))

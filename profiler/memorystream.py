@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What kbbv's stream tells of memory; the frames are at the head of kbbv/stream.c.
+"""Reads the memory frames of kbbv's stream; the head of kbbv/stream.c describes them.
 
-A frame belongs to the next row of its thread, or to its last one where none follows.
+A frame belongs to the next row of its thread, or to the thread's last row if none follows.
 """
 
 import os
@@ -19,10 +19,10 @@ from kadence.profiler.profile import MEMORY_KINDS, CallSite, Mapping, Memory, To
 
 @dataclass
 class _Usage:
-    """What one site has."""
+    """The memory of one site."""
 
     held: int = 0  # bytes
-    given_back: int = 0  # mappings that no later one stands for
+    given_back: int = 0  # unmapped mappings that no later mapping has replaced
 
     def take(self, size: int) -> None:
         self.held += size
@@ -35,7 +35,7 @@ class _Usage:
 
 @dataclass
 class MemoryStream:
-    """The frames so far. Rows are numbered as they ended."""
+    """The frames so far. Rows are numbered in the order in which they ended."""
 
     sites: list[CallSite] = field(default_factory=list)
     _mappings: list[Mapping] = field(default_factory=list)
@@ -48,7 +48,7 @@ class MemoryStream:
     _last_row: dict[int, int] = field(default_factory=dict)
 
     def row_ends(self, thread: int, row: int) -> None:
-        """What the thread did since its last row was in this one."""
+        """Assign the frames of the thread since its last row to this row."""
         self._last_row[thread] = row
         for settle in self._waiting.pop(thread, []):
             settle(row)
@@ -120,9 +120,9 @@ class MemoryStream:
             self._waiting[thread].append(partial(self._add_touches, entry))
 
     def in_order(self, order: Sequence[int]) -> Memory:
-        """All of it, where row number `order[i]` is interval i of the profile."""
+        """Return all memory; row number `order[i]` is interval i of the profile."""
         if not order:
-            return Memory()  # there is no interval that anything could belong to
+            return Memory()  # The frames have no interval to belong to.
         for thread, waiting in self._waiting.items():
             for settle in waiting:
                 settle(self._last_row.get(thread, 0))
@@ -136,7 +136,7 @@ class MemoryStream:
             )
             for mapping in self._mappings
         ]
-        # Sites that only system calls name are no concern of the memory's.
+        # Leave out the sites that only system calls name.
         own = sorted({mapping.site for mapping in mappings if mapping.site is not None})
         number = {site: position for position, site in enumerate(own)}
         mappings = [

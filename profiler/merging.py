@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rows of a profile that become one: those of a longer interval, or of all threads."""
+"""Merges rows of a profile: those of a longer interval, or those of all threads."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -14,18 +14,19 @@ from scipy import sparse
 from kadence.profiler.profile import Memory, Profile, SystemCalls, Touches
 
 ALL_THREADS = 1
-LONGEST_BLOCK = 60  # instructions that Valgrind translates at once
+LONGEST_BLOCK = 60  # instructions; Valgrind translates no longer blocks
 
 Key = tuple[int, str, str, int | None, int | None]
 Numbers = npt.NDArray[np.int64]
 
 
 def merged(profile: Profile) -> Profile:
-    """The profile with one row for each interval of the instructions that all threads ran.
+    """Return the profile with one row for each interval of all threads' common instructions.
 
-    A thread's row belongs, whole, to the interval that its `start` is nearest to the beginning
-    of; a row of the result is the sum of its rows, in the order of time, and starts with the first
-    of them. With a single thread this is the profile itself.
+    Each thread's row belongs as a whole to the interval whose beginning is nearest to the row's
+    `start`. A row of the result is the sum of the rows that belong to its interval, and has the
+    least `start` of them. The result is in the order of time. A profile of a single thread stays
+    the same.
     """
     number = (profile.start + profile.interval // 2) // profile.interval
     _, place = np.unique(number, return_inverse=True)
@@ -34,16 +35,16 @@ def merged(profile: Profile) -> Profile:
 
 
 def coarsened(profile: Profile, interval: int) -> Profile:
-    """The profile with longer intervals, of a multiple of what they have.
+    """Return the profile with a longer interval, which must be a multiple of the present one.
 
-    Where they are of instructions, rows begin within a block of the multiples of their interval, in
-    instructions of their thread. The multiples of the longer interval are some of those of the
-    shorter, so the rows between two of them, as one, are the row that would have been recorded with
-    the longer. Only memory is told as it was looked at: of pages that were touched in neighbouring
-    rows, runs don't join.
+    Intervals of instructions: a row begins within a block's length of a multiple of the interval,
+    counted in its thread's instructions. Every multiple of the longer interval is one of the
+    shorter, too. So the sum of the rows between two such multiples is the row that the longer
+    interval would have recorded. Only memory differs: runs of pages that were first touched in
+    different rows are not joined.
 
-    Where they are of processor time, of which a profile has no record, what begins when the same
-    number of instructions had been executed is taken for one interval's.
+    Intervals of processor time: a profile does not record when a row began. Rows of the same
+    `start` are therefore taken to have begun in the same interval.
     """
     if profile.unit == "nanoseconds":
         _, number = np.unique(profile.start, return_inverse=True)
@@ -58,19 +59,19 @@ def coarsened(profile: Profile, interval: int) -> Profile:
 
 
 def coarsened_in_time(profile: Profile, interval: int, begun: Numbers) -> Profile:
-    """Likewise, where it is known after how many nanoseconds each row began."""
+    """Do the same as coarsened(); `begun` holds the nanoseconds after which each row began."""
     return _rejoined(profile, interval, begun // interval)
 
 
 def _rejoined(profile: Profile, interval: int, number: Numbers) -> Profile:
-    """Neighbouring rows of one thread that have the same number become one."""
+    """Merge neighbouring rows of one thread that have the same number."""
     begins = np.diff(number, prepend=-1) != 0
     begins |= np.diff(profile.thread, prepend=-1) != 0
     return replace(_gathered(profile, np.cumsum(begins) - 1), interval=interval)
 
 
 def _gathered(profile: Profile, place: Numbers) -> Profile:
-    """Row number i of the profile is part of row `place[i]` of the result."""
+    """Add up rows: row i of the profile becomes part of row `place[i]` of the result."""
     found, first = np.unique(place, return_index=True)
     rows = len(place)
     ones = np.ones(rows, dtype=np.int64)
@@ -131,7 +132,7 @@ def _memory(memory: Memory, place: Numbers) -> Memory:
 
 
 def _touches(touches: Sequence[Touches], place: Numbers) -> tuple[Touches, ...]:
-    """One for each mapping and row."""
+    """Add up touches to one for each mapping and row."""
     sums: dict[tuple[int, int], Touches] = {}
     for touch in touches:
         key = (int(place[touch.interval]), touch.mapping)

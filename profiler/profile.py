@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A profile in memory: what every later stage sees of a `.kprof`."""
+"""A profile in memory: the form in which every later stage gets a `.kprof`."""
 
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -8,22 +8,22 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-KBBV = "kbbv"  # under Valgrind
-COMPILED = "compiled"  # programs that count themselves
-SIMPOINT = "simpoint"  # other tools, imported from SimPoint's text
+KBBV = "kbbv"  # recorded under Valgrind
+COMPILED = "compiled"  # recorded by the program itself
+SIMPOINT = "simpoint"  # recorded by another tool, imported from SimPoint's text
 
 
 @dataclass(frozen=True)
 class Backend:
-    """What recorded a profile, and what of the run it could see."""
+    """The recorder of a profile, and which parts of the run it could see."""
 
-    recorded: str  # how, for people
-    why_unseen: str = ""  # why nobody saw system calls and memory; empty where they were seen
-    tasks_seen: bool = True  # threads, processes, and how the run ended
+    recorded: str  # how the profile was recorded, for messages
+    why_unseen: str = ""  # why system calls and memory are missing; empty if they were seen
+    tasks_seen: bool = True  # whether it saw threads, processes, and how the run ended
 
     @property
     def kernel_seen(self) -> bool:
-        """Whether it looked at system calls and memory; else that there are none says nothing."""
+        """Whether it looked at system calls and memory; if not, their absence means nothing."""
         return not self.why_unseen
 
 
@@ -44,7 +44,7 @@ BACKENDS = {
 
 
 def backend_of(name: object) -> Backend:
-    """The backend of that name; ValueError where there is none."""
+    """Return the backend of that name; raise ValueError if there is none."""
     if not isinstance(name, str) or name not in BACKENDS:
         raise ValueError(f"its backend {name!r} is unknown")
     return BACKENDS[name]
@@ -57,32 +57,35 @@ class Loop:
     index: int  # position in the plugin's enumeration of the function's loops
     line: int  # source line of the loop's header
     depth: int  # 1 for an outermost loop
-    before: int | None = None  # index of the block that alone leads into it, where there is one
-    header: int | None = None  # index of the block that every round begins with
-    latches: tuple[int, ...] = ()  # blocks that lead back to it, and nowhere else
+    before: int | None = None  # index of the only block that leads into it, if there is one
+    header: int | None = None  # index of the block with which every round begins
+    latches: tuple[int, ...] = ()  # blocks that lead back to the header, and nowhere else
 
 
 @dataclass(frozen=True)
 class Function:
-    """A function the wrappers compiled: what a marker must match."""
+    """A function that a wrapper compiled: a marker must match its name, file and checksum."""
 
     name: str  # assembler name
     file: str
     line: int
     cfg_checksum: str  # eight hexadecimal digits
     loops: tuple[Loop, ...] = ()
-    entry: int | None = None  # index of the block that calls alone lead to, where there is one
+    entry: int | None = None  # index of the block that only calls lead to, if there is one
 
 
-# What tells that a block waits for another thread; kbbv/waits.c says how it knows.
-PAUSES = 1  # it ends by the instruction `pause`
-UNCHANGING = 2  # it is a loop of which no round changes what the next one reads
+# Signs that a block waits for another thread; kbbv/waits.c finds them.
+PAUSES = 1  # It ends with the instruction `pause`.
+UNCHANGING = 2  # It is a loop in which no round changes what the next round reads.
 
 
 @dataclass(frozen=True)
 class Block:
-    """A superblock as Valgrind translated it (single entry, several exits), or a basic block as
-    the compiler made it, which has no address, but a place in its function's CFG."""
+    """A superblock that Valgrind translated, or a basic block that the compiler made.
+
+    A superblock has one entry and may have several exits. A compiler's basic block has no address,
+    but an index in its function's CFG.
+    """
 
     address: int
     instructions: int  # guest instructions from entry to the last exit
@@ -91,41 +94,43 @@ class Block:
     line: int
     object: str  # path of the ELF object
     entry: bool  # the address is that of the function's symbol
-    checksum: str = ""  # of the function's CFG, where the block was named by it
+    checksum: str = ""  # of the function's CFG, if the block was identified by it
     index: int | None = None  # in that CFG
     waits: int = 0  # PAUSES, UNCHANGING, or their sum
 
 
 @dataclass(frozen=True)
 class SystemCalls:
-    """The calls of one number, from one place, on one kind of descriptor and to one peer, in one
-    interval (row of `vectors`)."""
+    """The calls of one number, site, kind of descriptor and peer in one interval."""
 
     interval: int  # row index
     name: str
-    descriptor: str  # file, socket, pipe, device, other, or "" where the call has none
+    descriptor: str  # file, socket, pipe, device, other, or "" if the call has none
     count: int
     bytes: int  # transferred; 0 for calls outside the read, write, send, recv families
     site: int | None = None  # position in the profile's call_sites
     peer: int | None = None  # position in its peers
     sequential: int = 0  # transfers of a file that began where its descriptor's last one ended
-    random: int = 0  # those that did not
-    # How many transfers there were by the bits of their number of bytes: of 0, 1, 2 to 3, 4 to 7
-    # bytes and so on; the last of 34 has all larger ones. Nothing behind the last that is not 0.
+    random: int = 0  # other transfers of a file
+    # Numbers of transfers of 0, 1, 2 to 3, 4 to 7 bytes, and so on: position i holds the transfers
+    # whose number of bytes has i bits. Position 33, the last possible one, holds all larger
+    # transfers. Zeros at the end are left out.
     sizes: tuple[int, ...] = ()
-    # From one such call of the thread to the next: how many pairs, the last of which is in this
-    # interval, and how many of the thread's instructions and how much time was between.
+    # Pairs of successive such calls of one thread, the second of which is in this interval; and
+    # the thread's instructions and the time between the calls of these pairs.
     gaps: int = 0
     instructions_between: int = 0
-    nanoseconds_between: int = 0  # under Valgrind, so that only ratios mean something
+    nanoseconds_between: int = 0  # under Valgrind, so that only ratios are meaningful
 
 
 @dataclass(frozen=True)
 class CallSite:
-    """A place in the program that system calls come from, or that memory is asked for: the nearest
-    outside of the language's libraries that has a line."""
+    """A place in the program that makes system calls or allocates memory.
 
-    call: str  # the library's function that it called on the way; "" for a system call of its own
+    This is the innermost caller outside the language's libraries that has a line.
+    """
+
+    call: str  # the library's function that it called; "" if it made the system call itself
     function: str  # assembler name, "" where unknown
     file: str
     line: int
@@ -134,16 +139,16 @@ class CallSite:
 
 @dataclass(frozen=True)
 class Peer:
-    """Who was at the other end of a socket."""
+    """The other end of a socket."""
 
     family: int  # AF_UNIX is 1, AF_INET 2, AF_INET6 10
     address: str  # 127.0.0.1:80, [0:0:0:0:0:0:0:1]:80, a path, @ and an abstract name, or ""
 
 
-# What kbbv tells apart, by its number less one.
+# The kinds that kbbv distinguishes, by kbbv's number minus one.
 MEMORY_KINDS = (
     "anonymous",
-    "heap",  # grown by brk, or made accessible out of what was reserved
+    "heap",  # grown by brk, or made accessible within a reserved mapping
     "stack",
     "thread-stack",
     "private-file",
@@ -161,30 +166,30 @@ class Mapping:
     unreserved: bool  # MAP_NORESERVE
     site: int | None  # position in the memory's sites
     bytes: int  # at its largest
-    request: int  # bytes that the last allocating function was asked for, when it last grew
+    request: int  # bytes requested from the allocating function when the mapping last grew
     born: int  # row index
-    gone: int | None  # row index; None: it was there to the end
-    forked: bool  # the process forked while it was there
-    again: bool  # its site had given memory back before
-    beside: int  # bytes of its site that were there when it came
+    gone: int | None  # row index; None if it lasted to the end
+    forked: bool  # whether the process forked while it existed
+    again: bool  # whether its site had given memory back before
+    beside: int  # bytes that its site already had when it was mapped
 
 
 @dataclass(frozen=True)
 class Touches:
-    """Pages of one mapping that were seen for the first time in one interval."""
+    """Pages of one mapping that were first touched in one interval."""
 
     interval: int  # row index
     mapping: int
     pages: int
-    runs: int  # in which these pages lie next to one another
-    upward: int  # pages of runs that go on where touched pages end
-    downward: int  # likewise, where touched pages begin
-    released: int  # pages that were given back, whenever they had been touched
+    runs: int  # groups of adjacent pages among them
+    upward: int  # pages of runs that begin where touched pages end
+    downward: int  # pages of runs that end where touched pages begin
+    released: int  # pages that were given back in this interval, whenever they were touched
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Where a program's memory came from, and when it first touched which of it."""
+    """Where a program's memory came from, and when the program first touched its pages."""
 
     sites: tuple[CallSite, ...] = ()
     mappings: tuple[Mapping, ...] = ()
@@ -192,7 +197,7 @@ class Memory:
 
 
 class Vectors(Protocol):
-    """Intervals x blocks: a sparse matrix, of which `vectors[rows]` gives some rows as one."""
+    """A sparse matrix, intervals x blocks; `vectors[rows]` returns a matrix of some rows."""
 
     @property
     def shape(self) -> tuple[int, int]: ...
@@ -203,11 +208,11 @@ class Vectors(Protocol):
 
 
 class DerivedVectors:
-    """Instructions by interval and block, computed when rows are asked for.
+    """Instructions by interval and block, computed from the counts when rows are requested.
 
-    A profile of a million intervals would not fit into memory twice, and what a block's entries
-    come to follows from how many there were: entries times the block's length, plus a residual
-    for what left by a side exit (one number per entry of `counts`; None where all are 0).
+    Storing both would not fit into memory for a profile of a million intervals. An entry's
+    instructions are its count times the block's length, plus a residual for executions that left by
+    a side exit. `residual` has one number per entry of `counts`; None if all are 0.
     """
 
     def __init__(
@@ -245,34 +250,39 @@ class DerivedVectors:
 
 @dataclass(frozen=True)
 class Profile:
-    """Rows are intervals, thread after thread, in time order within a thread.
+    """Rows are intervals, thread after thread, in the order of time within a thread.
 
-    `vectors[i, b]` is the number of instructions that interval i executed in block b, so a
-    row sums to `instructions[i]`. `counts[i, b]` is how often b was entered.
+    `vectors[i, b]` is the number of instructions that interval i executed in block b. Row i
+    therefore sums to `instructions[i]`. `counts[i, b]` is how often interval i entered block b.
     """
 
-    interval: int  # how many of `unit` an interval was meant to have
+    interval: int  # nominal length of an interval, in `unit`
     vectors: Vectors  # numbers of any type, intervals x blocks
-    counts: sparse.csr_array  # likewise; never subtract them, they may be unsigned
+    counts: sparse.csr_array  # numbers of any type; never subtract them, they may be unsigned
     instructions: npt.NDArray[np.int64]
     thread: npt.NDArray[np.int32]  # thread of each row, 1 for the first
     start: npt.NDArray[np.int64]  # instructions all threads had run when the row began
     blocks: tuple[Block, ...]
     system_calls: tuple[SystemCalls, ...]
-    functions: tuple[Function, ...] = ()  # of the program, where it was built by a wrapper
+    functions: tuple[Function, ...] = ()  # of the program, if it was built by a wrapper
     build_id: str | None = None
     argv: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
     exit_status: int = 0
-    # What concerns the run as a whole: "socket_families" (list of int), "threads" and
-    # "processes" (how many there were), "shared_memory" (bool), "memory_bytes" (peak mapped),
-    # "memory_rows_unseen" (rows whose touches are told with a later row's),
-    # "memory_limit_bytes" (what the machine, its control group or a limit left the program),
-    # "complete" (bool: the recording went on to the end of the process, or to its exec),
-    # and of forked children "process", "parent" (their numbers) and "instructions_before" (that
-    # the child ran before it became this program, and that are in no profile). Where others were
-    # profiled beside it, "others_system_calls" (list of names) and "others_socket_families" (list
-    # of int) are what these asked of the kernel.
+    # Facts about the run as a whole, by name:
+    #   socket_families         list of int
+    #   threads, processes      how many there were
+    #   shared_memory           bool
+    #   memory_bytes            peak of mapped bytes
+    #   memory_rows_unseen      rows whose touches are recorded with a later row's
+    #   memory_limit_bytes      the least of the limits by the machine, control groups and rlimits
+    #   complete                bool: the recording reached the end of the process, or its exec
+    # Forked children only:
+    #   process, parent         the numbers of the processes
+    #   instructions_before     run before the child executed this program, and in no profile
+    # If other processes were profiled beside it, their requests to the kernel:
+    #   others_system_calls     list of names
+    #   others_socket_families  list of int
     facts: dict[str, Any] = field(default_factory=dict)
     memory: Memory = Memory()
     backend: str = KBBV  # a name in BACKENDS
@@ -287,5 +297,5 @@ class Profile:
 
     @property
     def tasks_seen(self) -> bool:
-        """Whether its backend tells threads and processes apart, and how the run ended."""
+        """Whether its backend saw threads, processes, and how the run ended."""
         return backend_of(self.backend).tasks_seen

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Finds the program that a command line names, and says why it can't be profiled."""
+"""Finds the program that a command line names, or explains why it cannot be profiled."""
 
 import os
 import shutil
@@ -17,19 +17,19 @@ MACHINE_X86_64 = b"\x3e\x00"
 
 @dataclass(frozen=True)
 class Program:
-    """What the kernel would execute."""
+    """The file that the kernel would execute."""
 
     path: Path
-    interpreter: Path | None = None  # of a script
+    interpreter: Path | None = None  # if `path` is a script
 
     @property
     def elf(self) -> Path:
-        """The file whose instructions run."""
+        """The ELF file whose instructions run."""
         return self.interpreter or self.path
 
 
 def find(argv: Sequence[str], cwd: Path | None, env: Mapping[str, str] | None) -> Program:
-    """The program of `argv`, or a sentence on why there is none to profile."""
+    """Return the program of `argv`; raise ToolError or UsageError if it cannot be profiled."""
     if not argv or not argv[0]:
         raise UsageError("no program is named; write `kadence profile -o P.kprof -- PROGRAM ...`")
     path = _locate(argv[0], cwd, env)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Merges the profiles of a parallel program's ranks, of which one at a time is in memory."""
+"""Merges the profiles of a parallel program's ranks, with only one in memory at a time."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from kadence.profiler.ranks import Identity, require_alike
 
 
 def merge(paths: Sequence[Path], output: Path) -> int:
-    """Write the profiles at `paths` as one, the first rank's first; how many rows they have."""
+    """Write the profiles at `paths` as one, in this order; return the number of their rows."""
     rows: list[int] = []
     kprof.write_ranks(output, _each(paths, rows))
     return sum(rows)
@@ -24,4 +24,4 @@ def _each(paths: Sequence[Path], rows: list[int]) -> Iterator[Profile]:
         require_alike(read)
         rows.append(len(profile.instructions))
         yield profile
-        del profile  # before the next one is read
+        del profile  # frees its memory before the next one is read

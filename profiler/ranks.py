@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The profiles of a parallel program's ranks as one.
+"""Merges the profiles of a parallel program's ranks into one.
 
-Their rows stand one rank after the other, over a common table of blocks, with threads that no two
-ranks share.
+The rows of the ranks follow one another, over a common table of blocks. No two ranks share a
+thread number.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ from kadence.profiler.profile import (
 
 @dataclass(frozen=True)
 class Identity:
-    """What profiles must have in common to be of ranks of one program, and what it is called."""
+    """A profile's name, and the properties that the ranks of one program must have in common."""
 
     name: str
     build_id: str | None
@@ -41,19 +41,19 @@ class Identity:
 
     @classmethod
     def of(cls, name: str, profile: Profile) -> "Identity":
-        """That of a profile."""
+        """Return the identity of a profile."""
         return cls(name, profile.build_id, profile.backend, profile.interval, profile.unit)
 
 
 def require_alike(ranks: Sequence[Identity]) -> None:
-    """Refuse in one sentence what are not ranks of one program."""
+    """Raise ArtefactError if the profiles are not of ranks of one program."""
     first = ranks[0]
     longest = max(ranks, key=lambda rank: rank.interval)
     for rank in ranks:
         if rank.backend != first.backend:
             raise ArtefactError(
                 f"{first.name} and {rank.name} are of different backends ({first.backend} and "
-                f"{rank.backend}), which don't see the same; profile all ranks alike"
+                f"{rank.backend}), which record different things; profile all ranks alike"
             )
         if rank.build_id != first.build_id:
             raise ArtefactError(
@@ -74,7 +74,7 @@ def _may_be_as_long(rank: Identity, longest: Identity) -> bool:
 
 
 def of_one_interval(profiles: Sequence[Profile]) -> list[Profile]:
-    """The profiles with the longest of their intervals: a rank that runs longer has longer ones."""
+    """Return the profiles with the longest interval of all; a longer run has longer intervals."""
     longest = max(profile.interval for profile in profiles)
     return [
         profile if profile.interval == longest else coarsened(profile, longest)
@@ -83,7 +83,7 @@ def of_one_interval(profiles: Sequence[Profile]) -> list[Profile]:
 
 
 def merged(profiles: Sequence[Profile]) -> Profile:
-    """One profile with the rows of all."""
+    """Return one profile with the rows of all."""
     columns = correspondence.common_columns(profiles)
     blocks = _blocks(profiles, columns)
     counts = [
@@ -108,7 +108,7 @@ def merged(profiles: Sequence[Profile]) -> Profile:
 
 
 class RankVectors:
-    """The ranks' vectors below one another, over the common table."""
+    """The ranks' vectors, one below the other, over the common table of blocks."""
 
     def __init__(self, parts: Sequence[Vectors], columns: Sequence[Columns], width: int) -> None:
         self._parts, self._columns = parts, columns
@@ -197,7 +197,7 @@ def _shifted(mapping: Mapping, rows: int, sites: int) -> Mapping:
 
 
 def _facts(profiles: Sequence[Profile]) -> dict[str, Any]:
-    """What concerns all ranks; as of one process, its first thread is counted as the process."""
+    """Unite the ranks' facts as of one process: the first threads of all ranks count as one."""
     facts = [profile.facts for profile in profiles]
     united = {
         name: sorted({value for fact in facts for value in fact.get(name, [])})
@@ -216,8 +216,11 @@ def _facts(profiles: Sequence[Profile]) -> dict[str, Any]:
 
 
 def _processes(facts: Sequence[dict[str, Any]]) -> int:
-    """A rank that another forked has been counted by that one, too; only the command's own process,
-    which may be among them, has no number."""
+    """Return the number of processes of all ranks.
+
+    A rank that another rank forked is counted in both facts, and therefore subtracted. Only the
+    command's own process, which may be one of the ranks, has no number.
+    """
     counted = sum(int(fact.get("processes", 1)) for fact in facts)
     numbers = {fact.get("process") for fact in facts}
     forked = [

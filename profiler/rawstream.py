@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads a profile as it is written while the program runs; the format is at the head of
-kbbv/stream.c.
+"""Reads the form of a profile that is written while the program runs.
 
-What is cut off or scrambled ends the reading, for whoever wrote it may have died at any moment:
-what was whole before is kept. A whole frame that makes no sense is refused.
+The head of kbbv/stream.c describes the format. Reading ends at the first frame that is cut off or
+scrambled, because the writer may have died at any moment; all frames before it count. A frame with
+a correct checksum and impossible content is refused.
 """
 
 import mmap
@@ -32,7 +32,7 @@ UNITS = ("instructions", "nanoseconds")
 
 @dataclass(frozen=True)
 class Head:
-    """Whose profile it is."""
+    """The program and process of a profile, and how it was recorded."""
 
     interval: int
     unit: str
@@ -46,7 +46,7 @@ class Head:
 
 @dataclass
 class Recording:
-    """A stream as far as it was written."""
+    """The contents of a stream, as far as it was written."""
 
     head: Head
     interval: int  # at the end; earlier rows may have a shorter one, down to the head's
@@ -55,19 +55,19 @@ class Recording:
     call_names: dict[int, str] = field(default_factory=dict)
     peers: list[Peer] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
-    complete: bool = False  # the run came to its end
-    replaced: bool = False  # the last that was seen is an exec
-    successor: str = ""  # the program it is of, where that has no profile of its own
-    instructions_before: int = 0  # that the process ran since its fork and that are in no profile
+    complete: bool = False  # The process ran to its end.
+    replaced: bool = False  # The last frame is an exec.
+    successor: str = ""  # the program that was executed, if it has no profile of its own
+    instructions_before: int = 0  # run since the process was forked, and in no profile
     exit_status: int = 0
     memory: MemoryStream = field(default_factory=MemoryStream)
     elapsed: int = 0  # nanoseconds of processor time until the next row begins
     rows_of: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
-    taken_back: bool = False  # rows had too much
+    taken_back: bool = False  # Counts were taken back from some rows.
 
     @property
     def ended(self) -> bool:
-        """Whether nothing can follow."""
+        """Whether no frame can follow."""
         return self.complete or self.replaced
 
 
@@ -86,7 +86,7 @@ def _block(recording: Recording, body: bytes) -> None:
     number, address, instructions, entry, line = (cursor.number() for _ in range(5))
     function, directory, file, object_path, checksum = (cursor.text() for _ in range(5))
     index = cursor.number()
-    waits = cursor.number() if cursor.offset < len(body) else 0  # programs' own have none
+    waits = cursor.number() if cursor.offset < len(body) else 0  # compiled programs write none
     if number != len(recording.blocks):
         raise ValueError("blocks are not in order")
     recording.blocks.append(
@@ -134,14 +134,14 @@ def _over(recording: Recording, body: bytes) -> None:
 def _interval(recording: Recording, body: bytes) -> None:
     interval = leb128.Cursor(body).number()
     if interval != 2 * recording.interval:
-        raise ValueError("its interval changes, and does not become twice as long")
+        raise ValueError("its interval changes to something other than its double")
     recording.interval = interval
 
 
 def _elapsed(recording: Recording, body: bytes) -> None:
     elapsed = leb128.Cursor(body).number()
     if elapsed < recording.elapsed or recording.head.unit != "nanoseconds":
-        raise ValueError("it tells of a time that can't be")
+        raise ValueError("its elapsed time decreases or has no meaning for its intervals")
     recording.elapsed = elapsed
 
 
@@ -210,7 +210,7 @@ FRAMES: dict[int, Callable[[Recording, bytes], None]] = {
 
 
 def _frames(data: mmap.mmap, offset: int) -> Iterator[tuple[int, bytes]]:
-    """The whole frames, up to the first that is cut off or not as it was written."""
+    """Yield the whole frames, up to the first one that is cut off or has a wrong checksum."""
     while offset + HEADER.size <= len(data):
         kind, length, expected = HEADER.unpack_from(data, offset)
         begin = offset + HEADER.size
@@ -240,7 +240,7 @@ def _read(data: mmap.mmap) -> Recording:
 
 
 def read(path: Path) -> Recording:
-    """Read a stream as far as it has whole frames."""
+    """Read a stream up to its last whole frame."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             if data[: len(START)] != START:
@@ -251,7 +251,7 @@ def read(path: Path) -> Recording:
 
 
 class RowCounter:
-    """Counts the rows of a stream that is still being written, as they will be in the end."""
+    """Counts the rows of a stream that is still being written, merged rows as one."""
 
     def __init__(self, path: Path, before: tuple[int, int] | None = None) -> None:
         self.rows = 0
@@ -259,18 +259,18 @@ class RowCounter:
         self._offset = len(START)
 
     def advance(self) -> int:
-        """Look at what was appended since the last call; return the rows so far."""
+        """Read what was appended since the last call; return the number of rows so far."""
         try:
             with self._path.open("rb") as file:
                 self._count(file)
         except OSError:
-            pass  # not there yet: there will be another look
+            pass  # The file does not exist yet; the next call tries again.
         return self.rows
 
     def _count(self, file: BinaryIO) -> None:
         status = os.fstat(file.fileno())
         if (status.st_dev, status.st_ino) == self._before:
-            return  # an older profile, that will be replaced
+            return  # This is an older profile, which the run will replace.
         size = status.st_size
         while self._offset + HEADER.size <= size:
             file.seek(self._offset)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes a profile of what was recorded, whoever recorded it."""
+"""Makes a profile of a recording, whichever backend recorded it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,11 +13,11 @@ from kadence.profiler.rawstream import Head, Recording
 
 
 def profile(recording: Recording) -> Profile:
-    """The rows so far, thread after thread; facts["complete"] says whether those are all.
+    """Return the rows so far, thread after thread; facts["complete"] says whether these are all.
 
-    All are of the interval that was the last: earlier rows, of a shorter one, are put together.
+    All rows have the last interval: earlier rows, of a shorter interval, are merged.
     """
-    # Stable: time order within a thread.
+    # The sort is stable, which keeps the order of time within a thread.
     order = sorted(range(len(recording.rows)), key=lambda row: recording.rows[row].thread)
     made = _as_written(recording, order)
     if recording.interval == made.interval:
@@ -59,7 +59,10 @@ def _as_written(recording: Recording, order: Sequence[int]) -> Profile:
 
 
 def _of_process(recording: Recording) -> dict[str, Any]:
-    """What differs between processes; numbers only of children, so that a run can be repeated."""
+    """Return the facts about this process.
+
+    Only children get process numbers, so that repeated runs of one process give equal profiles.
+    """
     facts: dict[str, Any] = {"complete": recording.ended}
     if recording.head.parent:
         facts["process"] = recording.head.process
@@ -69,11 +72,11 @@ def _of_process(recording: Recording) -> dict[str, Any]:
 
 
 def _of_program(head: Head) -> tuple[str | None, tuple[Function, ...]]:
-    """Its build-id and functions, the latter if the file is still the one that ran."""
+    """Return the build-id, and the functions if the file is still the one that ran."""
     try:
         found = program.find([head.path], None, None)
         build_id, functions = cfgsection.read(found.elf)
-    except (KadenceError, OSError, ValueError):  # the latter where the path is none
+    except (KadenceError, OSError, ValueError):  # ValueError: an impossible path
         return head.build_id, ()
     if head.build_id not in (None, build_id):
         return head.build_id, ()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs a program under kbbv, and all that it starts, and packs the profiles."""
+"""Runs a program and its child processes under kbbv, and packs their profiles."""
 
 import glob
 import signal
@@ -27,9 +27,9 @@ from kadence.profiler.rawstream import Recording
 
 LARGEST_INTERVAL = 1 << 62  # kbbv's own limit
 EXAMPLE_INTERVAL = 1_000_000
-# Where none is given, what an interval has at first: 50 million instructions, which are a short
-# run, make half of `MOST_ROWS`, and a block (60 at most) is still nothing beside it. The interval
-# is doubled whenever a thread would have more rows.
+# The first interval if the user gives none; kbbv doubles it whenever a thread would have more than
+# MOST_ROWS rows. A short run of 50 million instructions has half of MOST_ROWS intervals of this
+# length, and a block, of at most 60 instructions, is still negligible beside it.
 FINEST_INTERVAL = 100_000
 MOST_ROWS = 1000
 
@@ -38,20 +38,20 @@ MOST_ROWS = 1000
 class Outcome:
     """How the program ended; `notes` are sentences for the user."""
 
-    exit_status: int  # of the command; 128 + signal where a signal ended it
+    exit_status: int  # of the command; 128 + signal if a signal ended it
     rows: int
     notes: tuple[str, ...] = ()
-    children: tuple[Child, ...] = ()  # the other processes, and what they became
-    taken: Child | None = None  # whose profile it is, where there was a choice
+    children: tuple[Child, ...] = ()  # the other profiles: further processes and programs
+    taken: Child | None = None  # the process whose profile was taken, if there was a choice
     ranks: tuple[Path, ...] = ()  # profiles of the same program with comparable work
 
 
 @dataclass(frozen=True)
 class _Scratch:
-    """What a run leaves while it lasts."""
+    """The temporary files of a run."""
 
     places: launch.Places
-    before: tuple[int, int] | None  # what was there: device and inode
+    before: tuple[int, int] | None  # device and inode of the earlier file at the output
 
 
 def profile(
@@ -66,12 +66,14 @@ def profile(
     stdout: launch.Stream = None,
     stderr: launch.Stream = None,
 ) -> Outcome:
-    """Run `argv` and write the profile of what does its work to `output`, whatever its exit status.
+    """Run `argv` and write the profile of the program that does its work to `output`.
 
-    The first process's profile is there, and grows, from the first interval on; where another
-    program did the work, or the one that is `wanted` by name, that one's takes its place in the
-    end. Without an interval, in instructions, it fits the run: the thread that runs longest has
-    between half of `MOST_ROWS` and all of them, or fewer of `FINEST_INTERVAL`.
+    `output` holds the first process's profile from its first interval on. After the run, it gets
+    the profile of the program that did the work, or whose name is `wanted`. The exit status of
+    `argv` makes no difference.
+
+    `interval` is in instructions. If it is None, it fits the run: the longest-running thread gets
+    between MOST_ROWS / 2 and MOST_ROWS rows, or fewer rows of FINEST_INTERVAL.
     """
     output = Path(output)
     _check(interval)
@@ -108,8 +110,8 @@ def profile(
 def _check(interval: int | None) -> None:
     if interval is not None and not 1 <= interval <= LARGEST_INTERVAL:
         raise UsageError(
-            f"an interval of {interval} instructions makes no sense; "
-            f"give one of at least 1, such as {EXAMPLE_INTERVAL}, or none, and it fits the run"
+            f"an interval of {interval} instructions is not possible; give at least 1, "
+            f"such as {EXAMPLE_INTERVAL}, or leave out --interval to fit it to the run"
         )
 
 
@@ -121,7 +123,7 @@ def _command(argv: Sequence[str], places: launch.Places, interval: int | None) -
 
 @contextmanager
 def _scratch(output: Path) -> Iterator[_Scratch]:
-    """A directory beside the output, so that what can't be written is known before the run."""
+    """Make a directory beside the output, which shows before the run whether it can be written."""
     if output.exists() and not output.is_file():
         raise ArtefactError(f"cannot write {output}: it is not a file; choose another with -o")
     try:
@@ -163,7 +165,7 @@ def _last_words(log: Path) -> str:
         lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:
         lines = []
-    # Every line begins with Valgrind's mark of the process.
+    # Every line begins with Valgrind's `==PID== `.
     texts = [line.split("== ", 1)[-1].strip() for line in lines]
     return next((text for text in reversed(texts) if text), "it said nothing")
 
@@ -173,7 +175,7 @@ def _recording(scratch: _Scratch, name: str, end: launch.End) -> Recording:
     words = _last_words(scratch.places.log_of(end.process))
     written = _identity(output) not in (None, scratch.before)
     if words.startswith("kbbv: cannot write"):
-        kept = f"{output} has what came before; " if written else ""
+        kept = f"{output} has the intervals before that; " if written else ""
         raise ToolError(
             f"the recording of {name} could not be written; {kept}make room on that disk"
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Places in the program, as a chunk of a profile, and references to what is in such a chunk."""
+"""Writes and reads a chunk of sites, and encodes references to the sites of such a chunk."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from kadence.profiler.profile import CallSite
 
 
 def body(sites: Sequence[CallSite], texts: Texts) -> bytes:
-    """What is stored."""
+    """Return the chunk's bytes."""
     return b"".join(
         (
             packed(texts.number(site.call) for site in sites),
@@ -21,7 +21,7 @@ def body(sites: Sequence[CallSite], texts: Texts) -> bytes:
 
 
 def read(columns: Sequence[Array], texts: Sequence[str]) -> tuple[CallSite, ...]:
-    """What was stored."""
+    """Return the sites that body() stored."""
     calls, functions, files, lines, objects = (column.tolist() for column in columns)
     return tuple(
         CallSite(texts[call], texts[function], texts[file], line, texts[elf])
@@ -32,10 +32,10 @@ def read(columns: Sequence[Array], texts: Sequence[str]) -> tuple[CallSite, ...]
 
 
 def from_one(number: int | None) -> int:
-    """How an index is stored that may be none."""
+    """Encode an index that may be None."""
     return 0 if number is None else number + 1
 
 
 def or_none(number: int) -> int | None:
-    """What `from_one` stored."""
+    """Decode what from_one() encoded."""
     return None if number == 0 else number - 1

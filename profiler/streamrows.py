@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The rows of a stream, and what is taken back of them.
+"""The rows of a stream, and the counts that are taken back from them.
 
-Counts that a program derives from others are ahead while a thread is between two counters. If a row
-ends then, and the block is never entered again, that shows only at the thread's end.
+A program that counts itself derives some blocks' counts from other counters. Such a count is too
+high while a thread is between two counters. If a row ends there and the block is never entered
+again, the program notices the excess only at the thread's end.
 """
 
 from collections.abc import Sequence
@@ -30,9 +31,9 @@ class Row:
 
 
 def take_back(rows: list[Row], places: Sequence[int], left: dict[int, int]) -> None:
-    """Take from the last of the rows at these places what is `left` of each block.
+    """Subtract `left`, counts by block, from the rows at these places, beginning with the last.
 
-    No row goes below nothing: what a forked child takes back may be in a row of its parent's.
+    No count becomes negative: what a forked child takes back may be in its parent's rows.
     """
     for place in reversed(places):
         left = {block: times for block, times in left.items() if times}
@@ -42,7 +43,7 @@ def take_back(rows: list[Row], places: Sequence[int], left: dict[int, int]) -> N
 
 
 def _less(row: Row, left: dict[int, int]) -> Row:
-    """The row without what it has of that, which is then no longer left."""
+    """Return the row without as many of the `left` counts as it has; subtract these from `left`."""
     counts, instructions = row.counts.copy(), row.instructions.copy()
     for entry in np.flatnonzero(np.isin(row.blocks, list(left))).tolist():
         block, had = int(row.blocks[entry]), int(counts[entry])
@@ -59,7 +60,7 @@ def _less(row: Row, left: dict[int, int]) -> Row:
 def of_blocks_that_ran(
     blocks: Sequence[Block], rows: Sequence[Row]
 ) -> tuple[list[Block], list[Row]]:
-    """The blocks that are in any row, and the rows by their new numbers."""
+    """Return the blocks that occur in a row, and the rows with these blocks' new numbers."""
     used = np.zeros(len(blocks), dtype=np.bool_)
     for row in rows:
         used[row.blocks] = True
@@ -69,7 +70,7 @@ def of_blocks_that_ran(
 
 
 def matrices(rows: Sequence[Row], blocks: int) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """The rows' instructions and counts by block, as sparse matrices."""
+    """Return the rows' instructions and counts by block, as sparse matrices."""
     shape = (len(rows), blocks)
     none = np.zeros(0, dtype=np.int64)
     ends = np.cumsum([0, *(row.blocks.size for row in rows)])

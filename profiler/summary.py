@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is in a profile, for people and as JSON."""
+"""Summarises a profile, as text for people and as JSON."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,9 +13,9 @@ import numpy.typing as npt
 from kadence.profiler import waiting
 from kadence.profiler.profile import COMPILED, Block, Memory, Profile, backend_of
 
-HOTTEST = 10  # functions, blocks, calls and sites that are shown
+HOTTEST = 10  # functions, blocks, calls and sites to show
 PAGE = 4096
-STRIP = 10_000  # rows that are added up at a time
+STRIP = 10_000  # rows to add up at a time
 UNKNOWN = "?"
 
 Entry = dict[str, Any]
@@ -23,7 +23,7 @@ Numbers = npt.NDArray[np.float64]
 
 
 def document(profile: Profile) -> Entry:
-    """All of it, in plain types; instructions of the backend `compiled` are estimates."""
+    """Return the summary in plain types; instructions of the backend `compiled` are estimates."""
     instructions, entries = _by_block(profile)
     total = int(profile.instructions.sum())
     return {
@@ -52,7 +52,10 @@ def document(profile: Profile) -> Entry:
 
 
 def _by_block(profile: Profile) -> tuple[Numbers, Numbers]:
-    """Instructions and entries of the whole run; a long profile would not fit in memory twice."""
+    """Return the whole run's instructions and entries by block.
+
+    The sums are made strip by strip, because a long profile would not fit into memory twice.
+    """
     sums = np.zeros(len(profile.blocks)), np.zeros(len(profile.blocks))
     for first in range(0, len(profile.instructions), STRIP):
         part = slice(first, first + STRIP)
@@ -73,7 +76,7 @@ def _threads(profile: Profile) -> list[Entry]:
 
 
 def _waiting(profile: Profile, total: int) -> Entry:
-    """What threads spun while they waited for others, also in intervals that mostly computed."""
+    """Return how much threads waited, which includes waiting in intervals that mostly computed."""
     spun = float(waiting.shares(profile) @ profile.instructions)
     return {"intervals": int(waiting.rows(profile).sum()), "share": _share(spun, total)}
 
@@ -88,7 +91,7 @@ def _functions(blocks: Sequence[Block], instructions: Numbers, total: int) -> li
     for block, ran in zip(blocks, instructions.tolist(), strict=True):
         key = (block.function, block.object)
         sums[key] += ran
-        # The block that is the function's beginning, else the one of the first line.
+        # Show the function by its entry block, or else by its block with the lowest line.
         known = first.setdefault(key, block)
         if (not block.entry, block.line) < (not known.entry, known.line):
             first[key] = block
@@ -140,7 +143,7 @@ def _system_calls(profile: Profile) -> list[Entry]:
 
 
 def _call_sites(profile: Profile) -> list[Entry]:
-    """Those with most calls, and what they called on which descriptors."""
+    """Return the sites with most calls, with the system calls and descriptors."""
     sums: dict[tuple[int, str, str], list[int]] = defaultdict(lambda: [0, 0])
     for call in profile.system_calls:
         if call.site is not None:
@@ -156,7 +159,7 @@ def _call_sites(profile: Profile) -> list[Entry]:
 
 
 def _memory(memory: Memory) -> Entry:
-    """Pages by the site that their mapping came from; what has none is named by its kind."""
+    """Return touched pages by site; memory without a site is listed by its kind."""
     pages: dict[int, int] = defaultdict(int)
     for touch in memory.touches:
         pages[touch.mapping] += touch.pages
@@ -188,7 +191,7 @@ def _site(memory: Memory, key: int | str) -> Entry:
 
 
 def text(found: Mapping[str, Any]) -> str:
-    """A document, for people; bytes of a name that are no UTF-8 are shown as escapes."""
+    """Return a document as text; bytes of names that are not UTF-8 appear as escapes."""
     return "\n".join(_lines(found)).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -294,7 +297,7 @@ def _more(count: int) -> Iterator[str]:
 
 
 def _table(rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """All columns but the last to the right."""
+    """Format a table; all columns but the last are right-aligned."""
     cells = list(rows)
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells:

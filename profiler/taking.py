@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which of the processes that a command started did the work, and so is what the user meant.
+"""Chooses the process that the user meant: the one that did the work.
 
-By instructions, program by program: `env`, a shell and `mpirun` start what is meant and do little
-themselves.
+Instructions decide, added up by program: `env`, a shell and `mpirun` only start the program that
+the user means, and execute few instructions themselves.
 """
 
 import os
@@ -18,21 +18,22 @@ from kadence.profiler import kprof
 from kadence.profiler.children import Child
 from kadence.profiler.program import ELF_MAGIC
 
-# Of the largest, the share from which on a process, or a program, did comparable work.
+# A process or program with at least this share of the largest one's instructions did comparable
+# work.
 COMPARABLE = 0.1
-# What starts a program and ends it is no work: 150,000 instructions of `true`, 700,000 of `bash`.
+# Starting and ending a program is not work: `true` takes 150,000 instructions, `bash` 700,000.
 LEAST_WORK = 1_000_000
-# Another program is taken where it did so many times what the command's own did; less may be what
-# both need to start.
+# Another program is taken if it executed at least this many times the instructions of the command's
+# own. A smaller difference may come from starting the programs.
 FAR_MORE = 2
-MOST_NAMED = 5  # of a kind, in a sentence
+MOST_NAMED = 5  # names of one kind in a message
 
 
 @dataclass(frozen=True)
 class Work:
-    """What all processes of one program did."""
+    """The work of all processes of one program."""
 
-    processes: tuple[Child, ...]  # by their numbers
+    processes: tuple[Child, ...]  # in the order of their numbers
 
     @property
     def program(self) -> str:
@@ -49,12 +50,12 @@ class Work:
 
 @dataclass(frozen=True)
 class Choice:
-    """The profile that is taken, and what else could have been meant."""
+    """The profile that is taken, and others that the user could have meant."""
 
     taken: Child
     ranks: tuple[Child, ...]  # other processes of the same program with comparable work
     work: Work
-    rivals: tuple[Work, ...]  # other programs with comparable work, where none was named
+    rivals: tuple[Work, ...]  # other programs with comparable work, if the user named none
     total: int  # instructions of all that was recorded
 
     def share(self, instructions: int) -> str:
@@ -64,8 +65,11 @@ class Choice:
 def choose(
     first: Child, others: Sequence[Child], wanted: str | None, cwd: Path | None = None
 ) -> Choice:
-    """The program that is `wanted`, or was meant; of its processes the first that did comparable
-    work, which is the command's own where that did."""
+    """Choose the program called `wanted`, or the one that was meant, and one of its processes.
+
+    Of the processes that did comparable work this is the command's own, or else the one with the
+    lowest number.
+    """
     works = _works([first, *others])
     work = _wanted(works, wanted, cwd) if wanted is not None else _meant(works, first, cwd)
     doers = _with_work(work.processes)
@@ -92,8 +96,12 @@ def _wanted(works: Sequence[Work], wanted: str, cwd: Path | None) -> Work:
 
 
 def _meant(works: Sequence[Work], first: Child, cwd: Path | None) -> Work:
-    """One that the command names as an argument, if it did comparable work: what starts the ranks
-    of a short run executes more than they do. Else the largest, or the command's own."""
+    """Return the program that the user meant.
+
+    This is a program that the command names as an argument, if it did comparable work. It need not
+    have done most: in a short run, the launcher executes more instructions than the ranks.
+    Otherwise it is the command's own program, unless another one did FAR_MORE.
+    """
     for work in works:
         named = any(_is_called(work, word, cwd) for word in first.argv[1:])
         if named and _compares(work, works[0]):
@@ -114,7 +122,7 @@ def _compares(other: Work, work: Work) -> bool:
 
 
 def _works(processes: Sequence[Child]) -> list[Work]:
-    """By program, that with most instructions first; what still runs can't be taken."""
+    """Group processes by program, most instructions first; leave out those that still run."""
     found: dict[str, list[Child]] = defaultdict(list)
     for process in processes:
         if not process.running:
@@ -130,7 +138,7 @@ def _is_called(work: Work, name: str, cwd: Path | None) -> bool:
 
 
 def notes(choice: Choice, first: Child, output: str) -> list[str]:
-    """What the user is to know of the choice; nothing where there was none."""
+    """Return notes for the user about the choice; none if there was nothing to choose."""
     said = []
     taken = choice.taken
     if taken is not first:
@@ -158,19 +166,20 @@ def notes(choice: Choice, first: Child, output: str) -> list[str]:
 
 
 def left_behind(choice: Choice, others: Sequence[Child]) -> Iterator[str]:
-    """What did more than what was taken and can't be, because it still runs."""
+    """Note the processes that did more work but cannot be taken, because they still run."""
     for process in others:
         if process.running and process.instructions > choice.taken.instructions:
             yield (
                 f"{process.argv[0]} (process {process.process}) still ran when the command ended, "
-                f"and its profile, {process.path}, goes on; let the command wait for it"
+                f"and its profile, {process.path}, still grows; let the command wait for it"
             )
 
 
 def unseen(argv: Sequence[str], cwd: Path | None, seen: Sequence[Child]) -> Iterator[str]:
-    """A program that the command names and that others ran for it, as `srun` has it.
+    """Note a program that the command names and that unseen processes ran, as with `srun`.
 
-    That needs a connection; who has none read the file, or wrote it.
+    A command needs a connection to have other processes run the program. A command without one
+    only read or wrote the program's file.
     """
     if not any("connect" in process.system_calls for process in seen):
         return
@@ -179,9 +188,9 @@ def unseen(argv: Sequence[str], cwd: Path | None, seen: Sequence[Child]) -> Iter
         path = Path(cwd or ".") / word
         if "/" in word and _is_program(path) and os.path.realpath(path) not in ran:
             yield (
-                f"{word}, which the command names, ran in no process that was seen; if {argv[0]} "
-                f"has others start it, let these profile it: {argv[0]} … kadence profile -o "
-                f"P.kprof -- {word}"
+                f"{word}, which the command names, ran in none of the profiled processes; if "
+                f"{argv[0]} has other processes start it, have them start the profiler: "
+                f"{argv[0]} … kadence profile -o P.kprof -- {word}"
             )
             return
 
@@ -199,10 +208,11 @@ def _is_program(path: Path) -> bool:
 def put_in_place(
     choice: Choice, first: Child, others: tuple[Child, ...], output: Path
 ) -> tuple[int, tuple[Child, ...]]:
-    """Let the profile at `output`, the first process's, be the chosen one: how many rows it has,
-    and the processes that have profiles beside it.
+    """Replace the profile at `output`, the first process's, by the chosen one.
 
-    Then the first process's has its number in its name. A process that ran alone keeps its bytes.
+    The first process's profile moves to a name with the process's number. A process that ran alone
+    keeps its profile byte for byte. Returns the number of rows at `output`, and the other
+    processes with profiles.
     """
     taken = choice.taken
     if not others:
@@ -222,7 +232,7 @@ def put_in_place(
 
 
 def _needs(rest: Sequence[Child]) -> dict[str, Any]:
-    """What the others asked of the kernel, for whoever makes one."""
+    """Return the other processes' requests to the kernel, which a tailored kernel must serve."""
     calls = {name for process in rest for name in process.system_calls}
     families = {family for process in rest for family in process.socket_families}
     return {"others_system_calls": sorted(calls), "others_socket_families": sorted(families)}

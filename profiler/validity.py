@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What holds of every profile, whichever file it was read from.
+"""Checks that every value of a profile has its declared type and a possible value.
 
-A reader makes sure that the parts fit together; this, that they are what their types say, so that
-whoever takes a profile may rely on it. The checks don't look at a long profile's matrices twice.
+The readers of the forms check that the parts of a profile fit together. With both checks, later
+stages may rely on a profile. These checks do not read a long profile's matrices a second time.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ import numpy as np
 from kadence.profiler.profile import Block, Memory, Profile, backend_of
 
 UNITS = ("instructions", "nanoseconds")
-# name of a fact -> what it is where it is known
+# Name of a fact -> type of its value, if the fact is known.
 FACTS: dict[str, type] = {
     "threads": int,
     "processes": int,
@@ -33,7 +33,7 @@ LARGEST = 2**63 - 1
 
 
 def check(profile: Profile) -> None:
-    """Raises ValueError, with what is wrong."""
+    """Raise ValueError, with a description of the fault, if a value is impossible."""
     _check_run(profile)
     _check_facts(profile.facts)
     _check_rows(profile)
@@ -53,34 +53,34 @@ def _is_count(value: Any) -> bool:
 
 
 def _check_run(profile: Profile) -> None:
-    _wanted(_is_count(profile.interval), "its interval is no number")
+    _wanted(_is_count(profile.interval), "its interval is not a number")
     backend_of(profile.backend)
     _wanted(profile.unit in UNITS, f"its unit {profile.unit!r} is unknown")
-    _wanted(_is_count(profile.exit_status), "its exit status is no number")
+    _wanted(_is_count(profile.exit_status), "its exit status is not a number")
 
 
 def _check_facts(facts: Any) -> None:
-    _wanted(isinstance(facts, dict), "its facts have no names")
+    _wanted(isinstance(facts, dict), "its facts are not an object")
     for name, kind in FACTS.items():
         value = facts.get(name)
         right = _is_count(value) if kind is int else type(value) is kind
-        _wanted(value is None or right, f"its fact {name} is no {kind.__name__}")
+        _wanted(value is None or right, f"its fact {name} is not of type {kind.__name__}")
     for name in ("socket_families", "others_socket_families"):
-        _wanted(all(map(_is_count, facts.get(name) or ())), "a family is no number")
+        _wanted(all(map(_is_count, facts.get(name) or ())), "a socket family is not a number")
     _check_texts(facts.get("others_system_calls") or ())
 
 
 def _check_rows(profile: Profile) -> None:
-    _wanted(not profile.instructions.size or profile.instructions.min() >= 0, "a row runs backward")
+    _wanted(not profile.instructions.size or profile.instructions.min() >= 0, "a row is negative")
     for values in (profile.counts.data, getattr(profile.vectors, "data", None)):
         if values is not None and values.dtype.kind == "f":
-            _wanted(bool(np.isfinite(values).all()), "a count is no number")
+            _wanted(bool(np.isfinite(values).all()), "a count is not a number")
 
 
 def _check_blocks(blocks: Sequence[Block]) -> None:
     for block in blocks:
         right = all(map(_is_count, (block.instructions, block.line, block.waits)))
-        _wanted(right, f"the block at {block.address:#x} is no block")
+        _wanted(right, f"the block at {block.address:#x} has an impossible number")
 
 
 def _check_calls(profile: Profile) -> None:
@@ -92,7 +92,7 @@ def _check_calls(profile: Profile) -> None:
         counts = (call.count, call.bytes, call.sequential, call.random, call.gaps)
         between = (call.instructions_between, call.nanoseconds_between)
         right = all(map(_is_count, (*counts, *between, *call.sizes)))
-        _wanted(right, "a system call was made less than never")
+        _wanted(right, "a system call has an impossible number")
     _wanted(all(_is_count(site.line) for site in profile.call_sites), "a call site has no line")
     _wanted(all(_is_count(peer.family) for peer in profile.peers), "a peer has no family")
 
@@ -113,15 +113,15 @@ def _texts(profile: Profile) -> Iterable[Any]:
 
 
 def _check_texts(texts: Iterable[Any]) -> None:
-    _wanted(all(type(text) is str for text in texts), "a name is no text")
+    _wanted(all(type(text) is str for text in texts), "a name is not text")
 
 
 def _check_memory(memory: Memory) -> None:
     for mapping in memory.mappings:
         right = _is_count(mapping.bytes) and _is_count(mapping.request)
-        _wanted(right and _is_count(mapping.beside), "a mapping is smaller than nothing")
+        _wanted(right and _is_count(mapping.beside), "a mapping has an impossible size")
     for touch in memory.touches:
         counts = (touch.pages, touch.runs, touch.upward, touch.downward, touch.released)
-        _wanted(all(map(_is_count, counts)), "fewer pages than none were touched")
+        _wanted(all(map(_is_count, counts)), "a number of touched pages is impossible")
     for site in memory.sites:
         _wanted(_is_count(site.line), "an allocation site has no line")

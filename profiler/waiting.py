@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rows in which a thread mostly spun: it waited for another, and computed nothing.
+"""Finds the rows in which a thread mostly waited for another thread.
 
-By behaviour, not by name. Two kinds of loops wait: those that execute `pause` in every short round,
-and those of which no round changes what the next one reads (kbbv/waits.c). Neither says anything
-where there is nobody to wait for.
+A loop's behaviour decides, not its name. Two kinds of loops wait: loops that execute `pause` in
+every short round, and loops in which no round changes what the next round reads (kbbv/waits.c).
+In a program with one thread and no shared memory, such loops do not count as waiting.
 """
 
 import numpy as np
@@ -11,20 +11,20 @@ import numpy.typing as npt
 
 from kadence.profiler.profile import PAUSES, UNCHANGING, Block, Profile
 
-# A loop that waits has its blocks within so many bytes of `pause`, and so many instructions a
-# round: 7 of libgomp's, 5 of a lock of glibc's.
+# The blocks of a waiting loop lie within NEAR bytes of its `pause`, and a round executes at most
+# LONGEST_ROUND instructions. libgomp's loops have 7 instructions, glibc's spin lock 5.
 NEAR = 64
 LONGEST_ROUND = 24
-# A block of the loop runs about as often as its `pause`.
+# A block of the loop runs at most this many times as often as the loop's `pause`.
 MOST_RUNS = 2
-# From this share of its instructions on a row is waiting.
+# A row counts as waiting if at least this share of its instructions is in waiting loops.
 MOSTLY = 0.5
 
 Mask = npt.NDArray[np.bool_]
 
 
 def rows(profile: Profile) -> Mask:
-    """The rows in which a thread waited."""
+    """Return a mask of the rows in which a thread waited; all False if no row computed."""
     share = shares(profile)
     waited = share >= MOSTLY
     computed = (profile.instructions > 0) & ~waited
@@ -32,13 +32,14 @@ def rows(profile: Profile) -> Mask:
 
 
 def shares(profile: Profile) -> npt.NDArray[np.float64]:
-    """Of each row, the share of its instructions in loops that wait."""
+    """Return, for each row, the share of its instructions in waiting loops."""
     blocks = loops(profile)
     if not blocks:
         return np.zeros(len(profile.instructions))
     lengths = np.array([profile.blocks[number].instructions for number in blocks], dtype=np.float64)
     waited = profile.counts[:, blocks].astype(np.float64) @ lengths
-    # A block that is left early has fewer instructions than its length.
+    # A share could exceed 1: an execution that leaves a block early has fewer instructions than
+    # the block.
     return np.asarray(np.minimum(waited / np.maximum(profile.instructions, 1), 1.0))
 
 
@@ -48,7 +49,7 @@ def _has_others(profile: Profile) -> bool:
 
 
 def loops(profile: Profile) -> list[int]:
-    """The blocks of loops that wait."""
+    """Return the numbers of the blocks of waiting loops."""
     if not _has_others(profile):
         return []
     ran = np.asarray(profile.counts.sum(axis=0), dtype=np.float64).ravel()

@@ -122,8 +122,8 @@ def wide(blocks: int) -> Profile:
     ("make", "said"),
     [
         (lambda: profile_of([[0, 0]]), "no interval"),
-        (lambda: replace(profile_of([[1]]), vectors=sparse.csr_array([[0.5]])), "no numbers"),
-        (lambda: replace(profile_of([[1]]), vectors=sparse.csr_array([[-1]])), "no numbers"),
+        (lambda: replace(profile_of([[1]]), vectors=sparse.csr_array([[0.5]])), "not numbers"),
+        (lambda: replace(profile_of([[1]]), vectors=sparse.csr_array([[-1]])), "not numbers"),
         (lambda: wide((1 << 20) // 11), "smaller --interval"),
     ],
 )

@@ -213,7 +213,7 @@ def test_a_full_disk_leaves_what_came_before(
         capture_output=True,
         text=True,
     )
-    assert "has what came before" in refused(completed)
+    assert "has the intervals before that" in refused(completed)
     profile = kprof.read(path)
     assert profile.facts["complete"] is False
     assert len(profile.instructions) > 1000

@@ -39,13 +39,13 @@ def not_a_number() -> sparse.csr_array:
         ({"facts": {"threads": "many"}}, "fact threads"),
         ({"facts": {"complete": 1}}, "fact complete"),
         ({"facts": {"socket_families": ["inet"]}}, "family"),
-        ({"facts": []}, "facts have no names"),
-        ({"argv": ("./a", 3)}, "no text"),
-        ({"build_id": 7}, "no text"),
-        ({"counts": not_a_number(), "vectors": not_a_number()}, "no number"),
+        ({"facts": []}, "facts are not an object"),
+        ({"argv": ("./a", 3)}, "not text"),
+        ({"build_id": 7}, "not text"),
+        ({"counts": not_a_number(), "vectors": not_a_number()}, "not a number"),
         ({"system_calls": (SystemCalls(4, "write", "", 1, 1),)}, "unknown row"),
-        ({"system_calls": (SystemCalls(0, "write", "", -1, 1),)}, "less than never"),
-        ({"blocks": (Block(1, -4, "", "", 0, "", False),) * 3}, "is no block"),
+        ({"system_calls": (SystemCalls(0, "write", "", -1, 1),)}, "has an impossible number"),
+        ({"blocks": (Block(1, -4, "", "", 0, "", False),) * 3}, "has an impossible number"),
     ],
 )
 def test_what_cannot_be_is_refused(changes: dict[str, Any], reason: str, tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def with_block(*changed: int | str) -> bytes:
     ("frames", "reason"),
     [
         (lambda: with_block(0, 2**64, 4, 1, 10, "", "", "", "", "", 0), "too large"),
-        (lambda: with_block(0, 16, 2**63, 1, 10, "", "", "", "", "", 0), "is no block"),
+        (lambda: with_block(0, 16, 2**63, 1, 10, "", "", "", "", "", 0), "an impossible number"),
         (lambda: stream_frames.head(backend="perf"), "backend 'perf'"),
     ],
 )
