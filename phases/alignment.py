@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which phases of several runs are the same phase.
+"""Decides which phases of several runs are the same phase.
 
-Two phases are compared by the Manhattan distance of their representatives. Partners are found
-by optimal assignment (Kuhn 1955; Crouse 2016 as scipy has it), one to one: a phase that is left
-without one costs as much as a partner at the greatest distance that is still allowed, so that
-the cheapest assignment pairs what can be paired and leaves alone what should be.
+Two phases are compared by the Manhattan distance of their representatives. Optimal assignment
+(Kuhn 1955; Crouse 2016, as implemented in scipy) finds partners one to one. A phase without a
+partner costs as much as a partner at the greatest allowed distance. So the cheapest assignment
+pairs the phases that are near enough and leaves the others alone.
 """
 
 from collections.abc import Sequence
@@ -23,8 +23,8 @@ Families = npt.NDArray[np.int64]
 
 
 def partners(distances: Distances) -> dict[int, int]:
-    """Of every row of the distances the column that is its partner, if it has one."""
-    # Here, because it takes a third of a second to load.
+    """Map each row of the distances to the column of its partner; rows without one are absent."""
+    # Imported here because it takes a third of a second to load.
     from scipy.optimize import linear_sum_assignment
 
     rows, columns = linear_sum_assignment(np.minimum(distances, PARTNER_DISTANCE))
@@ -36,10 +36,10 @@ def partners(distances: Distances) -> dict[int, int]:
 
 
 def families(representatives: Sequence[sparse.csr_matrix]) -> list[Families]:
-    """For every run the family of each of its phases.
+    """Return, for every run, the family of each of its phases.
 
-    A family holds at most one phase of each run. Families are numbered by first appearance, and
-    a run's phases are compared with the representatives that founded the families before it.
+    A family holds at most one phase of each run. Families are numbered by first appearance. A
+    run's phases are compared with the representatives that founded the families of earlier runs.
     """
     founders = representatives[0]
     found = [np.arange(founders.shape[0], dtype=np.int64)]

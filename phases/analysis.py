@@ -36,9 +36,9 @@ from kadence.profiler.profile import Profile, SystemCalls
 
 HOTTEST = 10
 DIGITS = 6
-# A phase is judged by the inside of its visits if that is this share of its instructions.
+# A phase is judged by the inside of its visits if that holds this share of its instructions.
 SMALLEST_INSIDE = 0.25
-# What the processes beside the profiled one asked of the kernel, where there were some.
+# Facts about the calls of the program's other processes, if it started any.
 OTHERS = ("others_system_calls", "others_socket_families")
 
 Body = dict[str, Any]
@@ -85,7 +85,7 @@ def _write_annotated(
 
 
 def describe(profile: Profile, segmentation: Segmentation, *, join: bool = True) -> Body:
-    """The body of the phases artefact; who asked for a number of phases gets them, unjoined."""
+    """Return the body of the phases artefact; `join=False` leaves its phases unjoined."""
     body = _of_phases(profile, segmentation)
     joinings = _joinings(segmentation, body["phases"]) if join else []
     number = len(body["phases"])
@@ -118,7 +118,7 @@ def _joinings(segmentation: Segmentation, phases: Sequence[Body]) -> list[Joinin
 
 
 def _makes_processes(phase: Body) -> bool:
-    """Such a phase may fault as on any kernel, so that its policy is another."""
+    """Whether the phase makes processes: its page faults may then be served one by one."""
     return any(call["name"] in memory_planning.FORKING for call in phase["system_calls"])
 
 
@@ -165,7 +165,7 @@ def _of_phases(profile: Profile, segmentation: Segmentation) -> Body:
             {"row": boundary.row, "from": boundary.before, "to": boundary.after}
             for boundary in segmentation.boundaries
         ],
-        "markers": [],  # judged when it is known which phases are joined
+        "markers": [],  # describe() adds them once the joined phases are known
         "concurrency": concurrency.of(profile),
         "system_calls": _summed(profile.system_calls),
         "socket_families": sorted(profile.facts.get("socket_families", [])),
@@ -185,7 +185,7 @@ def _caption(phase: Body) -> str:
 def instructions_by_block(
     profile: Profile, assignment: Labels, transition: Mask, phases: int
 ) -> Distances:
-    """Phases x blocks: what each phase executed where, transitions left out."""
+    """Return each phase's instructions in each block (phases x blocks), without transitions."""
     rows = len(profile.instructions)
     found = np.zeros((phases, profile.vectors.shape[1]))
     members = np.flatnonzero(~transition)
@@ -228,13 +228,13 @@ def _phase(
 
 
 def _weight(profile: Profile, segmentation: Segmentation, member: Mask) -> float:
-    """The rows' share of the instructions that did not wait."""
+    """The rows' share of the instructions outside waiting rows."""
     computed = int(profile.instructions[~segmentation.waiting].sum())
     return round(int(profile.instructions[member].sum()) / computed, DIGITS)
 
 
 def _waiting(profile: Profile, segmentation: Segmentation) -> Body:
-    """The rows in which a thread spun, and their share of all instructions; nothing without."""
+    """The rows in which a thread spun and their share of all instructions; {} without such rows."""
     if not segmentation.waiting.any():
         return {}
     waited = int(profile.instructions[segmentation.waiting].sum())
@@ -247,10 +247,10 @@ def _waiting(profile: Profile, segmentation: Segmentation) -> Body:
 def _verdict(
     profile: Profile, segmentation: Segmentation, member: Mask, calls: Sequence[SystemCalls]
 ) -> Verdict:
-    """Judge a phase by the rows where it is alone.
+    """Judge a phase by the rows that hold nothing else.
 
-    The first and last row of a visit may hold a part of the phase before or after, and with it
-    calls that say nothing of this one; the run's first row holds the loader's.
+    The first and last row of a visit may hold a part of the phase before or after, and that
+    phase's calls. The run's first row holds the loader's calls.
     """
     if not profile.kernel_seen:
         return Verdict(kinds.UNSEEN, 0.0, 0.0)
@@ -266,7 +266,7 @@ def _verdict(
 
 
 def _hottest(profile: Profile, in_block: Distances, instructions: int) -> list[Body]:
-    """The places where a phase spends its instructions; blocks of one line are one place."""
+    """The places where a phase spends its instructions; blocks on one line are one place."""
     places: defaultdict[tuple[str, str, int], float] = defaultdict(float)
     for number in np.flatnonzero(in_block).tolist():
         block = profile.blocks[number]

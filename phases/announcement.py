@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How well a plan's markers announce the boundaries: where they were chosen, and elsewhere.
+"""How well a plan's markers announce boundaries, on the input they were chosen on and on others.
 
-The figures of an input count every marker that was chosen, also one that is withdrawn because of
-what it does on that input: picked with hindsight, they would say nothing.
+The figures of an input count every chosen marker, even one that is withdrawn because of its
+figures on that input. Without it, the markers would be picked with hindsight.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ def of_plan(
     taken: Collection[int],
     others: Sequence[OtherInput],
 ) -> Body:
-    """The figures on the input the markers were chosen on, and on each other one.
+    """Return the figures on the input that the markers were chosen on, and on each other input.
 
     `taken` are the phases whose marker is not withdrawn.
     """
@@ -56,13 +56,13 @@ def of_plan(
 
 
 def fails(judged: Judged) -> bool:
-    """Whether a marker does on an input what it was chosen not to do."""
+    """Whether a marker misses a required figure on an input."""
     missed = judged.boundaries > 0 and judged.announced < ANNOUNCED_AT_LEAST
     return missed or judged.false > FALSE_AT_MOST or judged.firings_per_second > FIRINGS_PER_SECOND
 
 
 def why_failed(marker: Marker, judged: Judged, other: OtherInput) -> str:
-    """The sentence that refuses such a marker."""
+    """Say why such a marker is withdrawn."""
     return (
         f"{marker.where}, chosen on another input, announces {judged.announced:.0%} of "
         f"{judged.boundaries} boundaries in `{' '.join(other.program)}`, fires elsewhere in "

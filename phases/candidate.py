@@ -10,7 +10,7 @@ from kadence.profiler.profile import Function, Loop
 
 @dataclass(frozen=True)
 class Candidate:
-    """A place for a marker; `order` is when the run first came there, in blocks."""
+    """A place for a marker; `order` is its lowest block number, in the order of first execution."""
 
     kind: str
     function: str
@@ -21,7 +21,7 @@ class Candidate:
     exact: bool
     order: int
     fires: Firings  # per row
-    block: int | None = None  # at which it was counted, in the function's CFG
+    block: int | None = None  # where it was counted: an index in the function's CFG
 
 
 def of_function(
@@ -32,7 +32,7 @@ def of_function(
     fires: Firings,
     block: int | None = None,
 ) -> Candidate:
-    """The place where a known function begins, or before one of its loops."""
+    """Return the candidate at a known function's entry, or before one of its loops."""
     return Candidate(
         FUNCTION_ENTRY if loop is None else LOOP_PREHEADER,
         function.name,

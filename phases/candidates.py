@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Places of the program where a marker could stand, and how often each fires in every interval.
 
-A profile counts blocks of the final machine code; markers are inserted in the source's
-functions and loops before inlining. Where a function kept its own entry, its firings are
+A profile counts blocks of the final machine code. The compiler plugin inserts markers into the
+source's functions and loops before inlining. Where a function kept its own entry, its firings are
 counted there (`exact`). Otherwise they are estimated, and a place that cannot be estimated is
 no candidate:
 
-- an outermost loop of a function with an exact entry is entered once in each call;
-- any other loop is counted by its latch and its top (loops.py);
-- an inlined function fires when its first outermost loop is entered or, if it has no loop and
-  code on several lines, as often as its most executed block.
+- An outermost loop of a function with an exact entry is entered once in each call.
+- Any other loop is counted from its blocks (loops.py).
+- An inlined function fires when its first outermost loop is entered. If it has no loop and has
+  code on several lines, it fires as often as its most executed block.
 
-A program that counted itself counted the source's own blocks: named.py.
+The profile of a program that counted itself holds the source's own blocks: named.py.
 """
 
 from bisect import bisect_right
@@ -26,7 +26,7 @@ from kadence.profiler.profile import COMPILED, Function, Loop, Profile
 
 LAST_LINE = 1 << 31
 
-# Functions of the start-up code, which no compilation of the program can mark.
+# Functions of the start-up code, which is not compiled with the program.
 START_UP = frozenset(
     {
         "",
@@ -54,7 +54,7 @@ def candidates(profile: Profile) -> Iterator[Candidate]:
 
 
 def _of_symbols(source: Source) -> Iterator[Candidate]:
-    """For a program that no wrapper built: the functions of its own object, by symbol."""
+    """The functions of the program's own object, by symbol, if no wrapper built the program."""
     own = source.own_object()
     for name, numbers in source.by_function.items():
         entries = [
@@ -79,7 +79,7 @@ def _of_symbols(source: Source) -> Iterator[Candidate]:
 
 
 def _of_known_functions(profile: Profile, source: Source) -> Iterator[Candidate]:
-    # What stands in a header was compiled, and recorded, once for each unit.
+    # A function in a header was compiled, and recorded, once for each translation unit.
     functions = list(dict.fromkeys(profile.functions))
     ends = _line_ends(functions)
     for function in functions:
@@ -88,7 +88,7 @@ def _of_known_functions(profile: Profile, source: Source) -> Iterator[Candidate]
 
 
 def _line_ends(functions: Sequence[Function]) -> dict[tuple[str, int], int]:
-    """Where the lines of each function end at the latest: where the next one of its file begins."""
+    """Map each function to the line where the next function of its file begins."""
     starts: dict[str, set[int]] = defaultdict(set)
     for function in functions:
         starts[function.file].add(function.line)
@@ -133,7 +133,7 @@ class _Place:
                 yield of_function(self.function, loop, False, min(region), entries)
 
     def _calls(self) -> Firings | None:
-        """Calls per row: those of the function's own body and those of its inlined copies."""
+        """Calls per row, of the own body and of the inlined copies; None if not countable."""
         if self.in_pieces or not (self.entries or self.inlined):
             return None
         own = self.source.fires(self.entries)
@@ -155,9 +155,9 @@ class _Place:
     def _begins_blocks(self) -> bool:
         """Whether the inlined copies can be counted by blocks that begin on the function's lines.
 
-        What has one line, as C++'s accessors, is a few instructions in the middle of its callers'
-        blocks, which have those callers' lines. A block begins there by chance: LULESH's `qstop`
-        had 60, and was called 175,000 times.
+        A function on one line, such as a C++ accessor, is a few instructions in the middle of its
+        callers' blocks, which have the callers' lines. A block begins on that line only by chance:
+        counted so, LULESH's `qstop` had 60 firings, but it was called 175,000 times.
         """
         return len({self.source.blocks[number].line for number in self.inlined}) > 1
 
@@ -185,7 +185,7 @@ class _Place:
         return loops.counted_entries(self.source, loops.LoopBlocks(header, own, region))
 
     def _distinct_loops(self) -> list[Loop]:
-        """The loops within the function's lines; of loops that share a line, the outermost."""
+        """The loops within the function's lines; if loops share a line, only the outermost."""
         by_line: dict[int, Loop] = {}
         for loop in sorted(self.function.loops, key=lambda loop: (loop.depth, loop.index)):
             if self.function.line <= loop.line < self.end:
@@ -193,7 +193,7 @@ class _Place:
         return list(by_line.values())
 
     def _region(self, loop: Loop) -> list[int]:
-        """Blocks on the loop's lines: up to the next loop that is not inside this one."""
+        """Blocks on the loop's lines, which end at the next loop that is not inside this one."""
         later = [
             other.line
             for other in self.function.loops

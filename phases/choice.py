@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which place announces which phase.
+"""Chooses the place that announces each phase.
 
-One place can announce one phase only, and all firings together must stay within the budget. So
-the phases choose together: by optimal assignment, first as many boundaries as can be announced,
-then the heavier phases, then the better places. While the places so chosen fire too often, the
-one that fires most is taken out, and the phases choose again.
+One place can announce only one phase, and all firings together must stay within the budget. So
+the phases choose together, by optimal assignment. The number of announced boundaries comes
+first, then the heavier phases, then the better places. While the chosen places fire too often,
+the place that fires most is removed, and the phases choose again.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ import numpy as np
 from kadence.phases.document import Document, Marker
 from kadence.phases.marking import FIRINGS_PER_SECOND, acceptable, affordable, firings_per_second
 
-# A boundary that is announced counts more than all ranks of places together.
+# An announced boundary counts more than all ranks of places together.
 LARGEST_RANK = 1000.0
 
 
@@ -42,7 +42,7 @@ def choose(document: Document) -> dict[int, Marker]:
 def _assigned(document: Document, offered: Sequence[Marker]) -> dict[int, Marker]:
     places = {place: column for column, place in enumerate({m.place: None for m in offered})}
     phases = {phase.number: row for row, phase in enumerate(document.phases)}
-    # A column of its own lets every phase go without a marker, at no gain.
+    # Each phase also has a column of its own with gain 0: the phase may go without a marker.
     gains = np.zeros((len(document.phases), len(places) + len(document.phases)))
     by_cell: dict[tuple[int, int], Marker] = {}
     rank = dict.fromkeys(phases, 0)
@@ -53,7 +53,7 @@ def _assigned(document: Document, offered: Sequence[Marker]) -> dict[int, Marker
             by_cell[cell] = marker
             gains[cell] = _gain(document.phases[row].weight, marker, rank[marker.phase])
             rank[marker.phase] += 1
-    # Here, because it takes a third of a second to load.
+    # Imported here because it takes a third of a second to load.
     from scipy.optimize import linear_sum_assignment
 
     rows, columns = linear_sum_assignment(gains, maximize=True)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Groups of similar rows: pair by pair in short profiles, by a sample that is held against all
-rows in long ones (sampling.py).
+"""Finds groups of similar rows.
+
+The rows of a short profile are compared pair by pair. In a long profile, a sample is compared
+with all rows (sampling.py).
 """
 
 from dataclasses import dataclass
@@ -12,12 +14,12 @@ from kadence.phases import sampling, tree, vectors
 from kadence.phases.tree import Labels
 from kadence.phases.vectors import Normalised, Rows
 
-ALL_PAIRS = 2000  # up to so many rows are compared pair by pair
+ALL_PAIRS = 2000  # up to this many rows are compared pair by pair
 
 
 @dataclass(frozen=True)
 class Groups:
-    """The group of every row, and per group its medoid (a row)."""
+    """The group of every row, and the medoid of every group (a row)."""
 
     labels: Labels
     medoids: Rows
@@ -26,10 +28,10 @@ class Groups:
 def groups_of(rows: Normalised, core: Rows, count: int | None = None) -> Groups:
     """Cluster the rows of `core`; groups are numbered by first appearance.
 
-    There are `count` of them, or as many as the data say.
+    There are `count` groups, or as many as the data show.
 
-    Labels and medoids are those of positions in `core`, as if there were no other rows. Those of a
-    long profile are never taken out together: they would be as large as the profile.
+    `labels` and `medoids` refer to positions in `core`, as if there were no other rows. The core
+    rows of a long profile are never copied out together: they would be as large as the profile.
     """
     if len(core) > ALL_PAIRS:
         labels, medoids = sampling.grouped(rows, core, count)

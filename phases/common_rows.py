@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Normalised rows of several profiles over the table of blocks that they have in common."""
+"""Normalised rows of several profiles over their common table of blocks."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from kadence.profiler.profile import Profile
 
 
 class CommonRows:
-    """The normalised rows of one profile over a table of blocks that several have in common."""
+    """The normalised rows of one profile over the common table of blocks of several profiles."""
 
     def __init__(self, profile: Profile, column: Columns, width: int) -> None:
         self._own, self._column = Normalised.of(profile), column
@@ -22,7 +22,7 @@ class CommonRows:
         return self.placed(self._own[rows])
 
     def placed(self, rows: Any) -> sparse.csr_matrix:
-        """Rows over the profile's own blocks, over the common table."""
+        """Convert rows over the profile's own blocks to rows over the common table."""
         own = sparse.csr_matrix(rows)
         return sparse.csr_matrix(relocated(own, self._column, self.shape[1]))
 

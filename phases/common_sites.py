@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which places with I/O and memory the inputs of a program have in common.
+"""Finds the I/O sites and memory sites that the inputs of a program have in common.
 
-Where an input runs other phases, the same functions may still write the same small records and
-ask for the same memory. So a comparison tells of each input what a plan made from it alone would
-do with I/O, and what its sites got of memory. A plan for a program that is input-dependent then
-takes what all inputs speak for.
+Where inputs run different phases, the same functions may still write the same small records and
+allocate the same memory. So a comparison records, for each input, the I/O sites that a plan made
+from that input alone would have, and the use of its memory sites. The plan of an input-dependent
+program then takes what all inputs support.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,15 +23,15 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True)
 class Sites:
-    """What one input has."""
+    """The sites of one input."""
 
-    io: tuple[Body, ...]  # places with the functions they call, as a plan has them
-    ahead: tuple[str, ...]  # ranges that a plan would make present ahead
+    io: tuple[Body, ...]  # I/O sites with the functions they call, as in a plan
+    ahead: tuple[str, ...]  # ranges that a plan would populate ahead
     memory: MemoryUse
 
 
 def describe(description: Mapping[str, Any], path: Path) -> Body:
-    """Of one input, for the comparison."""
+    """Return one input's sites, for the comparison."""
     own = document.parse(dict(description), path)
     memory = description["memory"]
     return {
@@ -47,7 +47,7 @@ def describe(description: Mapping[str, Any], path: Path) -> Body:
 
 
 def parse(entry: Mapping[str, Any]) -> Sites:
-    """Raises what a wrong type or a missing key raises."""
+    """Parse an entry that describe() made; wrong types and missing keys raise Python's errors."""
     io = ({key: site[key] for key in ("function", "file", "calls")} for site in entry["io"])
     return Sites(tuple(io), tuple(entry["ahead"]), memory_document.parse(entry["memory"]))
 
@@ -56,7 +56,7 @@ def parse(entry: Mapping[str, Any]) -> Sites:
 
 
 def keep_common_io(paths: Paths, others: Sequence[Sites]) -> None:
-    """Leave the sites that every other input's own plan would have as well."""
+    """Keep only the sites that every other input's own plan would have as well."""
     kept = []
     for site in paths.sites:
         calls = _common_calls(site, others)
@@ -87,7 +87,7 @@ def _is_at(found: Body, site: Body) -> bool:
 
 
 def keep_common_memory(memory: Memory, others: Sequence[Sites]) -> None:
-    """Leave the treatments that no other input speaks against, where all of them come by."""
+    """Keep only treatments that no input contradicts, at sites where all inputs allocate."""
     planned = bool(memory.sites or memory.ahead)
     kept = []
     for site in memory.sites:
@@ -101,7 +101,7 @@ def keep_common_memory(memory: Memory, others: Sequence[Sites]) -> None:
         memory.keep_bytes = 0
     for name in [name for name in memory.ahead if not _all_go_on_in(name, others)]:
         memory.ahead.remove(name)
-        memory.refuse(None, f"the {name}: not on every input it causes faults in an order")
+        memory.refuse(None, f"the {name}: its faults are not in an order on every input")
     if planned and not (memory.sites or memory.ahead):
         memory.mode = memory_planning.OFF
         memory.reason = "no memory is used alike on all inputs"
@@ -112,7 +112,7 @@ def _all_go_on_in(name: str, others: Iterable[Sites]) -> bool:
 
 
 def _common_treatments(site: Body, others: Iterable[Sites]) -> tuple[list[str], str]:
-    """What is left of a site's treatments, and else why nothing is."""
+    """Return the treatments that a site keeps and, if it keeps none, the reason."""
     treatments = list(site["treatments"])
     objection = ""
     for other in others:
@@ -121,7 +121,7 @@ def _common_treatments(site: Body, others: Iterable[Sites]) -> tuple[list[str], 
             return [], "another input asks for no memory there"
         verdict = judge(Asked(uses))
         if not verdict.treatments and Asked(uses).pages < FEWEST_FAULTS:
-            continue  # too little to speak for or against it
+            continue  # too few faults to decide either way
         treatments = [name for name in treatments if name in verdict.treatments]
         objection = f"on another input {verdict.evidence}"
     return treatments, objection

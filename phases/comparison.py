@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`kadence compare`: one program on several inputs, phase by phase.
 
-The phases of every input are found as `kadence phases` finds them. Then they are aligned,
-the program is called input-stable or input-dependent, and the markers that were chosen on one
-input are judged on the others.
+It finds the phases of every input as `kadence phases` does, and aligns them. Then it calls the
+program input-stable or input-dependent, and judges the markers that were chosen on one input on
+the other inputs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True)
 class Run:
-    """One input's run, and what `kadence phases` says of it."""
+    """One input's run, with its description by `kadence phases`."""
 
     path: Path
     profile: Profile
@@ -58,7 +58,7 @@ class Run:
 
     @property
     def markers(self) -> list[Body]:
-        """Of its phases and of what they are joined into."""
+        """The markers of its phases and of its joined phases."""
         return [*self.description["markers"], *self.description["hierarchy"]["markers"]]
 
 
@@ -68,7 +68,7 @@ class Aligned:
 
     rows: list[CommonRows]
     families: list[Families]
-    distances: dict[tuple[int, int], Distances]  # of the phases of one run to another's
+    distances: dict[tuple[int, int], Distances]  # from the phases of one run to those of another
 
 
 def run(
@@ -109,7 +109,7 @@ def _require_one_program(runs: Sequence[Run]) -> None:
 
 
 def align(runs: Sequence[Run]) -> Aligned:
-    """Bring the runs' blocks and phases together."""
+    """Put the runs over a common table of blocks, and find the families of their phases."""
     rows = common_rows([run.profile for run in runs])
     representatives = [
         own[list(run.segmentation.representatives)] for own, run in zip(rows, runs, strict=True)
@@ -153,7 +153,7 @@ def describe(runs: Sequence[Run], aligned: Aligned) -> Body:
 
 
 def _boundaries(view: View) -> Body:
-    """Those in the phases of the other run, and after each of its joinings."""
+    """Count the boundaries in the other run's phases, and after each of that run's joinings."""
     joinings = range(1, len(view.joinings) + 1)
     return {
         "boundaries": view.boundaries(),
@@ -164,7 +164,7 @@ def _boundaries(view: View) -> Body:
 def _held(
     runs: Sequence[Run], rows: Sequence[CommonRows], inputs: Sequence[Input]
 ) -> dict[tuple[int, int], stability.Mask]:
-    """Which phases of each input every other holds within its own."""
+    """For each pair of inputs: the phases of one that the other holds within its own phases."""
     representatives, shares = [], []
     for run, own in zip(runs, rows, strict=True):
         found = run.segmentation
@@ -209,7 +209,7 @@ def _input(run: Run, families: Families) -> Body:
 
 
 def _views(runs: Sequence[Run], aligned: Aligned) -> dict[tuple[int, int], View]:
-    """Every input in the phases of every other: `views[of, against]`."""
+    """Every input seen in the phases of every other: `views[of, against]`."""
     fields = [
         Field(run.profile, run.segmentation, rows)
         for run, rows in zip(runs, aligned.rows, strict=True)

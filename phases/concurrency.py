@@ -2,7 +2,7 @@
 """Whether the program's own tasks could wait for one another.
 
 Waiting need not show in system calls: a thread that spins on a variable looks like compute.
-So what counts is that tasks share memory or a channel, not that they were seen waiting.
+So tasks that share memory or a channel count, whether or not they were seen waiting.
 """
 
 from collections import Counter

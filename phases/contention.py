@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether tasks of a program could keep one another waiting on the processors that it will have."""
+"""Whether tasks of a program could keep one another waiting on its future processors."""
 
 from kadence.phases.document import Document
 
-HELD_UP = "one that spins or waits for another would hold it up for a whole quantum"
+HELD_UP = "a task that spins or waits for another task would hold it up for a whole quantum"
 
 
 def between_tasks(document: Document, processors: int) -> str | None:
@@ -22,7 +22,7 @@ def between_tasks(document: Document, processors: int) -> str | None:
 
 
 def _means(document: Document) -> str | None:
-    """How they could."""
+    """How they could, or None if they could not."""
     if document.concurrency.shared_memory:
         return "share memory"
     if document.concurrency.synchronises:
@@ -31,5 +31,5 @@ def _means(document: Document) -> str | None:
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """A number of things."""
+    """Return a number and its noun, as in `2 tasks`."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The similarity matrices of several inputs and the cross matrices between them, as one picture.
 
-On the diagonal stands each input's own matrix, its upper triangle; right of it, in the same
-rows, the distances of its intervals to those of every later input. The scale is that of the
+The diagonal holds the upper triangle of each input's own matrix. Right of it, in the same rows,
+are the distances of that input's intervals to those of every later input. The scale is that of the
 similarity matrix: black for equal, white for nothing in common. All inputs share the sides
-evenly, so that a short run is not lost beside a long one; where a run has more intervals than
+evenly, so that a short run is not lost beside a long one. Where a run has more intervals than
 pixels, a pixel is the exact distance of one pair among those it stands for.
 """
 
@@ -39,7 +39,7 @@ def cross_matrix(inputs: Sequence[CommonRows]) -> Picture:
 
 
 def positions(counts: Sequence[int]) -> Pixels:
-    """On which pixel of a side each interval that is shown stands, input after input."""
+    """Return the pixel on a side for each interval that is shown, input after input."""
     input_of = np.repeat(
         np.arange(len(counts)), [len(_intervals(count, len(counts))) for count in counts]
     )
@@ -47,7 +47,10 @@ def positions(counts: Sequence[int]) -> Pixels:
 
 
 def along_side(values: Sequence[Pixels], nothing: int) -> Pixels:
-    """Of one value for each interval of each input those that are shown; `nothing` in the gaps."""
+    """Place the shown intervals' values along a side, `nothing` in the gaps.
+
+    `values` holds one value for each interval of each input.
+    """
     counts = [len(own) for own in values]
     pixels = positions(counts)
     side = np.full(pixels[-1] + 1, nothing, dtype=np.int64)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The phases artefact as the planner sees it, checked on the way in."""
+"""The phases artefact as the planner sees it; parse() checks it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from kadence.phases.memory_document import MemoryUse
 from kadence.phases.places import Place
 from kadence.profiler.profile import KBBV, Backend, backend_of
 
-# Of an artefact that is older than hierarchies.
+# The hierarchy of an artefact that was written before hierarchies existed.
 NO_HIERARCHY: dict[str, Any] = {"joinings": (), "markers": ()}
 KINDS = (kinds.COMPUTE, kinds.FILE_IO, kinds.SOCKET_IO, kinds.UNSEEN)
 
@@ -31,17 +31,17 @@ class Transfers:
 
 @dataclass(frozen=True)
 class Writes:
-    """Those of one call of the library's, in one function of the program."""
+    """The writes by one library function, called in one function of the program."""
 
-    call: str  # "" where it is not known
-    places: tuple[Place, ...]  # several for instances of a template, none where it is not known
+    call: str  # "" if it is not known
+    places: tuple[Place, ...]  # several for a template's instances, none if not known
     transfers: Transfers
 
 
 @dataclass(frozen=True)
 class Phase:
-    number: int  # a joined phase has that of its first member
-    members: tuple[int, ...]  # the phases it is joined of; itself, where it is not
+    number: int  # a joined phase has its first member's number
+    members: tuple[int, ...]  # the phases that it joins, or only itself
     weight: float
     kind: str
     io_calls_per_million: float
@@ -59,14 +59,14 @@ class Boundary:
 @dataclass(frozen=True)
 class Marker:
     phase: int
-    judged_as: int  # the number in the hierarchy of the phase, or joined phase, it is to announce
+    judged_as: int  # number of the phase or joined phase that it announces
     kind: str
     function: str
     file: str
     line: int
     loop: int | None
     cfg_checksum: str | None
-    block: int | None  # at which it was counted, in the function's CFG
+    block: int | None  # where it was counted: an index in the function's CFG
     verified: bool
     exact: bool
     fires: int
@@ -77,7 +77,7 @@ class Marker:
 
     @property
     def place(self) -> tuple[object, ...]:
-        """What tells one place of the program from another."""
+        """The key that identifies the place in the program."""
         return (self.kind, self.function, self.file, self.loop)
 
     @property
@@ -99,28 +99,28 @@ class Concurrency:
 class Document:
     program: tuple[str, ...]
     backend: Backend  # of the profile
-    files: tuple[str, ...]  # of its source, where a wrapper built it
-    total_instructions: int  # without those that waited
+    files: tuple[str, ...]  # of its source, if a wrapper built the program
+    total_instructions: int  # outside waiting rows
     phases: tuple[Phase, ...]
     boundaries: tuple[Boundary, ...]
     markers: tuple[Marker, ...]
     joinings: tuple[Joining, ...]
     joined_markers: tuple[Marker, ...]  # of joined phases
     concurrency: Concurrency
-    system_calls: tuple[str, ...]  # with those of the processes beside it
+    system_calls: tuple[str, ...]  # with those of the program's other processes
     socket_families: tuple[int, ...]
     memory_bytes: int  # mapped at most
     memory: MemoryUse
 
     @property
     def boundaries_to_announce(self) -> int:
-        """Those that ask for a marker; the run's beginning only if nothing else leads there."""
+        """Boundaries that need a marker; the first one only if no other leads to its phase."""
         first, *later = (boundary.after for boundary in self.boundaries)
         return len(later) + (first not in later)
 
 
 def parse(raw: dict[str, Any], path: Path) -> Document:
-    """Take what planning needs from the artefact, or refuse it in one sentence."""
+    """Take what planning needs from the artefact; raises ArtefactError if it is damaged."""
     try:
         document = _document(raw)
     except (LookupError, TypeError, ValueError, AttributeError) as error:

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How often a loop was entered, from the block that holds its first round.
 
-A superblock runs on through the place where a loop's rounds begin, for nothing ends it there:
-so the first round belongs to a block that begins before the loop, and all further rounds to one
-that begins at the loop's top. Both end at the same instruction:
+Nothing ends a superblock where a loop's rounds begin. So the first round belongs to a block that
+begins before the loop, and all further rounds to a block that begins at the loop's top. Both end
+at the same instruction:
 
     before   mov  xor         ┐ first: 2 + 3 instructions, once for each time it is entered
     top      add  cmp  jne    ┘ ┐ top: 3 instructions, once for every further round
                                 ┘
 
-The profile has no lengths in bytes, but that of what the first has more than the top: its
-instructions must fill the addresses between the two. That alone could be chance. What proves a
-loop is a block in it that ran exactly as often as the two together: in every round, the first
-included. Where the top is all of the loop, it is met right after the first round, and nothing
+The profile holds no lengths of blocks in bytes. But the instructions that `first` has beyond those
+of `top` must fill the addresses between the two. That alone could be chance. The proof of a loop
+is a block in it that ran exactly as often as the two together: in every round, including the
+first. Where the top is the whole loop, the run reaches it right after the first round, and nothing
 on the loop's lines runs more often.
 """
 
@@ -21,7 +21,7 @@ from collections.abc import Sequence, Set
 
 from kadence.phases.source import Firings, Source
 
-# In bytes, on x86_64: what instructions have at most on average, and what aligns a loop's top.
+# In bytes, on x86_64: the largest mean length of instructions, and the padding before a top.
 LONGEST_MEAN = 8
 PADDING = 10
 MOST_NESTED = 16  # loops whose first rounds can share a block
@@ -30,10 +30,10 @@ MOST_NESTED = 16  # loops whose first rounds can share a block
 def entries(
     source: Source, own: Sequence[int], region: Sequence[int], symbol: Sequence[int]
 ) -> Firings | None:
-    """Entries per row of the loop that has these blocks in one symbol, or None if none shows.
+    """Return a loop's entries per row from its blocks in one symbol; None if none shows.
 
-    `own` are those on lines of this loop alone, `region` those of the loops inside it, too;
-    `symbol` is in the order of addresses.
+    `own` holds the blocks on lines of this loop alone, `region` also those of the loops inside it.
+    `symbol` holds the symbol's blocks in the order of addresses.
     """
     seen = set(source.totals[list(region)].tolist())
     for top in _possible_tops(source, own, region):
@@ -48,10 +48,10 @@ def entries(
 
 
 def _possible_tops(source: Source, own: Sequence[int], region: Sequence[int]) -> list[int]:
-    """The likeliest first.
+    """Return blocks that may be the loop's top, the likeliest first.
 
     A block on the loop's own lines can also be the top of a loop around it, which runs less
-    often. Where no block begins there, the loop's top comes before those of the loops inside.
+    often. Where no block begins on these lines, the loop's top precedes those of the inner loops.
     """
     if own:
         return sorted(own, key=lambda number: (-source.totals[number], number))
@@ -61,8 +61,8 @@ def _possible_tops(source: Source, own: Sequence[int], region: Sequence[int]) ->
 def _running_into(source: Source, top: int, symbol: Sequence[int]) -> list[int]:
     """The blocks that begin before the top and end with it, the nearest first.
 
-    Code is the same wherever it is entered: of two blocks before the top, the first can reach
-    it only if the second does.
+    Code is the same wherever the run enters it: of two blocks before the top, the first can reach
+    the top only if the second does.
     """
     end = source.blocks[top]
     position = bisect_left(symbol, end.address, key=lambda number: source.blocks[number].address)
@@ -90,9 +90,9 @@ def _proven(source: Source, top: int, before: list[int], seen: Set[float]) -> li
 def _alone(
     source: Source, top: int, before: list[int], region: Sequence[int], symbol: Sequence[int]
 ) -> list[int]:
-    """All blocks before the top, if the top is all of the loop.
+    """All blocks before the top, if the top is the whole loop.
 
-    Then it follows the first round at once, and nothing of the symbol is met between them.
+    Then the top follows the first round at once: no block of the symbol first ran between them.
     """
     totals = source.totals
     at_once = not any(min(before) < number < top for number in symbol if number not in before)

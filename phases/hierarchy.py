@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Joins phases that are alike into coarser ones, the nearest first.
 
-Phases are joined as the intervals were (tree.py): by average linkage. Each interval counts, and
-stands with the representative of its phase. So the distance of two joined phases is
+Phases are joined as the intervals were (tree.py): by average linkage. Each interval counts, with
+its phase's representative in its place. So the distance of two joined phases is
 d(A, B) = sum of n_a n_b d(a, b) / (n_A n_B), over the phases a of A and b of B, with n intervals
-each; where A and B have been joined, their distance to C is the weighted mean of theirs (Lance
-and Williams 1967). Without the weights, a phase of a few intervals would draw a joined phase as far
-as one that most of the run is in.
+each. Once A and B are joined, their distance to C is the weighted mean of their own distances
+to C (Lance and Williams 1967). Without the weights, a phase of a few intervals would move a
+joined phase as far as a phase that holds most of the run.
 
-Only phases for which the kernel may do the same are joined: those of one kind that both, or
-neither, make other processes.
+Only phases that the kernel may treat alike are joined: they have the same kind, and both or
+neither of them make other processes.
 """
 
 from collections.abc import Hashable, Sequence
@@ -23,24 +23,24 @@ from kadence.phases.segmentation import Boundary, Segmentation
 from kadence.phases.vectors import Distances
 
 Counts = npt.NDArray[np.int64]
-Groups = npt.NDArray[np.int64]  # of every phase, the number of the joined phase it is in
+Groups = npt.NDArray[np.int64]  # for every phase, the number of its joined phase
 
 
 @dataclass(frozen=True)
 class Joining:
-    """Two phases become one, which gets the next number after those of the phases and joinings."""
+    """Two phases become one, numbered after all phases and earlier joinings."""
 
     number: int
     of: tuple[int, int]
     members: tuple[int, ...]  # phases
     distance: float
-    kept: float  # of the distances between the phases, what those that are left now still tell
+    kept: float  # share of the distances between phases that remains after it
 
 
 def join(
     distances: Distances, intervals: Counts, policy_classes: Sequence[Hashable]
 ) -> list[Joining]:
-    """Join all that may be joined; phases of different classes are not."""
+    """Join phases until none are left that may be joined; classes are never mixed."""
     count = len(intervals)
     numbers, sizes = list(range(count)), intervals.astype(np.float64)
     groups = np.arange(count)
@@ -60,7 +60,7 @@ def join(
 
 
 def _apart(distances: Distances, policy_classes: Sequence[Hashable]) -> Distances:
-    """The distances, infinite where there is nothing to join."""
+    """The distances, infinite between phases that may not be joined."""
     apart = distances.astype(np.float64)
     for first, one in enumerate(policy_classes):
         for second, other in enumerate(policy_classes):
@@ -70,7 +70,7 @@ def _apart(distances: Distances, policy_classes: Sequence[Hashable]) -> Distance
 
 
 def _merge(apart: Distances, sizes: Distances, first: int, second: int) -> None:
-    """Let `first` stand for both, and `second` for nothing."""
+    """Let `first` stand for both; `second` is unused from now on."""
     total = sizes[first] + sizes[second]
     mean = (sizes[first] * apart[first] + sizes[second] * apart[second]) / total
     apart[first] = apart[:, first] = mean
@@ -80,10 +80,10 @@ def _merge(apart: Distances, sizes: Distances, first: int, second: int) -> None:
 
 
 def _kept(distances: Distances, intervals: Counts, groups: Groups) -> float:
-    """1 where no phases are joined, 0 where all are.
+    """Return the share of the distances that is kept: 1 if no phases are joined, 0 if all are.
 
-    It is 1 - W / T: W is the mean distance of the phases' representatives from the medoid of
-    the joined phase they are in, T that from the medoid of all (as R^2, with distances).
+    It is 1 - W / T. W is the mean distance of the phases' representatives from the medoid of
+    their joined phase, T that from the medoid of all (as R^2, with distances).
     """
     total = _from_medoid(distances, intervals, np.arange(len(groups)))
     if total == 0:
@@ -100,10 +100,10 @@ def _from_medoid(distances: Distances, intervals: Counts, members: Groups) -> fl
 
 
 def groups_of(count: int, joinings: Sequence[Joining], labels: int = 0) -> Groups:
-    """In which of the joined phases each of `count` phases is after these joinings.
+    """Return the number of the joined phase that holds each of `count` phases.
 
-    Of more `labels` the others are phases that the joinings don't know, as another input's: these
-    keep out of the joined phases' numbers.
+    Labels from `count` up to `labels` are phases that the joinings do not know, such as another
+    input's. They are shifted by `count`, out of the way of the joined phases' numbers.
     """
     groups = np.arange(max(count, labels))
     groups[count:] += count
@@ -113,7 +113,7 @@ def groups_of(count: int, joinings: Sequence[Joining], labels: int = 0) -> Group
 
 
 def relabelled(segmentation: Segmentation, groups: Groups) -> Segmentation:
-    """The same run in these groups of its phases; boundaries within a group are none."""
+    """The same run in these groups of its phases, without the boundaries within a group."""
     return replace(
         segmentation,
         assignment=groups[segmentation.assignment],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a comparison of inputs tells a plan that is made from one of them."""
+"""What a comparison of inputs says to a plan that is made from one of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from kadence.phases.stability import DEPENDENT
 
 @dataclass(frozen=True)
 class Judged:
-    """A marker on another input than it was chosen on."""
+    """A marker's figures on an input other than the one it was chosen on."""
 
     fires: int
     firings_per_second: float
@@ -30,11 +30,11 @@ class OtherInput:
     """An input that the plan is not made from."""
 
     program: tuple[str, ...]
-    boundaries: int  # into any phase, as the input that the plan is made from knows them
-    joined_boundaries: tuple[int, ...]  # the same after each of its joinings
-    judged: Mapping[tuple[object, ...], Judged]  # by number in the hierarchy, and place
-    unknown: frozenset[int]  # phases of the plan's input that this one does not know
-    stranger: float  # share of its instructions in phases that the plan's input does not know
+    boundaries: int  # into any phase of the plan
+    joined_boundaries: tuple[int, ...]  # after each joining
+    judged: Mapping[tuple[object, ...], Judged]  # by hierarchy number and place
+    unknown: frozenset[int]  # phases of the plan that it lacks
+    stranger: float  # share of instructions in phases that the plan lacks
     stranger_kinds: tuple[str, ...]  # of those phases
     sites: Sites
 
@@ -42,7 +42,7 @@ class OtherInput:
         return self.judged[marker.judged_as, *marker.place]
 
     def after(self, joinings: int) -> "OtherInput":
-        """As the input that the plan is made from knows it after so many joinings."""
+        """Return this input, with the boundaries left after that many joinings of the plan's."""
         if joinings == 0:
             return self
         if joinings > len(self.joined_boundaries):
@@ -54,7 +54,7 @@ class OtherInput:
 
     @property
     def name(self) -> str:
-        """For a sentence; the same words may have read another standard input."""
+        """For a sentence. The same command may still have read another standard input."""
         named = f" (`{' '.join(self.program)}`)" if self.program else ""
         return f"another input{named}"
 
@@ -80,12 +80,12 @@ class Inputs:
         return self.verdict == DEPENDENT and not self.forced
 
     def at_level(self, joinings: int) -> "Inputs":
-        """In the phases that are left after so many joinings."""
+        """The inputs in the phases that are left after that many joinings."""
         return replace(self, others=tuple(other.after(joinings) for other in self.others))
 
 
 def read(path: Path, phases: Mapping[str, Any], phases_path: Path) -> Inputs:
-    """Read a comparison of which the input with these phases is one."""
+    """Read a comparison; the input with these phases must be among those compared."""
     document = artefact.read(path, artefact.COMPARE)
     try:
         own = _position(document, phases)
@@ -102,7 +102,7 @@ def read(path: Path, phases: Mapping[str, Any], phases_path: Path) -> Inputs:
 
 
 def _position(document: Mapping[str, Any], phases: Mapping[str, Any]) -> int | None:
-    """Which of the compared inputs these are the phases of."""
+    """The number of the compared input that has these phases."""
     looks = _looks(phases)
     found = (number for number, own in enumerate(document["inputs"]) if _looks(own) == looks)
     return next(found, None)

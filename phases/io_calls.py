@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The C library's functions by which a program writes, as far as the compiler plugin knows them."""
+"""The C library's writing functions that the compiler plugin knows."""
 
 import re
 
@@ -8,11 +8,11 @@ FLUSHING = frozenset({"fflush", "fflush_unlocked"})
 REDIRECTED = DIRECT | FLUSHING
 BATCHED = frozenset({"write", "send"})  # loops of them become one call
 
-# What C++'s and Fortran's streams call their functions. They write by `write` and `writev`, from
-# within a shared library.
+# How the names of C++'s and Fortran's stream functions begin. The streams call `write` and
+# `writev` within a shared library.
 OF_STREAMS = ("_Z", "_gfortran_")
 
-SMALLEST_BUFFER = 512  # bytes of a stream of the C library's
+SMALLEST_BUFFER = 512  # bytes, of a stream of the C library
 
 # A function has several names in the C library, and a profile may show any of them.
 OTHER_NAME = re.compile(r"^(?:_IO_|__GI_|__libc_|__)+|@.*$")
@@ -25,5 +25,5 @@ def library_name(symbol: str) -> str:
 
 
 def is_of_stream(symbol: str) -> bool:
-    """Whether it is one of C++'s or Fortran's streams."""
+    """Whether the function belongs to C++'s or Fortran's streams."""
     return symbol.startswith(OF_STREAMS)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which writes of which phase go through rings and batches.
+"""Decides which writes of which phase go through rings and batches.
 
-A phase's writes are planned if they are small, and if there are many of them, by their rate or in
-each stay in the phase. Rings are for files; to pipes and sockets, only loops of calls become
-batches. What was considered and left is told with the reason.
+A phase's writes are planned if they are small and if there are many of them, either per second or
+in each stay in the phase. Rings are for files. For pipes and sockets, only loops of calls become
+batches. The plan also lists writes that stay as they are, with the reason.
 """
 
 from collections import defaultdict
@@ -35,11 +35,11 @@ class Paths:
     refused: list[Body] = field(default_factory=list)
 
     def refuse(self, phase: int, count: int | None, reason: str) -> None:
-        """Leave so many transfers as they are, where that is known."""
+        """Record transfers that stay as they are; `count` is None if it is not known."""
         self.refused.append({"phase": phase, "what": REFUSED, "count": count, "reason": reason})
 
     def described(self) -> Body:
-        """As the plan has it."""
+        """The entry in the plan."""
         return {
             "mode": self.mode,
             "reason": self.reason,
@@ -50,14 +50,14 @@ class Paths:
 
 @dataclass
 class _Site:
-    """A function of the program in the making of a plan."""
+    """An I/O site of a plan in the making."""
 
     calls: set[str] = field(default_factory=set)
     evidence: list[str] = field(default_factory=list)
 
 
 def plan_io(document: Document, mode: str) -> Paths:
-    """Decide for every phase; the mode is off where nothing is left to redirect."""
+    """Decide for every phase; the mode becomes off if there is nothing to redirect."""
     if mode not in MODES:
         raise UsageError(f"--io takes {', '.join(MODES)}, not {mode!r}")
     paths = Paths(mode)
@@ -81,7 +81,7 @@ def plan_io(document: Document, mode: str) -> Paths:
 def redirected(made: Writes) -> str:
     """The call that a site names for these writes.
 
-    What C++'s and Fortran's streams call themselves is in a shared library, and interposed there.
+    C++'s and Fortran's streams call `write` within a shared library; interposing reaches that call.
     """
     return made.transfers.name if io_calls.is_of_stream(made.call) else made.call
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a phase writes in records, and whether they are small and many enough to be adapted.
+"""The records that a phase writes, and whether they are small and many enough to be adapted.
 
-A ring saves the crossing, some 1,400 instructions a write, and costs a copy.
+A ring saves the crossing into the kernel, some 1,400 instructions a write, and costs a copy.
 """
 
 from collections import Counter
@@ -13,19 +13,19 @@ from kadence.phases.document import Document, Phase, Writes
 from kadence.phases.marking import firings_per_second
 from kadence.phases.writes import ENDS
 
-CALLS_PER_SECOND = 1000.0  # fewer are a thousandth of the time
-BURST = 64  # as many in one stay are worth a binding
-LEAST_SHARE = 0.05  # of the writes, for a call to be named
+CALLS_PER_SECOND = 1000.0  # fewer take a thousandth of the time
+BURST = 64  # this many in one stay are worth a binding
+LEAST_SHARE = 0.05  # of the writes; a call with less is not named
 
 
 @dataclass(frozen=True)
 class Way:
-    """How records are written for which there is something."""
+    """A way of writing records that can be adapted."""
 
     means: str
     ends: tuple[str, ...]  # kinds of descriptors
     too_large_bytes: int
-    too_large: str  # why none of this size
+    too_large: str  # why records of this size are refused
 
 
 CALLS = Way("ring", ("file",), 4096, "a copy costs as much as a call")
@@ -36,9 +36,9 @@ WAYS = (CALLS, FLUSHES, BATCHES)
 
 @dataclass(frozen=True)
 class Records:
-    """What a phase writes in one way to one kind of descriptor, small records or large ones."""
+    """A phase's records of one way to one kind of descriptor: the small or the large ones."""
 
-    way: Way | None  # None: there is nothing for them
+    way: Way | None  # None: they cannot be adapted
     end: str
     writes: tuple[Writes, ...]
     per_second: float
@@ -59,7 +59,7 @@ class Records:
         )
 
     def objection(self) -> str | None:
-        """Why nothing is gained for them."""
+        """Why adapting them gains nothing, or None."""
         if self.way is None:
             return f"{self}: {_why_nothing(self)}"
         if self.size >= self.way.too_large_bytes:
@@ -73,7 +73,7 @@ class Records:
 
 
 def of_phase(document: Document, phase: Phase) -> Iterator[Records]:
-    """In each way, to each kind of descriptor."""
+    """Yield the records of each way to each kind of descriptor, small and large apart."""
     for end in ENDS:
         made = [
             writes
@@ -90,7 +90,7 @@ def of_phase(document: Document, phase: Phase) -> Iterator[Records]:
 
 
 def way_of(made: Writes, phase: Phase) -> Way | None:
-    """What there is for these writes of the phase, if they are small and many."""
+    """The way of these writes of the phase, which adapts them if they are small and many."""
     if made.transfers.descriptor != "file":
         return BATCHES if made.call in io_calls.BATCHED else None
     if made.call in io_calls.FLUSHING:
@@ -100,9 +100,9 @@ def way_of(made: Writes, phase: Phase) -> Way | None:
 
 
 def _fills_buffers(flushed: Writes, phase: Phase) -> bool:
-    """Whether the function's streams write at least as often because their buffers are full.
+    """Whether the function's streams write full buffers at least as often as they are flushed.
 
-    Each of these writes would take the file's ring away.
+    Each write of a full buffer would unbind the file's ring.
     """
     full = sum(
         made.transfers.count
@@ -131,7 +131,7 @@ def _records(
 def _why_nothing(records: Records) -> str:
     calls = _mostly_by(records)
     if calls == [""]:
-        return "by no function of the C library's that is known"
+        return "by no known function of the C library"
     by = ", ".join(call or "an unknown function" for call in calls)
     if records.end != "file":
         return f"by {by}, and only loops of write or send become batches"
@@ -141,7 +141,7 @@ def _why_nothing(records: Records) -> str:
 
 
 def _mostly_by(records: Records) -> list[str]:
-    """The calls, without those that made next to nothing of it, as the fclose of a stream."""
+    """The calls, without those that made very few of the writes, such as a stream's fclose."""
     counts: Counter[str] = Counter()
     for made in records.writes:
         counts[made.call] += made.transfers.count

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a phase asks of the kernel: compute, file I/O or socket I/O; or unseen, if nobody looked.
+"""The kind of a phase: compute, file I/O, socket I/O, or unseen if calls were not recorded.
 
-The criterion is the kernel's estimated work for the phase's transfers, in instructions,
-against the program's own: a tenth makes it an I/O phase. The estimate is the cost of a small
-call plus its bytes, as counted on the lab's virtual clock for a `write` to tmpfs and a `send`
-over loopback (DESIGN.md, section 6).
+A phase does I/O if the kernel's estimated work for its transfers, in instructions, is at least a
+tenth of the program's own instructions. The estimate is the cost of a small call plus the cost of
+its bytes, as counted on the lab's virtual clock for a `write` to tmpfs and a `send` over loopback
+(DESIGN.md, section 6).
 """
 
 from collections import defaultdict
@@ -22,11 +22,11 @@ IO_SHARE = 0.1
 INSTRUCTIONS_PER_CALL = {FILE_IO: 1700.0, SOCKET_IO: 4600.0}
 INSTRUCTIONS_PER_BYTE = 1.2
 
-# Pipes are written and read as files are, so they count with them. Devices are left out: what
-# goes to a terminal or to /dev/null costs no I/O path that could be adapted.
+# Pipes are read and written as files are, so they count as files. Devices are left out: writing to
+# a terminal or to /dev/null uses no I/O path that could be adapted.
 KIND_OF_DESCRIPTOR = {"file": FILE_IO, "pipe": FILE_IO, "socket": SOCKET_IO}
 
-# Calls that name no descriptor, or whose descriptor says nothing, and are I/O all the same.
+# Calls that are I/O although they name no descriptor, or one that says nothing.
 FILE_SYSTEM_CALLS = frozenset(
     [
         "open",
@@ -87,7 +87,7 @@ class Verdict:
 
 
 def does_io(kind: str) -> bool:
-    """Whether a phase of this kind is known to do I/O; of an unseen one it is not."""
+    """Whether a phase of this kind is known to do I/O; for an unseen phase it is not known."""
     return kind in (FILE_IO, SOCKET_IO)
 
 
@@ -97,7 +97,7 @@ def adapted_alike(one: str, other: str) -> bool:
 
 
 def in_words(kind: str) -> str:
-    """The kind as captions have it, which say what it is that was not seen."""
+    """The kind for captions, which name what was not seen."""
     return "system calls unseen" if kind == UNSEEN else kind
 
 

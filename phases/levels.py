@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The level of the hierarchy of phases that markers can announce.
+"""Chooses the level of the phase hierarchy that markers can announce best.
 
 The finest level has every phase, the next has two of them joined, and so on (hierarchy.py). At each
-level the phases choose their markers anew (choice.py). Which level a plan takes:
+level the phases choose their markers anew (choice.py). The plan takes a level by these rules:
 
-1. Policies come first. They differ by the kind of a phase, so a level at which fewer changes of
-   kind have a marker is out: fewer than 95 % of what the best level has.
-2. Of the others the one is taken with the highest worth = announced x kept. `announced` is the
-   share of the level's boundaries that markers announce, `kept` the share of the distances between
-   the phases that the level still tells. Their product is how much of what a program's boundaries
-   could tell the kernel is told. So a level is not taken for having few boundaries: where all
-   phases are joined, nothing is kept, and the worth is 0.
-3. Among equals the finest is taken.
+1. Policies come first. They depend on the kind of a phase. So a level is excluded if it has
+   markers for fewer than 95 % as many changes of kind as the best level.
+2. Of the remaining levels, the plan takes the one with the highest worth = announced x kept.
+   `announced` is the share of the level's boundaries that markers announce. `kept` is the share
+   of the distances between phases that the level keeps. Their product says how much of what a
+   program's boundaries could tell the kernel reaches it. So having few boundaries is no
+   advantage: where all phases are joined, nothing is kept, and the worth is 0.
+3. Among equals, the plan takes the finest.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True)
 class Level:
-    """The run in the phases that are left after the first joinings, and their markers."""
+    """The run in the phases that remain after the first joinings, and their markers."""
 
     joinings: tuple[Joining, ...]
     document: Document
@@ -38,7 +38,7 @@ class Level:
 
     @property
     def boundaries(self) -> int:
-        """Those that ask for a marker."""
+        """Boundaries that need a marker."""
         return self.document.boundaries_to_announce
 
     @property
@@ -51,7 +51,7 @@ class Level:
 
     @property
     def kind_changes_marked(self) -> int:
-        """Those into a phase with a marker."""
+        """Changes of kind into a phase with a marker."""
         return sum(after in self.chosen for after in self._into_another_kind())
 
     @property
@@ -67,7 +67,7 @@ class Level:
         return round(self.announced / self.boundaries * self.kept, DIGITS)
 
     def described(self) -> Body:
-        """As artefacts have it."""
+        """The entry in artefacts."""
         return {
             "phases": len(self.document.phases),
             "distance": round(self.distance, DIGITS),
@@ -99,7 +99,7 @@ def of(document: Document) -> list[Level]:
 
 
 def taken(levels: Sequence[Level]) -> int:
-    """Which of them a plan takes."""
+    """The number of the level that a plan takes."""
     most = max(level.kind_changes_marked for level in levels)
     able = (
         number
@@ -114,7 +114,7 @@ def why(level: Level, finest: Level) -> str:
     if not level.document.joinings:
         return "no two phases may be joined"
     if not level.joinings:
-        return f"the phases as they are, {_figures(level)}; joined, they would tell no more"
+        return f"the phases as they are, {_figures(level)}; joining them would gain nothing"
     if level.kind_changes_marked > finest.kind_changes_marked:
         changes = (
             f"; {level.kind_changes_marked} instead of {finest.kind_changes_marked} of "
@@ -143,12 +143,12 @@ def named(phases: Sequence[int]) -> str:
 
 
 def joined(document: Document, joinings: Sequence[Joining]) -> Document:
-    """The same run after these joinings, in so far as markers and quanta are planned by it.
+    """Return the run after these joinings, as far as planning markers and quanta needs it.
 
-    I/O and memory are planned by places, whatever phase they are in.
+    I/O and memory are planned by place, whatever the phase.
     """
     groups = groups_of(len(document.phases), joinings).tolist()
-    # A joined phase goes by its first member, so that a plan's numbers are those of the phases.
+    # A joined phase has its first member's number, so that a plan uses only the phases' numbers.
     first = {group: phase for phase, group in reversed(list(enumerate(groups)))}
     name = [first[group] for group in groups]
     return replace(
@@ -172,7 +172,7 @@ def joined(document: Document, joinings: Sequence[Joining]) -> Document:
 
 
 def _one(phases: Sequence[Phase]) -> Phase:
-    """What phases of one kind are together."""
+    """Combine phases of one kind into one phase."""
     if len(phases) == 1:
         return phases[0]
     weight = sum(phase.weight for phase in phases)

@@ -1,23 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How often, and when, a loop was entered, from the counts of its blocks.
 
-Of the machine code of a loop a profile shows the block that ends a round (the latch, on the
-header's line) and the block that begins the next one (the top). Whichever way the compiler
-turned the loop, the difference of their counts is the number of times it was gone through: in
+Of a loop's machine code, a profile shows the block that ends a round (the latch, on the
+header's line) and the block that begins the next round (the top). Whichever way the compiler
+rotated the loop, the difference of their counts is the number of times the loop was entered. In
 
     preheader; do { top … latch } while (more)
 
-the first round begins in the preheader's block, so that the top is counted once less each
-time, and in
+the first round begins in the preheader's block, so the top is counted once less for each entry. In
 
     jump to latch; do { top … latch } while (more)
 
 the latch is counted once more. Since the top follows the latch at once, the difference shows
-when the loop is left; it was entered where it first ran after it was left before.
+when the loop is left. The loop was entered where it first ran after its previous exit.
 
 Not seen: loops whose body is a single block (top and latch are one), and a second copy of the
-loop inlined in the same function. Too few where a block is skipped in fewer rounds than there
-are entries: it is taken for the top.
+loop inlined in the same function. The count is too low where a block is skipped in fewer rounds
+than there are entries: that block is taken for the top.
 """
 
 from collections import defaultdict
@@ -44,9 +43,9 @@ class LoopBlocks:
 
 
 def counted_entries(source: Source, loop: LoopBlocks) -> Firings | None:
-    """Entries per row of the loop.
+    """Return the loop's entries per row, summed over its copies in different functions.
 
-    The copies in different functions are added up; None where one of them cannot be counted.
+    The result is None if one of the copies cannot be counted.
     """
     headers, owns = _by_symbol(source, loop.header), _by_symbol(source, loop.own)
     entries = np.zeros(len(source.thread))
@@ -68,18 +67,18 @@ def _from_latch_and_top(
     tops = [block for block in region if totals[block] < totals[latch]]
     if not tops:
         return None
-    # Whichever way the loop was turned, its top is first met after its latch.
+    # Whichever way the loop was rotated, its top first runs after its latch.
     top = max(tops, key=lambda block: (totals[block], block > latch, -block))
-    # What runs less often than the top may stand before or behind the loop.
+    # A block that runs less often than the top may lie before or after the loop.
     inside = [block for block in region if totals[block] >= totals[top]]
     surplus = source.fires([latch]) - source.fires([top])
     return where_entered(surplus, source.fires(inside) > 0, source.thread)
 
 
 def once_per_call(calls: Firings, active: Active, thread: Threads) -> Firings:
-    """Entries of an outermost loop: one in each call of its function.
+    """Return the entries of an outermost loop: one in each call of its function.
 
-    A call enters it in the first row, from there on, that shows the loop.
+    The entry lies in the first row, from the call's own row on, that shows the loop.
     """
     entries = np.zeros_like(calls)
     waiting = 0.0
@@ -100,7 +99,10 @@ def _by_symbol(source: Source, numbers: Sequence[int]) -> dict[str, list[int]]:
 
 
 def where_entered(surplus: Firings, active: Active, thread: Threads) -> Firings:
-    """Entries per row of a loop that left a surplus where it was left, in rows that show it."""
+    """Return a loop's entries per row.
+
+    `surplus` counts its exits in the rows where it was left; `active` marks the rows that show it.
+    """
     entries = np.zeros_like(surplus)
     for number in np.unique(thread):
         rows = np.flatnonzero(thread == number)
@@ -112,29 +114,29 @@ def where_entered(surplus: Firings, active: Active, thread: Threads) -> Firings:
 def _times_left(surplus: Firings) -> Firings:
     """How often the loop was left in each row.
 
-    A row that ends between latch and top shows one too many, until the next row is counted:
-    so what counts is the lowest value from there on.
+    A row that ends between latch and top shows one exit too many, until the next row is counted.
+    So each row takes the lowest cumulative sum from that row on.
     """
     settled = np.minimum.accumulate(np.cumsum(surplus)[::-1])[::-1]
     return np.diff(np.maximum(settled, 0.0), prepend=0.0)
 
 
 def _entered(left: Firings, active: Active) -> Firings:
-    """Move each time the loop was left to where it had been entered."""
+    """Move each exit of the loop to the row of its entry."""
     entries = np.zeros_like(left)
     rests = _rests(left, active)
     running = False  # entered, and not yet left
     for row in np.flatnonzero(((left > 0) | active) & ~rests).tolist():
         if not running:
             entries[row] += 1
-        # Whatever was left here in addition was also entered here.
+        # Each further exit in this row belongs to an entry in this row.
         entries[row] += max(left[row] - 1, 0.0)
         running = left[row] == 0
     return entries
 
 
 def _rests(left: Firings, active: Active) -> Active:
-    """Rows that hold only the rest of a last round, after a row that ended within it."""
+    """Rows that hold only the rest of a last round; the row before ended within that round."""
     rests: Active = active & (left == 0)
     rests[1:] &= left[:-1] > 0
     rests[:1] = False

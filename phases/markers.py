@@ -2,8 +2,8 @@
 """Which places of the program announce which phase, and how well.
 
 A good marker of a phase fires at every boundary into it and nowhere else. Firing again inside
-the phase does no harm, because announcing the phase a task is already in costs next to nothing;
-firing inside another phase does, because that phase would then run under the wrong policy.
+the phase is harmless: announcing the phase that a task is already in costs next to nothing.
+Firing inside another phase does harm, because that phase would then run under the wrong policy.
 """
 
 from collections.abc import Sequence
@@ -20,8 +20,8 @@ from kadence.phases.segmentation import Boundary, Mask, Segmentation, same_threa
 from kadence.phases.source import Firings
 from kadence.profiler.profile import Profile
 
-# A marker that fires in other phases at less than half of its rate in its own is seen there only
-# because an interval holds the end of the one and the beginning of the other.
+# Firings in other phases at less than this part of the rate in the marker's own phase are ignored.
+# They show there only because an interval holds the end of one phase and the start of another.
 TAIL_RATE = 0.5
 KEPT_PER_PHASE = 8
 
@@ -34,10 +34,10 @@ class Marker:
     place: Candidate
     fires: int
     boundaries: int  # into the phase
-    announced: float  # share of the boundaries with a firing within one interval
-    false: float  # share of the firings that are outside the phase and not before it
-    intrudes: float  # share of the visits to other phases that it disturbs
-    affordable: bool  # within the budget of firings
+    announced: float  # share of boundaries with a firing within one interval
+    false: float  # share of firings neither inside the phase nor just before
+    intrudes: float  # share of visits to other phases with such firings
+    affordable: bool  # within the budget
 
 
 def find_markers(
@@ -56,7 +56,7 @@ def find_markers(
             marker = judge.judge(candidate)
             if marker.announced > 0:
                 ranking.append(marker)
-        # Firings are as long as the profile: what cannot be among the best is let go early.
+        # Firings are as long as the profile, so hopeless candidates are dropped early.
         if max(map(len, best)) > 8 * KEPT_PER_PHASE:
             best = [_best(ranking) for ranking in best]
     return [marker for ranking in best for marker in _best(ranking)]
@@ -65,11 +65,11 @@ def find_markers(
 def _judge_of_joined(
     profile: Profile, segmentation: Segmentation, phases: int, joinings: Sequence[Joining]
 ) -> "PhaseJudge":
-    """Of what the last of these joinings made, beside what the others had made till then.
+    """Return the judge of the phase that the last of these joinings made.
 
-    Whatever is joined later, its boundaries and what is outside it stay the same. So they do for
-    every phase, and one judgement serves all levels: only where stays elsewhere run into one
-    another would the share of those that it disturbs differ.
+    Later joinings change neither a phase's boundaries nor the rows outside it. So one judgement of
+    each phase serves all levels. Only `intrudes` could differ, because later joinings merge
+    visits to other phases.
     """
     joined = relabelled(segmentation, groups_of(phases, joinings))
     return PhaseJudge(profile, joined, joinings[-1].number)
@@ -80,10 +80,10 @@ def _best(ranking: Sequence[Marker]) -> list[Marker]:
 
 
 def _rank(marker: Marker) -> tuple[object, ...]:
-    """Usable ones first, then by quality in steps of a twentieth, then the rarest firing.
+    """Usable markers come first, then better quality in steps of a twentieth, then fewer firings.
 
-    Among equals the place that the run came to first: of a function and what it calls, the
-    function.
+    Among equals, counted places precede estimated ones. Then the place that the run reached first
+    wins: of a function and its callee, the function.
     """
     quality = marker.announced * (1 - marker.false) * (1 - marker.intrudes)
     place = marker.place
@@ -129,7 +129,7 @@ class PhaseJudge:
         )
 
     def _visits_elsewhere(self, segmentation: Segmentation) -> tuple[npt.NDArray[np.int32], int]:
-        """Number the stays in other phases; rows of this phase get a number, too, but no use."""
+        """Number the visits and count those to other phases; numbers in this phase are unused."""
         first = np.zeros(len(self.inside), dtype=np.bool_)
         first[[boundary.row for boundary in segmentation.boundaries]] = True
         return np.cumsum(first, dtype=np.int32) - 1, int((first & ~self.inside).sum())
@@ -156,8 +156,8 @@ class PhaseJudge:
 def boundaries_into(boundaries: Sequence[Boundary], phase: int) -> npt.NDArray[np.int64]:
     """Rows of the boundaries into the phase.
 
-    The beginning of the run counts only when there is no other way into the phase: until a
-    first marker fires the kernel's defaults hold, which are never wrong.
+    The beginning of the run counts only if no other boundary leads into the phase. Until the
+    first marker fires, the kernel's defaults hold, and these are never wrong.
     """
     into = [boundary.row for boundary in boundaries if boundary.after == phase]
     return np.array([row for row in into if row > 0] or into, dtype=np.int64)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What kinds of markers there are, and when one is good enough to be used."""
+"""The kinds of markers, and when a marker is good enough to be used."""
 
 FUNCTION_ENTRY = "function_entry"
 LOOP_PREHEADER = "loop_preheader"
@@ -8,7 +8,7 @@ ANNOUNCED_AT_LEAST = 0.95
 FALSE_AT_MOST = 0.05
 INTRUDES_AT_MOST = 0.25
 
-# A processor that runs 1e9 instructions a second, and how often a marker may fire on it.
+# The assumed speed of a processor, and how often markers may fire on it.
 INSTRUCTIONS_PER_SECOND = 1e9
 FIRINGS_PER_SECOND = 1000.0
 
@@ -21,7 +21,7 @@ def acceptable(announced: float, false: float, intrudes: float) -> bool:
 
 
 def firings_per_second(fires: int, instructions: int) -> float:
-    """How often a marker fires in a run of so many instructions."""
+    """How often a marker fires per second, in a run of that many instructions."""
     return fires * INSTRUCTIONS_PER_SECOND / instructions
 
 

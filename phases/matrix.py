@@ -3,8 +3,8 @@
 
 Pixel (column j, row i) is the Manhattan distance of intervals i and j: black for equal, white
 for nothing in common (Nagpurkar and Krintz 2004, after Sherwood and others). Only the upper
-triangle is drawn; the lower one is white. A longer run is scaled down: a pixel is then the exact
-distance of one pair among those it stands for.
+triangle is drawn; the lower one is white. A run with more intervals than LARGEST_SIDE is scaled
+down: a pixel is then the exact distance of one pair among those it stands for.
 """
 
 from collections.abc import Sequence
@@ -28,11 +28,11 @@ Colour = tuple[int, int, int]
 
 # The annotated picture, in pixels.
 MARGIN, BAR, GAP, SIDE, LEGEND_LINE = 24, 18, 6, 800, 30
-TRANSITION, NOTHING = -1, -2  # in the place of a phase
+TRANSITION, NOTHING = -1, -2  # in place of a phase's number
 TRANSITION_COLOUR: Colour = (190, 190, 190)
 INK: Colour = (32, 32, 32)
 PAPER: Colour = (255, 255, 255)
-# Okabe and Ito's colours, told apart by the colour-blind as well.
+# Okabe and Ito's colours, which colour-blind readers can also tell apart.
 COLOURS: tuple[Colour, ...] = (
     (0, 114, 178),
     (230, 159, 0),
@@ -56,7 +56,8 @@ def similarity_matrix(normalised: Normalised) -> Picture:
 def standing_for_pixels(count: int, side: int | None = None) -> Labels:
     """A row for every pixel of the scaled-down axis.
 
-    Not always the same one of its surroundings: a loop whose period is a pixel would vanish.
+    Its position among the rows of the pixel varies. Otherwise a loop whose period is a pixel would
+    vanish.
     """
     side = side or LARGEST_SIDE
     edges = np.arange(side + 1) * count // side

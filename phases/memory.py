@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Page faults in a run's memory: by phase, by allocation site, and over time.
 
-The profile tells which pages an interval touched for the first time: on a kernel that makes
-pages one at a time, each is a fault. Pages of files are counted apart, because kernels map
-several of them at once.
+The profile says which pages an interval touched for the first time. On a kernel that makes one
+page present at a time, each is a fault. Pages of files are counted separately, because kernels
+map several of them at once.
 """
 
 from collections import defaultdict
@@ -23,22 +23,22 @@ PAGE_BYTES = 4096
 FILES = frozenset(["private-file", "shared-file"])
 
 UPWARD, DOWNWARD, IN_RUNS, SCATTERED = "upward", "downward", "in runs", "scattered"
-# So many pages next to one another, on average, are as good as in order: the price of a fault is
-# shared among them.
+# Runs of this many adjacent pages, on average, are as good as an order: the pages share the cost
+# of a fault.
 LONG_RUN = 16
-ORDERED_SHARE = 0.9  # of the pages, for the order to have a name
+ORDERED_SHARE = 0.9  # of the pages must follow an order for it to be named
 
 BLOCK = "block"
-# Where several places of a program share what grows.
+# Kinds of memory that grow and that several places of a program share.
 RANGES = frozenset(["heap", "stack", "thread-stack", "data"])
 OF_MALLOC = frozenset(["anonymous", "heap"])
-# A mapping for one block has at most as much room again, for its header and alignment.
+# A mapping for one block is at most twice the request; header and alignment take the rest.
 MOST_ROOM = 2
-# A growth of the heap for a block from this size on is that block's, also where it is smaller: the
-# rest of the block lies in what an earlier one left at the heap's end.
+# A growth of the heap for a block of at least this size counts as that block, even if the growth
+# is smaller. The rest of the block lies in room that an earlier block left at the heap's end.
 LARGE_BLOCK = 131_072
 
-MOST_POINTS = 1000  # of the growth: more than a page or a figure can show
+MOST_POINTS = 1000  # of the growth; a page or a figure cannot show more
 
 Body = dict[str, Any]
 Labels = npt.NDArray[np.int64]
@@ -46,7 +46,7 @@ Labels = npt.NDArray[np.int64]
 
 @dataclass
 class Count:
-    """Pages that were touched, and how they lay."""
+    """How many pages were touched, and in which order."""
 
     pages: int = 0
     runs: int = 0
@@ -61,7 +61,7 @@ class Count:
 
     @property
     def order(self) -> str | None:
-        """How the program goes through them; None where it touched none."""
+        """The order in which the program touches them; None if it touched none."""
         if self.pages == 0:
             return None
         if self.upward >= ORDERED_SHARE * self.pages:
@@ -81,11 +81,11 @@ class _Group:
     kind: str
     mappings: list[Mapping] = field(default_factory=list)
     count: Count = field(default_factory=Count)
-    touched: int = 0  # pages, of each mapping at most as many as it has
+    touched: int = 0  # pages; for each mapping, at most its size
     by_phase: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
 
     def described(self) -> Body:
-        """What a site and a range have in common."""
+        """The keys that sites and ranges have in common."""
         total = sum(mapping.bytes for mapping in self.mappings)
         return {
             "kind": self.kind,
@@ -125,7 +125,7 @@ def describe(profile: Profile, segmentation: Segmentation) -> Body:
 
 
 def of_phases(profile: Profile, segmentation: Segmentation) -> list[Body]:
-    """Of every phase the faults, and the part of them that no order is in."""
+    """Return every phase's faults, and how many of them are scattered."""
     counts = [Count() for _ in segmentation.representatives]
     scattered = [0] * len(counts)
     for touch in profile.memory.touches:
@@ -133,7 +133,7 @@ def of_phases(profile: Profile, segmentation: Segmentation) -> list[Body]:
             continue
         phase = int(segmentation.assignment[touch.interval])
         counts[phase].add(touch)
-        # In pairs or alone: a chunk around such a page would be for nothing.
+        # Pages alone or in pairs: populating a chunk around them would gain nothing.
         if touch.pages <= 2 * touch.runs:
             scattered[phase] += touch.pages
     return [
@@ -152,7 +152,7 @@ def _of_file(memory: Memory, touch: Touches) -> bool:
 
 
 def _grouped(memory: Memory, assignment: Labels) -> dict[tuple[int, str], _Group]:
-    """By site (-1: none) and kind."""
+    """Group the mappings by site (-1: none) and kind."""
     keys = [_key(mapping, memory) for mapping in memory.mappings]
     groups = {key: _Group(key[1]) for key in keys}
     pages = [0] * len(keys)
@@ -176,9 +176,10 @@ def _key(mapping: Mapping, memory: Memory) -> tuple[int, str]:
 def kind_of(mapping: Mapping, memory: Memory) -> str:
     """The mapping's kind, by use.
 
-    What malloc takes from the kernel for one block is a block; what it takes for many small ones
-    at once is a heap, however it came by it. A heap whose end is given back with every large block
-    that is freed grows by a part of the next one, a step of the program at a time.
+    Memory that malloc takes from the kernel for one block is a block. Memory that it takes for many
+    small blocks at once is a heap, whichever call it used. A program may free its large block last
+    in every step, so that malloc trims the heap's end. In each step the heap then grows by a part
+    of the next large block; such a growth counts as a block, too.
     """
     site = None if mapping.site is None else memory.sites[mapping.site]
     if site is None or mapping.kind not in OF_MALLOC or not memory_calls.allocates(site.call):
@@ -205,7 +206,7 @@ def _site(site: Site, group: _Group) -> Body:
 
 
 def _resident(profile: Profile, touches: Iterable[Touches]) -> list[tuple[int, int]]:
-    """Interval after interval in the order of time: what was there at its end."""
+    """Return (row, bytes present at the row's end) in the order of time."""
     changes: defaultdict[int, int] = defaultdict(int)
     for touch in touches:
         changes[touch.interval] += (touch.pages - touch.released) * PAGE_BYTES
@@ -215,7 +216,7 @@ def _resident(profile: Profile, touches: Iterable[Touches]) -> list[tuple[int, i
 
 
 def _thinned(points: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The highest of so many neighbours, where there are too many."""
+    """Reduce the points to MOST_POINTS: each stands for its neighbours and is their highest."""
     width = -(-len(points) // MOST_POINTS) or 1
     return [
         max(points[first : first + width], key=lambda point: point[1])

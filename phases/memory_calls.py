@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The functions that give a program memory, as the compiler plugin can redirect them.
+"""The allocating functions that the compiler plugin can redirect.
 
-A program that is compiled again may reach another function of the same family than the profile
-saw (a malloc and a memset that became a calloc), so a site is planned for a family.
+A program that is compiled again may call another function of the family than the profile saw (a
+malloc and a memset may become a calloc). So a site is planned for a whole family.
 """
 
 import re
@@ -11,7 +11,7 @@ BLOCKS = ("calloc", "malloc")
 CHANGED_BLOCKS = ("realloc", "reallocarray")
 ALIGNED_BLOCKS = ("aligned_alloc", "memalign", "posix_memalign")
 # C++'s operators new and new[]: plain, nothrow, aligned, both. The library's new[] jumps to its
-# new, so that the stack shows only that.
+# new, so that the stack shows only new.
 NEW = (
     "_Znwm",
     "_ZnwmRKSt9nothrow_t",
@@ -29,16 +29,16 @@ OTHER_NAME = re.compile(r"^(?:__GI_|__libc_|__)+|@.*$")
 
 
 def family(symbol: str) -> tuple[str, ...]:
-    """The functions that may stand for this one; none where it can't be redirected."""
+    """The functions of this one's family; empty if it cannot be redirected."""
     plain = OTHER_NAME.sub("", symbol)
     return next((names for names in FAMILIES if plain in names), ())
 
 
 def allocates(symbol: str) -> bool:
-    """Whether it gives blocks, which the C library keeps and gives back in its own way."""
+    """Whether it allocates blocks, which the C library keeps and gives back in its own way."""
     return family(symbol) in OF_ALLOCATORS
 
 
 def maps(symbol: str) -> bool:
-    """Whether it gives what the program itself gives back to the kernel."""
+    """Whether it maps memory that the program itself gives back to the kernel."""
     return family(symbol) == MAPPINGS

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The memory entry of the phases artefact as the planner sees it, checked on the way in."""
+"""The memory entry of the phases artefact as the planner sees it; parse() checks it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,7 @@ ORDERS = (UPWARD, DOWNWARD, IN_RUNS, SCATTERED, None)
 
 @dataclass(frozen=True)
 class Use:
-    """Of a site's memory, or of a range such as the heap."""
+    """The use of a site's memory, or of a range such as the heap."""
 
     kind: str
     mappings: int
@@ -28,7 +28,7 @@ class Use:
 
 @dataclass(frozen=True)
 class SiteUse:
-    """What was asked for in one place of the program."""
+    """The memory that one place of the program allocated."""
 
     function: str
     file: str
@@ -45,7 +45,7 @@ class SiteUse:
 
 @dataclass(frozen=True)
 class MemoryUse:
-    """Of the whole run."""
+    """The use of memory in the whole run."""
 
     peak_resident_bytes: int
     limit_bytes: int  # 0: not known
@@ -54,7 +54,7 @@ class MemoryUse:
 
 
 def parse(entry: dict[str, Any]) -> MemoryUse:
-    """Raises what a wrong type or a missing key raises."""
+    """Parse the entry; wrong types and missing keys raise Python's errors."""
     return MemoryUse(
         peak_resident_bytes=int(entry["peak_resident_bytes"]),
         limit_bytes=int(entry["limit_bytes"]),

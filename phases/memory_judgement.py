@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether the memory that one place of a program asks for is worth a treatment, and which."""
+"""Decides whether the memory that a place allocates is worth a treatment, and which."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from kadence.phases.memory_document import SiteUse
 
 POPULATE, KEEP, HUGE, MAP_AHEAD = "populate", "keep", "huge", "map-ahead"
 
-# Below it malloc serves blocks from what it has, and faults are few.
+# malloc serves smaller blocks from memory that it has, so their faults are few.
 LEAST_BLOCK = LARGE_BLOCK
-# A batch costs about as much as one fault: fewer save less than can be measured.
+# One call to populate costs about as much as a fault. Fewer faults save too little to measure.
 FEWEST_FAULTS = 64
-# What is never touched would be made present for nothing: with a twentieth, resident memory
-# stays within the bound that is promised.
+# Pages that are never touched are populated for nothing. If they are at most a twentieth, resident
+# memory stays within the promised bound.
 DENSE = 0.95
-# Memory that was taken again so often is taken in every step, not by chance.
+# A site that allocates again this often does so in every step, not by chance.
 OFTEN = 3
 HUGE_PAGE = 2 << 20
 
@@ -32,7 +32,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Asked:
-    """What calls of one kind in one place asked for, all together."""
+    """The memory that the calls of one place allocated, all together."""
 
     uses: Sequence[SiteUse]
 
@@ -98,13 +98,13 @@ def _objection(asked: Asked) -> str | None:
     if not all(memory_calls.family(site.call) for site in asked.uses):
         return "by no call that can be redirected"
     if asked.pages < FEWEST_FAULTS:
-        return f"fewer than {FEWEST_FAULTS} faults are not worth a batch"
+        return f"fewer than {FEWEST_FAULTS} faults are not worth populating"
     if not asked.of_files and max(site.request for site in asked.uses) < LEAST_BLOCK:
-        return f"below {LEAST_BLOCK} bytes malloc serves blocks from what it has"
+        return f"malloc serves blocks below {LEAST_BLOCK} bytes from memory that it has"
     if any(site.use.forked for site in asked.uses):
-        return "the program forks while it is there, and its child would copy what is populated"
+        return "the program forks while it is there, and the child would copy the populated pages"
     if any(site.unreserved for site in asked.uses):
-        return "mapped without a reservation, as only what stays mostly empty is"
+        return "mapped without a reservation, as memory that stays mostly empty is"
     if asked.touched < DENSE:
-        return f"sparse: at least {DENSE:.0%} must be touched for it to be made present at once"
+        return f"sparse: at least {DENSE:.0%} of the pages must be touched to populate all at once"
     return None

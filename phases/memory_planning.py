@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which memory is made present before it is touched, which stays with the program, and where.
+"""Decides which memory is populated, which is kept, and at which sites.
 
-An allocation site is planned if the profile shows that nearly all it gets is touched, and enough
-of it; what else grows in order, such as the heap, is bound as a range. What was considered and
-left is told with the reason.
+A memory site is planned if the profile shows that nearly all of its memory is touched, and that
+there is enough of it. Other memory that grows in order, such as the heap, is planned as a range.
+The plan also lists memory that stays as it is, with the reason.
 """
 
 from collections import defaultdict
@@ -37,13 +37,13 @@ KIND_OF_RANGE = {
     "thread-stack": MAPPINGS,
     "block": MAPPINGS,
 }
-# Of the memory there is: beyond it a program is near its limit, where any page too many may be
-# the one that kills it.
+# Share of the memory that a program may have. Beyond it, a program is near its limit: one page too
+# many may kill it.
 NEAR_LIMIT = 0.8
-# What adaptation may add to resident memory: the bound that is promised.
+# The promised bound on what adaptation adds to resident memory.
 KEPT_SHARE = 0.05
 KEPT_BYTES = 32 << 20
-# A process without threads makes others by them.
+# The calls by which a process without threads makes other processes.
 FORKING = frozenset(["fork", "clone", "clone3"])
 
 Body = dict[str, Any]
@@ -54,19 +54,19 @@ class Memory:
     """The memory part of a plan in the making."""
 
     mode: str
-    reason: str | None = None  # why nothing is done
+    reason: str | None = None  # why there are none
     ahead: list[str] = field(default_factory=list)
     keep_bytes: int = 0
     sites: list[Body] = field(default_factory=list)
     refused: list[Body] = field(default_factory=list)
-    plain: set[int] = field(default_factory=set)  # phases that fault as on any kernel
+    plain: set[int] = field(default_factory=set)  # phases whose faults are served one by one
 
     def refuse(self, phase: int | None, reason: str, count: int | None = None) -> None:
-        """Leave so many faults as they are, where that is known."""
+        """Record faults that stay as they are; `count` is None if it is not known."""
         self.refused.append({"phase": phase, "what": REFUSED, "count": count, "reason": reason})
 
     def described(self) -> Body:
-        """As the plan has it."""
+        """The entry in the plan."""
         return {
             "mode": self.mode,
             "reason": self.reason,
@@ -78,7 +78,7 @@ class Memory:
 
 
 def plan_memory(document: Document, mode: str) -> Memory:
-    """Decide for every site and range; the mode is off where nothing is left to do."""
+    """Decide for every site and range; the mode becomes off if there is nothing to do."""
     if mode not in MODES:
         raise UsageError(f"--memory takes {', '.join(MODES)}, not {mode!r}")
     if mode == OFF:
@@ -117,7 +117,7 @@ def _near_limit(document: Document) -> str | None:
 
 @dataclass(frozen=True)
 class Treated:
-    """What is planned for one place: for one line, or for all calls of the function."""
+    """The treatment of one place: of one line, or of all calls of the function."""
 
     place: Place
     line: int | None
@@ -125,7 +125,7 @@ class Treated:
     verdict: Verdict
 
     def described(self) -> Body:
-        """As the plan has it."""
+        """The site's entry in the plan."""
         heaviest = max(self.sites, key=lambda site: (site.use.pages, -site.line))
         calls = {name for site in self.sites for name in memory_calls.family(site.call)}
         return {
@@ -139,7 +139,7 @@ class Treated:
 
 
 def _plan_sites(use: MemoryUse, memory: Memory) -> list[SiteUse]:
-    """Plan what can be; returns the sites that are left as they are."""
+    """Plan the sites that are worth it; returns the sites that stay as they are."""
     treated: list[Treated] = []
     for place, sites in _by_place(use.sites).items():
         verdicts = {line: judge(Asked(found)) for line, found in _by_line(sites).items()}
@@ -157,7 +157,7 @@ def _plan_sites(use: MemoryUse, memory: Memory) -> list[SiteUse]:
 
 
 def _refuse(sites: Sequence[SiteUse], reason: str, memory: Memory) -> None:
-    """Tell of what would have been worth it."""
+    """List sites that stay as they are, if they have enough faults to matter."""
     pages = Asked(sites).pages
     if pages >= FEWEST_FAULTS:
         memory.refuse(sites[0].phase, reason, pages)
@@ -166,7 +166,7 @@ def _refuse(sites: Sequence[SiteUse], reason: str, memory: Memory) -> None:
 def _treated(
     place: Place, sites: Sequence[SiteUse], verdicts: dict[int, Verdict]
 ) -> Iterator[Treated]:
-    """One for the whole function where all its lines are alike, else one for each line."""
+    """One treatment for the whole function if its lines are alike, else one for each line."""
     if len({verdict.treatments for verdict in verdicts.values()}) == 1:
         whole = judge(Asked(sites))
         if whole.treatments:
@@ -198,9 +198,9 @@ def _by_line(sites: Iterable[SiteUse]) -> dict[int, list[SiteUse]]:
 
 
 def _keep_bytes(use: MemoryUse, treated: Iterable[Treated]) -> int:
-    """What sites that keep had at once, within the bound; larger inputs need more.
+    """Bytes that the keeping sites held at once, within the bound; larger inputs need more.
 
-    How much it really is, libkadapt judges by what the program has in use.
+    How much is really kept, libkadapt decides from the memory that the program has in use.
     """
     keeping = {
         site for entry in treated if KEEP in entry.verdict.treatments for site in entry.sites
@@ -237,10 +237,10 @@ def _plan_ranges(use: MemoryUse, left: Iterable[SiteUse], memory: Memory) -> Non
 
 
 def _range_objection(uses: Sequence[Use]) -> str | None:
-    """Judged by what is worth it: how much stays empty need not be known.
+    """Judge a range by its ordered faults; how much of it stays empty need not be known.
 
-    The kernel makes pages present only ahead of who goes on in order, and never more than the bound
-    on resident memory allows.
+    The kernel populates only ahead of a task that touches pages in order, and never more than the
+    bound on resident memory allows.
     """
     pages = sum(used.pages for used in uses)
     ordered = sum(used.pages for used in uses if used.order not in (SCATTERED, None))
@@ -257,7 +257,7 @@ def _range_objection(uses: Sequence[Use]) -> str | None:
 
 
 def _is_plain(document: Document, phase: Phase) -> bool:
-    """A child would copy what was made present, page by page."""
+    """Whether the phase forks: a child would copy the populated pages, one by one."""
     return (
         document.concurrency.processes > 1
         and document.concurrency.threads == 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The places of a program's source that its allocation sites are."""
+"""The places in the program's source where its memory sites are."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from kadence.profiler.profile import Profile
 
 @dataclass(frozen=True)
 class Site:
-    """An allocation site of the profile, with the functions that it may be in."""
+    """A memory site of the profile, with the functions that it may be in."""
 
     number: int
     call: str
@@ -20,7 +20,7 @@ class Site:
     file: str
     line: int
     places: tuple[Place, ...]
-    own: bool  # of the program, not of a library
+    own: bool  # in the program, not in a library
 
 
 def sites_of(profile: Profile) -> Iterator[Site]:

@@ -2,19 +2,20 @@
 """Places of a program that counted itself: its blocks are named as the compiler will find them.
 
 A block's name is its function, the checksum of that function's CFG, and its index there, given
-before anything was inlined. So no line is looked at: a function is entered as often as the block
-that begins it, a loop as often as the block that leads into it, wherever they were inlined. A loop
-that may be passed by without a round fires then, too: the marker stands before the decision.
+before anything was inlined. So source lines are not needed. A function is entered as often as the
+block that begins it, and a loop as often as the block that leads into it, wherever they were
+inlined. If that block may also skip the loop, the place fires then, too: the marker stands before
+the decision.
 
-What a thread was about to do when it was looked at may be counted, too: in a run of several
-intervals a place may have one firing too many in each thread.
+The counts may include a block that a thread was about to run when the interval ended. So, in a run
+of several intervals, a place may have one firing too many in each thread.
 
-What leads into a loop and nowhere else often only sets a variable to a constant; then nothing is
-left of it to be counted. But what enters the loop's header comes from there or from the latches,
-so that their counts tell that block's.
+A block that leads only into a loop often just sets a variable to a constant; then the compiler may
+leave nothing of it to count. But a loop's header is entered only from that block or from the
+latches, so the counts of header and latches give that block's count.
 
-No candidates are functions that begin with a loop, loops that are entered from several blocks, and
-what two counts tell differently.
+These are no candidates: functions that begin with a loop, loops that are entered from several
+blocks, and blocks of which two counts differ.
 """
 
 from collections import defaultdict
@@ -38,7 +39,7 @@ def candidates(profile: Profile, source: Source) -> Iterator[Candidate]:
         for number in numbers:
             block = source.blocks[number]
             by_name[block.function, block.file, block.checksum, block.index].append(number)
-    # What stands in a header was compiled, and recorded, once for each unit.
+    # A function in a header was compiled, and recorded, once for each translation unit.
     for function in dict.fromkeys(profile.functions):
         yield from _Named(source, by_name, function).candidates()
 
@@ -54,7 +55,7 @@ class _Named:
         }
 
     def candidates(self) -> Iterator[Candidate]:
-        # Of loops that one block leads into, the outermost is entered first.
+        # If one block leads into several loops, the outermost is entered first.
         ordered = sorted(self.function.loops, key=lambda loop: (loop.depth, loop.index))
         behind = {loop.before: loop for loop in reversed(ordered) if loop.latches}
         for loop in (None, *ordered):
@@ -71,9 +72,9 @@ class _Named:
         return found
 
     def _fires(self, block: int, behind: Loop | None) -> Firings | None:
-        """How often a block was entered, by its own count and by the loop behind it.
+        """How often a block was entered, by its own count and by the count of the loop behind it.
 
-        None if nothing tells, or if both do and differ: then a copy lost one of them.
+        None if neither count exists, or if the two differ: then a copy lost one of them.
         """
         own = self._counted(block) if block in self.numbers else None
         if behind is None or not all(latch in self.numbers for latch in behind.latches):
@@ -88,11 +89,11 @@ class _Named:
         return self.source.fires(self.numbers.get(block, []))
 
     def _entries(self, loop: Loop) -> Firings:
-        """How often a loop was entered: its rounds, less those that another one led to.
+        """How often a loop was entered: its rounds, less those that follow another round.
 
-        Counts that follow from others may be ahead by one in each thread, for what it is about to
-        do, and so may their sum. Where as many entries are found by looking at where the loop began
-        to run, that is believed.
+        Counts derived from other counts may be ahead by one in each thread, for the block that it
+        is about to run, and so may their sum. If the rows where the loop began to run give as many
+        entries, these are used.
         """
         rounds = self._counted(loop.header)
         again = np.sum([self._counted(latch) for latch in loop.latches], axis=0)
@@ -105,11 +106,11 @@ class _Named:
 
 
 def _never_less(surplus: Firings, thread: npt.NDArray[np.int32]) -> Firings:
-    """What rows add to the most that their thread ever had: one may end between two counts."""
+    """What each row adds to its thread's largest sum so far; a row may end between two counts."""
     added = np.zeros_like(surplus)
     for number in np.unique(thread):
         rows = thread == number
         most = np.maximum.accumulate(np.cumsum(surplus[rows]))
-        # At the end all is counted.
+        # The thread's end bounds the sum: by then everything is counted.
         added[rows] = np.diff(np.clip(most, 0.0, surplus[rows].sum()), prepend=0.0)
     return added

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a program needs of its kernel: its profile's needs, and what was seen of its commands.
+"""What a program needs of its kernel: its profile's needs, and those seen of its commands.
 
-The profile shows one process on one input; `*.needs.json` (docs/artefacts.md) what all processes
-of the program's commands asked for. The plan holds both as one.
+The profile shows one process on one input. `*.needs.json` (docs/artefacts-kernel.md) holds the
+requests of all processes of the program's commands. The plan unites both.
 """
 
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ from typing import Any
 from kadence import artefact
 from kadence.errors import ArtefactError
 
-# Keys of both that are sets.
+# Keys of both whose values are sets.
 UNITED = ("system_calls", "socket_families", "files", "file_systems")
 
 
 def united(needs: Mapping[str, Any] | None, path: Path | None) -> dict[str, Any] | None:
-    """The needs with what was seen; None where the profile knows of none."""
+    """The profile's needs united with those of the artefact at `path`; None without the former."""
     if needs is None or path is None:
         return None if needs is None else dict(needs)
     seen = artefact.read(path, artefact.NEEDS)

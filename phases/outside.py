@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which intervals are in no phase, and why.
 
-A plan is made for phases. Where many intervals are in none, it is made for a part of the run, and
-the user must hear that first.
+A plan is made for phases. If many intervals are in none, the plan covers only a part of the run,
+and the user must hear that first.
 """
 
 from typing import Any
@@ -14,9 +14,9 @@ DIGITS = 6
 
 
 def described(profile: Profile, segmentation: Segmentation) -> dict[str, Any]:
-    """How many intervals with instructions are in no phase; `why` only where they are many.
+    """How many intervals with instructions are in no phase; `why` only if they are many.
 
-    Those in which a thread waited are told by themselves.
+    Waiting intervals are not counted here; the artefact lists them separately.
     """
     looked_at = (profile.instructions > 0) & ~segmentation.waiting
     outside = looked_at & segmentation.transition

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`kadence plan`: which adaptation belongs to which phase, where it is announced, and why.
 
-A compute phase gets a long quantum if three things hold: the program's tasks cannot wait for
-one another on too few processors, the beginning of the phase is announced by a good marker,
-and so is every way out of it into a phase with I/O. Everything else keeps the kernel's default.
-Where the profile's backend saw no system calls and no memory, there is nothing else to decide: all
-phases are unseen, which may have a long quantum as compute phases may, and tasks that are more than
-the processors, or that nobody saw either, count as waiting for one another.
-Which writes go through rings and batches is decided in io_planning.py; which memory is made
-present before it is touched, in memory_planning.py.
+A compute phase gets a long quantum on three conditions. The program's tasks cannot wait for one
+another on too few processors. A good marker announces the beginning of the phase. And a marker
+announces every way out of it into a phase with I/O. Everything else keeps the kernel's default.
+
+If the profile's backend saw no system calls and no memory, there is nothing else to decide. All
+phases are then unseen, and may get a long quantum as compute phases may. Tasks count as waiting
+for one another if they outnumber the processors, or if the backend saw no tasks either.
+
+io_planning.py decides which writes go through rings and batches; memory_planning.py decides which
+memory is populated or kept.
 """
 
 from collections.abc import Iterable, Sequence
@@ -62,7 +64,7 @@ class Decisions:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Where other inputs are told of, and whether to plan whatever it says."""
+    """The comparison with other inputs, and whether to plan all phases whatever it says."""
 
     path: Path
     force: bool = False
@@ -81,7 +83,7 @@ class Options:
     memory: str = memory_planning.DEFAULT  # one of memory_planning.MODES
 
     def words(self) -> tuple[str, ...]:
-        """As on the command line."""
+        """The options as on the command line."""
         return (
             *("--processors", str(self.processors), "--quantum", f"{self.quantum:g}"),
             f"--io={self.io}",
@@ -89,7 +91,7 @@ class Options:
         )
 
     def check(self) -> None:
-        """Refuse what makes no sense."""
+        """Raise UsageError for values that make no sense."""
         if self.processors < 1:
             raise UsageError(f"--processors takes a whole number from 1, not {self.processors}")
         if not SHORTEST_QUANTUM <= self.quantum <= LONGEST_QUANTUM:
@@ -194,7 +196,7 @@ def _level(level: Level, finest: Level) -> Body:
 
 
 def _take_markers(level: Level, compared: Inputs | None, decisions: Decisions) -> None:
-    """Take the chosen markers that no other input speaks against; say why not the others."""
+    """Take the chosen markers that no other input refutes; say why the others are not taken."""
     others = compared.others if compared else ()
     for phase in level.document.phases:
         marker = level.chosen.get(phase.number)
@@ -234,7 +236,7 @@ def _decide_quantum(
 ) -> None:
     figures = _figures(document, phase)
     if kinds.does_io(phase.kind):
-        evidence = f"{phase.kind}: {figures}; what does I/O keeps the kernel's default quantum"
+        evidence = f"{phase.kind}: {figures}; phases with I/O keep the kernel's default quantum"
         _add_policy(phase, 0, evidence, decisions)
         return
     reason = waiting or _why_not_long(document, phase, decisions)
@@ -261,7 +263,7 @@ def _ways_out(document: Document, exits: Iterable[int]) -> str:
 
 
 def _add_policy(phase: Phase, quantum_ns: int, evidence: str, decisions: Decisions) -> None:
-    """One for each of its members, so that policy n stays that of phase n."""
+    """Add one policy for each member, so that policy n stays that of phase n."""
     if len(phase.members) > 1:
         evidence = f"{levels.named(phase.members)} joined: {evidence}"
     decisions.policies += [
@@ -292,9 +294,9 @@ def _why_not_long(document: Document, phase: Phase, decisions: Decisions) -> str
 
 
 def _io_exits(document: Document, start: int, decisions: Decisions) -> set[int]:
-    """Phases with I/O that the run can come to while the policy of `start` is still on.
+    """Phases with I/O that the run can reach while the policy of `start` is still on.
 
-    A phase that nothing announces runs under the policy of the one before, so its own exits
+    A phase that nothing announces runs under the policy of the phase before it. So its own exits
     count as well.
     """
     kind = {phase.number: phase.kind for phase in document.phases}

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The ranks of a parallel program as one profile, so that phases are those of all of them.
+"""Reads the ranks of a parallel program as one profile, so that they share phases.
 
-Every rank is a process with a profile of its own. Their rows stand one rank after the other, over
-a common table of blocks, with threads that no two ranks share. What finds phases in one long
-profile without comparing all pairs (sampling.py) then finds them in all ranks together, and a
-phase has the same number in each.
+Every rank is a process with a profile of its own. The combined profile holds the rows of one rank
+after the other, over a common table of blocks; no two ranks share a thread number. Sampling, which
+finds phases in a long profile without comparing all pairs (sampling.py), then finds them in all
+ranks together. A phase has the same number in each rank.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from kadence.profiler.ranks import Identity, merged, of_one_interval, require_al
 
 @dataclass(frozen=True)
 class Rank:
-    """Where a rank is in the profile of all."""
+    """Where a rank is in the combined profile."""
 
     path: Path
     program: tuple[str, ...]
@@ -28,7 +28,7 @@ class Rank:
     intervals: int
 
     def described(self) -> dict[str, Any]:
-        """As the phases artefact has it."""
+        """The entry in the phases artefact."""
         return {
             "profile": str(self.path),
             "program": list(self.program),
@@ -39,7 +39,7 @@ class Rank:
 
 
 def read(paths: Sequence[Path]) -> tuple[Profile, list[Rank]]:
-    """The profile of one program, of one rank or of many."""
+    """Read a program's profile: one file, or one for each rank."""
     profiles = [kprof.read(path) for path in paths]
     require_alike([Identity.of(str(path), one) for path, one in zip(paths, profiles, strict=True)])
     profiles = of_one_interval(profiles)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a plan keeps of a program that does something else on another input.
+"""What a plan keeps if the program does other work on another input.
 
-Each adaptation stands on evidence of its own, and is refused on its own:
+Each adaptation has evidence of its own, and is refused on its own:
 
-- A phase that another input does not know loses its calls, and with them its long quantum. A phase
-  that all inputs know keeps them.
-- Where another input does I/O in phases that the plan does not know, no phase gets a long quantum:
+- A phase that another input does not know loses its phase calls, and with them its long quantum.
+  A phase that all inputs know keeps them.
+- If another input does I/O in phases that the plan does not know, no phase gets a long quantum:
   nothing would end it there.
-- A place with I/O or memory stays where all inputs speak for it (common_sites.py).
-- What the kernel needs does not depend on phases.
+- An I/O site or memory site stays if all inputs support it (common_sites.py).
+- The program's needs of the kernel do not depend on phases.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ Body = dict[str, Any]
 
 
 def why_unknown(phase: Phase, compared: Inputs | None) -> str | None:
-    """Why a phase gets no calls, where that is because another input does not know it."""
+    """Why a phase gets no calls, if another input does not know it; else None."""
     if compared is None or not compared.reduce:
         return None
     for other in compared.others:
@@ -36,7 +36,7 @@ def why_unknown(phase: Phase, compared: Inputs | None) -> str | None:
 
 
 def why_no_long_quantum(compared: Inputs | None) -> str | None:
-    """Why no phase at all gets one."""
+    """Why no phase at all gets a long quantum, or None."""
     if compared is None or not compared.reduce:
         return None
     for other in compared.others:
@@ -49,7 +49,7 @@ def why_no_long_quantum(compared: Inputs | None) -> str | None:
 
 
 def reduce(document: Document, compared: Inputs | None, paths: Paths, memory: Memory) -> list[Body]:
-    """Take out of the sites what the inputs do not share; says what the phases lose."""
+    """Remove the sites that the inputs do not share; returns what the phases lose."""
     if compared is None or not compared.reduce:
         return []
     sites = [other.sites for other in compared.others]
@@ -59,7 +59,7 @@ def reduce(document: Document, compared: Inputs | None, paths: Paths, memory: Me
 
 
 def told(plan: Mapping[str, Any]) -> list[str]:
-    """Why a plan is reduced, where it is."""
+    """The reasons why a plan is reduced; empty if it is not."""
     return [refusal["reason"] for refusal in plan["refused"] if refusal["what"] == REFUSED]
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes every interval belong to the phase whose representative is nearest.
+"""Assigns every interval to the phase whose representative is nearest.
 
-A tree's groups may be drawn out, so that an interval at the end of one is nearer to the middle of
-another. k-medoids' two steps, in turns, mend that: each interval goes to the nearest
-representative, and the representative is the medoid of what came (Kaufman and Rousseeuw 1990,
-chapter 2, in Lloyd's order). No step makes the sum of the distances larger.
+A tree's groups may be drawn out, so that an interval at the end of one group is nearer to the
+middle of another. The two alternating steps of k-medoids correct that. Each interval goes to the
+nearest representative; then each representative becomes the medoid of its new members (Kaufman
+and Rousseeuw 1990, chapter 2, in Lloyd's order). No step increases the sum of the distances.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from kadence.phases.vectors import Distances, Normalised, Rows
 
 MOST_ROUNDS = 10
 MEDOID_OF = 1000  # members, evenly spaced, that are compared with one another
-STRANGER = tree.STRANGER  # as far as this from every representative, a row is in no phase
+STRANGER = tree.STRANGER  # a row at least this far from every representative is in no phase
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Settled:
 
 
 def settled(normalised: Normalised, core: Rows, representatives: Rows, labels: Labels) -> Settled:
-    """Begin with these representatives; `labels` are those of `core` whose medoids they are.
+    """Begin with these representatives, the medoids of the groups that `labels` gives to `core`.
 
-    Rows that none is the medoid of have the label -1. Only core rows can be representatives.
+    Core rows without a group have the label -1. Only core rows can be representatives.
     """
     everything = np.arange(normalised.shape[0])
     before = labels
@@ -49,7 +49,7 @@ def settled(normalised: Normalised, core: Rows, representatives: Rows, labels: L
 def _renewed(
     normalised: Normalised, core: Rows, representatives: Rows, before: Labels, now: Labels
 ) -> Rows:
-    """The medoids of the groups that gained or lost a row, and the others' as they are."""
+    """New medoids for the groups that gained or lost a row; the others stay as they are."""
     changed = np.unique(np.concatenate([before[before != now], now[before != now]]))
     renewed = representatives.copy()
     for group in changed[changed >= 0]:
@@ -58,7 +58,7 @@ def _renewed(
 
 
 def medoid(normalised: Normalised, members: Rows) -> int:
-    """The member with the smallest summed distance to the others, or to many of them."""
+    """The member with the smallest summed distance to the others, from MEDOID_OF at most."""
     some = vectors.evenly(members, MEDOID_OF)
     once = np.ones(len(some), dtype=np.int64)
     return int(some[tree.medoid(vectors.among(normalised[some]), once, np.arange(len(some)))])

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Groups of a long profile, without all of its pairs.
 
-A sample founds the groups; some points of each, its outposts, stand for it; and every row is held
-against all outposts. Rows that are farther from the nearest than the group's own points are have
-not been seen yet: some of them join the sample, and it begins anew. So no behaviour is missed,
-however rare, and every distance is an exact one; docs/phases.md says what is not exact.
+A sample forms the groups. Some points of each group, its outposts, stand for it, and every row is
+compared with all outposts. Rows that are farther from the nearest outpost than the group's own
+points resemble nothing in the sample. Some of these rows join the sample, and the search begins
+again. So no behaviour is missed, however rare, and every distance is exact; docs/phases-method.md
+says what is not exact.
 """
 
 from dataclasses import dataclass
@@ -18,16 +19,16 @@ from kadence.phases.tree import Labels, Weights
 from kadence.phases.vectors import Distances, Normalised, Rows
 
 SAMPLE = 1000  # rows, evenly spaced
-OUTPOSTS = 5  # of a group at most: its medoid, and what lies farthest out
-STRANGERS = 200  # unseen rows that join the sample at a time
+OUTPOSTS = 5  # of a group at most: its medoid, and the points farthest out
+STRANGERS = 200  # unseen rows that join the sample in one round
 MOST_ROUNDS = 6
-# What a row may be farther out than the group's sample was: noise has a tail.
+# How much farther out a row may be than the group's sample: noise has a tail.
 MARGIN = tree.SMALLEST_DIFFERENCE / 4
 
 
 @dataclass(frozen=True)
 class _Sample:
-    """Positions in the core, and for how many each stands."""
+    """Positions in the core, and how many rows each stands for."""
 
     rows: Rows
     weights: Weights
@@ -35,7 +36,7 @@ class _Sample:
 
 @dataclass(frozen=True)
 class _Founded:
-    """Groups of a sample: where their outposts are, and how far their points are from these."""
+    """Groups of a sample, their outposts, and how far their points are from these."""
 
     medoids: Rows
     outposts: Rows
@@ -84,7 +85,7 @@ def _found(distances: Distances, sample: _Sample, count: int | None) -> _Founded
 
 
 def _outposts(distances: Distances, is_medoid: npt.NDArray[np.bool_]) -> tuple[list[int], float]:
-    """The medoid and what lies farthest out, and how far the farthest member is from these."""
+    """The medoid with the points farthest out, and the farthest member's distance from these."""
     medoid = int(is_medoid.argmax())
     others, nearest = vectors.farthest_first(
         distances[medoid], lambda member: distances[member], OUTPOSTS - 1, MARGIN
@@ -93,13 +94,13 @@ def _outposts(distances: Distances, is_medoid: npt.NDArray[np.bool_]) -> tuple[l
 
 
 def _joined(sample: _Sample, chosen: Rows, strangers: int) -> _Sample:
-    """The sample, and after it rows that stand for so many strangers."""
+    """The sample, followed by the chosen rows, which stand for all strangers."""
     weights = np.full(len(chosen), max(strangers // len(chosen), 1), dtype=np.int64)
     return _Sample(np.concatenate([sample.rows, chosen]), np.concatenate([sample.weights, weights]))
 
 
 def _differing(rows: sparse.csr_matrix, most: int) -> Rows:
-    """So many rows at most that differ most from one another."""
+    """At most `most` rows, those that differ most from one another."""
 
     def distances_to(row: int) -> Distances:
         return vectors.distances_to(rows, row)

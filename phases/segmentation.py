@@ -2,7 +2,7 @@
 """Turns a profile into phases: every row gets one, and the boundaries between them follow.
 
 Only whole intervals that are not transitions decide which phases there are; the others join
-one afterwards. Without that, the interval in which one phase ends and the next begins would
+a phase afterwards. Otherwise, the interval in which one phase ends and the next begins would
 look like a phase of its own.
 """
 
@@ -22,22 +22,22 @@ from kadence.profiler import waiting
 from kadence.profiler.profile import Profile
 
 SMALLEST_INTERVAL = 0.5  # of the median; a shorter row is too noisy to found a phase
-TRANSITION_EXCESS = 0.25  # how far a mixture of its neighbours may be from a perfect one
+TRANSITION_EXCESS = 0.25  # largest detour through a mixture, as a share of the leap.
 # A group must hold this share of the instructions, or come again after as much of the run.
 SMALLEST_WEIGHT = 0.01
-# What comes again must hold this share: no adaptation of less can be worth more than that, and
-# whether an interval or two are its own depends on where intervals happen to begin.
+# A group that comes again must hold this share. Adapting a smaller group cannot gain more than
+# that, and whether it has an interval of its own depends on where intervals happen to begin.
 SMALLEST_RECURRING_WEIGHT = 0.0005
 
-# Where more of the intervals than this are mixtures, they are what the program looks like at this
-# interval, and found phases like any other.
+# If a larger share of the intervals are mixtures, the program looks like that at this interval
+# length, and mixtures found phases like any other.
 MOST_MIXTURES = 0.1
-# A mixture is a transition if more than a quarter of its instructions are not those of a phase; but
-# where more intervals than this would be in no phase, only if half of them are not.
+# A mixture is a transition if at least a quarter of its instructions are not those of a phase. If
+# more than MOST_OUTSIDE of the intervals would then be in no phase, at least half must not be.
 LIKE_MIXTURE = 0.5
 MOST_OUTSIDE = 0.05
 
-UNKNOWN = -1  # no phase: the row is taken for what the row before it is
+UNKNOWN = -1  # no phase: the row gets the phase of the row before it
 
 Mask = npt.NDArray[np.bool_]
 
@@ -55,9 +55,10 @@ class Boundary:
 class Segmentation:
     """Phases are numbered from 0 by first appearance; `representatives` are rows.
 
-    Every row is in the phase whose representative is nearest. Transitions are in none: mixtures of
-    their neighbours, and what resembles no phase, which is assigned as the row before it; so are
-    rows in which a thread waited for another, and these found no phase, whatever they resemble.
+    Every row is in the phase whose representative is nearest, but transitions are in none. They are
+    mixtures of their neighbours, rows that resemble no phase, and rows in which a thread waited for
+    another. Rows of the last two sorts are assigned as the row before them. Waiting rows found no
+    phase, whatever they resemble.
     """
 
     normalised: Normalised
@@ -70,7 +71,7 @@ class Segmentation:
 
 
 def segment(profile: Profile, count: int | None = None) -> Segmentation:
-    """Find the phases of a profile: as many as the data say, or `count`."""
+    """Find the phases of a profile: as many as the data show, or `count`."""
     _require_instructions(profile)
     normalised = Normalised.of(profile)
     mixed, transition = _mixed_rows(profile, normalised)
@@ -80,7 +81,7 @@ def segment(profile: Profile, count: int | None = None) -> Segmentation:
         mixed, transition = np.zeros((2, len(mixed)), dtype=np.bool_)
     core = _core_rows(profile, mixed | waited)
     core = core[~waited[core]]
-    transition[core] = False  # where nothing else is left, mixtures are what there is
+    transition[core] = False  # if nothing else is left, mixtures are the core
     found = _founded(profile, normalised, core, waited, count)
     unlike = (found.distance >= refinement.STRANGER) & ~waited
     outside = unlike | (transition & (found.distance >= LIKE_MIXTURE))
@@ -104,7 +105,7 @@ def segment(profile: Profile, count: int | None = None) -> Segmentation:
 def _founded(
     profile: Profile, normalised: Normalised, core: Rows, waited: Mask, count: int | None
 ) -> Settled:
-    """The phases of the core, and how near every row is to the nearest."""
+    """Find the phases of the core, and every row's distance from the nearest."""
     groups = clustering.groups_of(normalised, core, count)
     if count is not None:
         return refinement.settled(normalised, core, core[groups.medoids], groups.labels)
@@ -143,11 +144,11 @@ def _core_rows(profile: Profile, mixed: Mask) -> Rows:
 
 
 def _lengths(profile: Profile) -> npt.NDArray[np.float64]:
-    """How long the rows are, in what intervals are measured in.
+    """How long the rows are, in the unit of the intervals.
 
-    In intervals of time those have few instructions that called libraries and the kernel, which
-    were not counted; they lasted as long as any. How much of an interval was each thread's, where
-    there are several, only their instructions tell.
+    In intervals of time, a row has few instructions if it mostly ran libraries and the kernel,
+    which were not counted; it lasted as long as any other. If there are several threads, only the
+    instructions say how much of an interval each thread had.
     """
     if profile.unit == "nanoseconds" and profile.facts.get("threads") == 1:
         return np.ones(len(profile.instructions))
@@ -155,11 +156,11 @@ def _lengths(profile: Profile) -> npt.NDArray[np.float64]:
 
 
 def _mixed_rows(profile: Profile, normalised: Normalised) -> tuple[Mask, Mask]:
-    """Rows that may be a mixture of the ones before and after, and transitions, which surely are.
+    """Rows that may be a mixture of the rows before and after, and transitions, which surely are.
 
     In the Manhattan metric a mixture of two vectors lies exactly between them: its distances
-    to both add up to the distance of the two. That holds for the last row of a phase as well,
-    which has nothing of the next: a transition differs from both.
+    to both add up to the distance of the two. That also holds for the last row of a phase, which
+    has nothing of the next phase. So a transition must also differ from both neighbours.
     """
     mixed = np.zeros(normalised.shape[0], dtype=np.bool_)
     transition = mixed.copy()
@@ -180,7 +181,7 @@ def _mixed_rows(profile: Profile, normalised: Normalised) -> tuple[Mask, Mask]:
 
 
 def _lasting_groups(profile: Profile, core: Rows, groups: Groups, whole: float) -> Groups:
-    """Drop groups that are too little of the whole to be a phase; their rows get the label -1."""
+    """Drop groups that are too small a part of the whole; their rows get the label -1."""
     count = len(groups.medoids)
     lengths = _lengths(profile)
     weight = np.bincount(groups.labels, weights=lengths[core], minlength=count)
@@ -198,10 +199,10 @@ def _lasting_groups(profile: Profile, core: Rows, groups: Groups, whole: float) 
 
 
 def _comes_again(profile: Profile, core: Rows, labels: Labels, count: int) -> Mask:
-    """Which groups a thread enters at least twice, with some of the run between, core rows alone.
+    """Which groups a thread enters at least twice, with some of the run between; core rows only.
 
-    What every thread, or every rank, does once is a start-up and no phase that comes again; nor
-    is what comes again within one start-up.
+    Work that every thread, or every rank, does once is a start-up and not a phase that comes again.
+    The same holds for work that comes again within one start-up.
     """
     thread = profile.thread[core]
     enters = np.ones(len(core), dtype=np.bool_)
@@ -219,7 +220,7 @@ def _comes_again(profile: Profile, core: Rows, labels: Labels, count: int) -> Ma
 
 
 def continued(assignment: Labels, thread: npt.NDArray[np.int32]) -> Labels:
-    """Fill the rows without a phase from the row before, at a thread's start from the one after."""
+    """Give rows without a phase that of the row before; at a thread's start, of the row after."""
     result = assignment.copy()
     for number in np.unique(thread):
         rows = np.flatnonzero(thread == number)
@@ -228,7 +229,7 @@ def continued(assignment: Labels, thread: npt.NDArray[np.int32]) -> Labels:
             source = np.searchsorted(known, np.arange(len(rows)), side="right") - 1
             result[rows] = assignment[rows[known[np.maximum(source, 0)]]]
         else:
-            # A thread of which nothing is known: the phase most of the run is in.
+            # None of the thread's rows has a phase: take the phase that most of the run is in.
             result[rows] = np.bincount(assignment[assignment != UNKNOWN]).argmax()
     return result
 
@@ -242,7 +243,7 @@ def _number_by_appearance(assignment: Labels, representatives: Rows) -> tuple[La
 
 
 def boundaries(thread: npt.NDArray[np.int32], assignment: Labels) -> tuple[Boundary, ...]:
-    """Where a thread begins, and where the rows of one go from a phase to another."""
+    """Where a thread begins, and where its rows go from one phase to another."""
     found = [Boundary(0, None, int(assignment[0]))]
     for row, (before, after) in enumerate(pairwise(assignment.tolist()), start=1):
         if thread[row] != thread[row - 1]:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether a run holds a phase of another run, if not as a phase of its own.
+"""Whether a run holds a phase of another run within its own phases.
 
-On a smaller input a loop may be shorter than an interval, and what was a phase is then a part of
-each interval of another. But the code ran: of the instructions of that run some can be taken that
-look like the phase. How much of a phase x can be made so, of a slice that is the share s of a run
-with the block shares y, is the sum of min(x, y / s); and it looks like the phase under the
-condition under which an interval does.
+On a smaller input a loop may be shorter than an interval. The loop's phase is then a part of
+every interval of another phase. But its code ran: some slice of that run's instructions looks
+like the phase. Let x be the phase, y the run's block shares, and s the slice's share of the run.
+Then the slice can make up the sum of min(x, y / s) of the phase. It looks like the phase under the
+same condition as an interval does.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,9 @@ from kadence.phases.vectors import Distances
 
 
 def distances_to_slice(representatives: sparse.csr_matrix, run: Distances) -> Distances:
-    """Of each phase to what looks most like it among as much of a run as a phase must have.
+    """Return each phase's distance to the slice of a run that resembles it most.
+
+    The slice is as large a share of the run as a phase must have.
 
     `run` is the share of the run's instructions in each block.
     """
@@ -38,9 +40,9 @@ def held(
     shares: sparse.csr_matrix,
     other_kinds: Sequence[str],
 ) -> npt.NDArray[np.bool_]:
-    """Which of one run's phases the other holds, in phases that are adapted alike.
+    """Which of one run's phases the other run holds, in phases that are adapted alike.
 
-    `shares` are those of the other run's instructions: a row for each of its phases.
+    `shares` has a row for each phase of the other run: shares of that run's instructions by block.
     """
     found = np.zeros(len(own_kinds), dtype=np.bool_)
     for kind in set(own_kinds):

@@ -41,10 +41,10 @@ def is_entry(block: Block) -> bool:
 
 
 class FunctionLines:
-    """The functions that lines of the source are in.
+    """Finds the functions that contain a line of the source.
 
-    Templates bring thousands of functions and blocks, so neither all of the ones are gone through
-    for each of the others, nor their paths taken apart each time.
+    Templates bring thousands of functions and blocks. So functions are grouped by file name, to
+    avoid a search of all of them and repeated splitting of paths for each block.
     """
 
     def __init__(self, functions: Iterable[Function]) -> None:
@@ -54,7 +54,7 @@ class FunctionLines:
         self._by_file: dict[str, list[Function]] = {}
 
     def at(self, file: str, line: int) -> list[Function]:
-        """Those that this line is in; instances of one template are on the same line."""
+        """The functions that contain this line; instances of one template share their lines."""
         if file not in self._by_file:
             alike = self._by_name[PurePosixPath(file).name]
             self._by_file[file] = [known for known in alike if same_file(known.file, file)]
@@ -74,9 +74,10 @@ def main_object(blocks: Iterable[Block]) -> str | None:
 
 
 def own_blocks(profile: Profile, own: str | None) -> list[int]:
-    """The blocks of the program: of its object, or of the functions or files that it was built of.
+    """The blocks of the program: in its object, or in the functions or files it was built from.
 
-    An inlined function's have another symbol, a static library's another file.
+    The blocks of an inlined function have another symbol, and those of a static library another
+    file.
     """
     names = {function.name for function in profile.functions}
     files = {PurePosixPath(function.file).name for function in profile.functions}
@@ -90,7 +91,7 @@ def own_blocks(profile: Profile, own: str | None) -> list[int]:
 
 
 def _totals(counts: sparse.csr_array) -> npt.NDArray[np.float64]:
-    """Column sums, strip by strip: numbers as wide as a sum's would be larger than the matrix."""
+    """Column sums, strip by strip: converted to floats at once, the matrix would be too large."""
     totals = np.zeros(counts.shape[1])
     for first in range(0, counts.nnz, STRIP):
         part = slice(first, first + STRIP)
@@ -99,7 +100,7 @@ def _totals(counts: sparse.csr_array) -> npt.NDArray[np.float64]:
 
 
 class Source:
-    """What ran, by place. Blocks are named by their number in the profile."""
+    """The executed blocks, by place. A block is identified by its number in the profile."""
 
     def __init__(self, profile: Profile) -> None:
         self.blocks: Sequence[Block] = profile.blocks
@@ -120,9 +121,9 @@ class Source:
                 self.by_symbol[self.blocks[number].function].append(number)
 
     def _own_columns(self, profile: Profile) -> tuple[dict[int, int], sparse.csc_array]:
-        """Counts by block, and the column of each block that a marker could be counted by.
+        """The column of each block that a marker could be counted at, and these columns' counts.
 
-        The others', of libraries above all, would be as much again.
+        The other columns, mostly of libraries, would double the size.
         """
         wanted = own_blocks(profile, self.own_object())
         column = {number: position for position, number in enumerate(wanted)}
@@ -140,7 +141,7 @@ class Source:
         return [number for _, number in span if same_file(self.blocks[number].file, file)]
 
     def has_pieces(self, numbers: Iterable[int]) -> bool:
-        """Whether a part of the function was inlined, so that its entry misses some calls."""
+        """Whether GCC inlined a part of the function, so that its entry misses some calls."""
         return any(".part" in self.blocks[number].function for number in numbers)
 
     def own_object(self) -> str | None:

@@ -2,12 +2,12 @@
 """Whether a program does the same kinds of work whatever its input.
 
 A plan says what the kernel should do in each phase and where each is announced. It holds for
-another input if that input's phases are those the plan knows; how long each lasts is no part of
-it. So the figure is the share of the instructions in *unknown* phases: those that resemble no
-phase of the other input, or only phases of another kind, for the adaptation follows from the
-kind; compute and unseen phases may have the same. A phase whose code the other input runs as well,
-as a part of other phases (slices.py), is known, only in other weights. How much that is, and how
-far the weights of phases moved, is told beside it, and decides nothing.
+another input if the plan knows that input's phases, however long each lasts. So the figure is the
+share of the instructions in *unknown* phases: those that resemble no phase of the other input,
+or only phases of another kind. The kind matters because the adaptation follows from it; compute
+and unseen phases may be adapted alike. A phase is also known if the other input runs its code as a
+part of other phases (slices.py), in other weights. The comparison also reports how much that is,
+and how far the weights of phases moved, but neither decides anything.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,14 +44,14 @@ class Comparison:
 
     of: int
     against: int
-    unknown: float  # share of its instructions in phases the other does not know
-    shift: float  # share of the instructions that would have to move for equal weights
-    unknown_phases: tuple[int, ...] = ()  # of `of`, that `against` does not know
-    scaled: float = 0.0  # share of its instructions in phases the other has within other phases
+    unknown: float  # share of `of` in phases that `against` does not know.
+    shift: float  # share of instructions that would have to move for equal weights.
+    unknown_phases: tuple[int, ...] = ()  # phases of `of` that `against` does not know.
+    scaled: float = 0.0  # share of `of` in phases that `against` has within other phases
 
 
 def verdict(comparisons: Sequence[Comparison]) -> str:
-    """The one word."""
+    """Input-stable or input-dependent, by the largest share of unknown phases."""
     largest = max((comparison.unknown for comparison in comparisons), default=0.0)
     return STABLE if largest <= UNKNOWN_AT_MOST else DEPENDENT
 
@@ -63,8 +63,8 @@ def compare(
 ) -> list[Comparison]:
     """Every input against every other.
 
-    `distances[of, against]` are those of their phases, `held[of, against]` tells which phases of
-    the one the other holds within its own.
+    `distances[of, against]` are the distances between their phases. `held[of, against]` says which
+    phases of `of` the input `against` holds within its own.
     """
     return [
         _compared(of, against, inputs, distances[of, against], held[of, against])
@@ -89,13 +89,13 @@ def _compared(
 
 
 def _resembled(own: Input, other: Input, distances: Distances) -> Mask:
-    """Which phases of an input resemble one of the other's."""
+    """Which phases of an input resemble a phase of the other input."""
     alike = [[kinds.adapted_alike(kind, seen) for seen in other.kinds] for kind in own.kinds]
     return np.asarray(((distances < PARTNER_DISTANCE) & np.array(alike)).any(axis=1))
 
 
 def _shift(own: Input, other: Input) -> float:
-    """Total variation distance of the weights of families."""
+    """Total variation distance between the weights of families."""
     count = int(max(own.families.max(), other.families.max())) + 1
     weights = [
         np.bincount(side.families, weights=side.weights, minlength=count) for side in (own, other)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Moves the representatives of loose phases to where they stand for more.
 
-The tree says how many phases there are and which of them are clear. What it cuts without a strong
-structure it cuts somewhere, so those representatives are moved as Kaufman and Rousseeuw's PAM does
-(1990, chapter 2): one is given up for another point, the swap after which the mean distance from
-the nearest representative is smallest, until no swap lowers it. All swaps are judged at once, and
-what they change is summed once and then kept up to date, as in FastPAM and FasterPAM (Schubert and
-Rousseeuw 2019; 2021, section 3). A phase that is clear by itself stays: without that, a short one
-would be given up to halve a long one's noise.
+The tree says how many phases there are and which of them are clear. Where the structure is not
+strong, its cut is arbitrary. So those representatives are moved as in Kaufman and Rousseeuw's PAM
+(1990, chapter 2). A swap gives up one representative for another point. PAM makes the swap after
+which the mean distance from the nearest representative is smallest, until no swap lowers it. All
+swaps are judged at once. The sums of their changes are computed once and then kept up to date, as
+in FastPAM and FasterPAM (Schubert and Rousseeuw 2019; 2021, section 3). A phase that is clear by
+itself stays; otherwise a short phase would be given up to halve a long phase's noise.
 """
 
 import copy
@@ -19,21 +19,21 @@ from kadence.phases import tree, vectors
 from kadence.phases.vectors import Distances, Normalised, Rows
 
 SAMPLE = 1000  # rows, evenly spaced
-STRIP = 64  # of these at a time, which a processor's cache holds
+STRIP = 64  # points processed at a time; they fit a processor's cache
 MOST_SWAPS = 100
-LEAST_GAIN = 1e-3  # of the mean distance, by one swap
-# How much larger the mean distance may be than it would be if clear phases were given up, too: by
-# this factor and by this much, a four-hundredth of the instructions.
+LEAST_GAIN = 1e-3  # of the mean distance, by one swap.
+# How much larger the mean distance may be than if clear phases were given up, too: by this factor
+# and by this difference, a four-hundredth of the instructions.
 DEAREST, LEAST_DEAR = 1.15, 0.005
-# Distances are rounded; in this unit they are whole numbers, and so are their sums: exact, in
-# whatever order they are added and subtracted, below 2^53.
+# Distances are rounded, so in this unit they and their sums are whole numbers. Below 2^53 the sums
+# are exact, in whatever order terms are added and subtracted.
 UNIT = 10.0**-vectors.DECIMALS
-COARSE = -2  # decimals of a unit by which swaps are told apart
+COARSE = -2  # rounding, in units, when swaps are compared
 
 
 def placed(normalised: Normalised, core: Rows, representatives: Rows, most: int) -> Rows:
-    """These representatives, or better ones among the core rows; a few more, if they are needed."""
-    # A representative is in the sample, at a place that says whose it is.
+    """These representatives, or better ones among the core rows, and a few more if needed."""
+    # The representatives come first in the sample, in their order.
     others = np.setdiff1d(vectors.evenly(core, SAMPLE), representatives)
     points = np.concatenate([representatives, others])
     distances = vectors.among(normalised[points])
@@ -41,7 +41,7 @@ def placed(normalised: Normalised, core: Rows, representatives: Rows, most: int)
 
 
 def chosen(distances: Distances, count: int, most: int) -> Rows:
-    """Points that represent all, begun with the first `count`; `most` at most."""
+    """At most `most` points that represent all, starting from the first `count`."""
     kept = _Search(np.rint(distances / UNIT), np.arange(count))
     kept.swap(keeps_clear=True)
     free = kept.copy()
@@ -60,24 +60,28 @@ def _dear(kept: float, free: float) -> bool:
 class _Search:
     """Some of the points, chosen to represent all, and what any swap would change.
 
-    A point o with its nearest representative at n(o) and the second nearest at s(o) is min(d, n)
-    away from the nearest if another comes at distance d, and min(d, s) if its own is given up for
-    that one. So where representative i is given up for point c, the sum of distances changes by
-    Σ [min(d(o, c), n) - n] over all points, and by Σ [min(d, s) - min(d, n)] over i's own, which
-    is Σ [clip(d, n, s) - n]. A swap or a new representative changes n, s or the owner of some
-    points only: these alone are taken out of the sums and put in anew.
+    A point o has its nearest representative at distance n(o) and the second nearest at s(o). If
+    another representative comes at distance d, the nearest is min(d, n) away. If o's own is given
+    up for that one, the nearest is min(d, s) away. So giving up representative i for point c
+    changes the sum of distances in two parts:
+
+        Σ [min(d(o, c), n) - n] over all points, and
+        Σ [min(d, s) - min(d, n)] = Σ [clip(d, n, s) - n] over the points whose owner is i.
+
+    A swap or a new representative changes n, s or the owner of some points only. These points alone
+    are subtracted from the sums and added again.
     """
 
     def __init__(self, distances: Distances, chosen: Rows) -> None:
         self._distances = distances  # symmetric, in units
         self.chosen = chosen
-        self._joined = np.zeros(len(distances))  # Σ min(d, n), of each point that may come
+        self._joined = np.zeros(len(distances))  # Σ min(d, n), of each point that may be chosen
         self._given_up = np.zeros((len(chosen), len(distances)))  # Σ clip(d, n, s), of each swap
         self._owner, self._nearest, self._second = self._two_nearest()
         self._count(np.arange(len(distances)), np.add)
 
     def copy(self) -> "_Search":
-        """Another search, which goes on from here."""
+        """Return another search that continues from this state."""
         other = copy.copy(self)
         other._joined, other._given_up = self._joined.copy(), self._given_up.copy()
         return other
@@ -88,7 +92,7 @@ class _Search:
         return round(float(self._nearest.mean()) * UNIT, vectors.DECIMALS)
 
     def add(self) -> None:
-        """Choose one more: the point that brings the mean distance down most."""
+        """Choose one more: the point that lowers the mean distance most."""
         self._given_up = np.vstack([self._given_up, np.zeros(len(self._distances))])
         self._choose(np.append(self.chosen, np.round(self._joined, COARSE).argmin()))
 
@@ -103,7 +107,7 @@ class _Search:
             self._choose(changed)
 
     def _best_swap(self, keeps_clear: bool) -> tuple[int, int] | None:
-        """Which representative is given up for which point, if any is."""
+        """The representative to give up and the point that replaces it, or None."""
         whole = self._nearest.sum()
         own = np.bincount(self._owner, weights=self._nearest, minlength=len(self.chosen))
         change = self._given_up + (self._joined - whole) - own[:, np.newaxis]
@@ -127,7 +131,7 @@ class _Search:
         return np.asarray(sums / sizes > tree.STRONG_STRUCTURE)
 
     def _choose(self, chosen: Rows) -> None:
-        """Put these in place of those that were chosen, and bring the sums up to date."""
+        """Replace the chosen points by these, and update the sums."""
         before = self._owner, self._nearest, self._second
         self.chosen = chosen
         after = self._two_nearest()
@@ -138,7 +142,7 @@ class _Search:
         self._count(rows, np.add)
 
     def _two_nearest(self) -> tuple[Rows, Distances, Distances]:
-        """Of every point the nearest representative's number, its distance, and the second's."""
+        """Every point's nearest representative and its distance, and the second's distance."""
         to_chosen = self._distances[self.chosen]
         points = np.arange(len(self._distances))
         owner = to_chosen.argmin(axis=0)
@@ -147,13 +151,13 @@ class _Search:
         return owner, nearest, to_chosen.min(axis=0)
 
     def _count(self, rows: Rows, step: np.ufunc) -> None:
-        """Put what these points add to the sums in, or take it out: np.add or np.subtract."""
+        """Add these points' terms to the sums (np.add) or subtract them (np.subtract)."""
         rows = rows[np.argsort(self._owner[rows], kind="stable")]
         for first in range(0, len(rows), STRIP):
             self._count_strip(rows[first : first + STRIP], step)
 
     def _count_strip(self, rows: Rows, step: np.ufunc) -> None:
-        """The same of a few points, in the order of their owners."""
+        """The same for a few points, in the order of their owners."""
         owners, first = np.unique(self._owner[rows], return_index=True)
         distances = self._distances[rows]
         nearest, second = self._nearest[rows, np.newaxis], self._second[rows, np.newaxis]

@@ -2,10 +2,10 @@
 """Finds groups of similar points; how many there are comes from the data.
 
 Points are joined into a tree by average linkage of their distances. From the root down, every
-branch is cut into the number of parts with the best mean silhouette, as long as that silhouette
-says "a strong structure" and the parts are far enough apart to matter. Where there is no such
-structure, a branch is cut in two as long as its medoid does not stand for all of it; docs/phases.md
-has the reasons.
+branch is cut into the number of parts with the best mean silhouette. It is cut only if that
+silhouette says "a strong structure" and the parts are far enough apart to matter. Without such a
+structure, a branch is cut in two as long as its medoid does not stand for all of it.
+docs/phases-method.md has the reasons.
 """
 
 from typing import NoReturn
@@ -17,11 +17,11 @@ from kadence.errors import UsageError
 from kadence.phases import vectors
 from kadence.phases.vectors import Distances
 
-MOST_PARTS = 30  # SimPoint's customary maxK
-STRONG_STRUCTURE = 0.7  # Kaufman and Rousseeuw's mark for a silhouette
-SMALLEST_DIFFERENCE = 0.2  # a tenth of the instructions run elsewhere
-STRANGER = 1.0  # two points as far apart as this have at most half in common
-MOST_STRANGERS = 0.01  # of all points, in a branch that is not cut: as little as is no phase
+MOST_PARTS = 30  # SimPoint's customary maxK.
+STRONG_STRUCTURE = 0.7  # Kaufman and Rousseeuw's mark for a silhouette.
+SMALLEST_DIFFERENCE = 0.2  # a tenth of the instructions run elsewhere.
+STRANGER = 1.0  # two points this far apart have at most half in common.
+MOST_STRANGERS = 0.01  # of all points, in a branch that is not cut; so few are no phase
 
 Labels = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.int64]
@@ -30,7 +30,7 @@ Weights = npt.NDArray[np.int64]
 def grouped(distances: Distances, weights: Weights, count: int | None = None) -> Labels:
     """The group of every point, where point i counts weights[i] times.
 
-    There are `count` groups, or as many as the data say.
+    There are `count` groups, or as many as the data show.
     """
     labels = np.zeros(len(weights), dtype=np.int64)
     if len(weights) < 2:
@@ -46,7 +46,7 @@ def grouped(distances: Distances, weights: Weights, count: int | None = None) ->
 
 
 def _cut_into(tree: "_Tree", count: int) -> list[int]:
-    """So many branches: what was joined last is cut first."""
+    """Cut the tree into `count` branches; the last joining is cut first."""
     parts = [tree.root]
     while len(parts) < count:
         highest = _highest(tree, parts)
@@ -75,7 +75,7 @@ class _Tree:
     """The dendrogram: leaves 0…n-1, then one node for each joining, in rising order."""
 
     def __init__(self, distances: Distances) -> None:
-        # Here, because it takes a second to load and most commands find no groups.
+        # Imported here because it takes a second to load and most commands find no groups.
         from sklearn.cluster import AgglomerativeClustering
 
         self.leaf_count = len(distances)
@@ -106,11 +106,11 @@ class _Tree:
 
 
 def _separated(tree: _Tree, root: int, distances: Distances, weights: Weights) -> list[int]:
-    """The branches that are groups: cut again and again where the structure is strong.
+    """The branches that are groups: cut repeatedly where the structure is strong.
 
-    Again, because one cut for the whole tree hides two groups that are near to each other
-    in comparison with a third. And where no structure is strong, a branch is cut while its medoid
-    has little in common with some of it: such points would be in no phase.
+    A single cut for the whole tree would hide two groups that are near each other in comparison
+    with a third. Where no structure is strong, a branch is cut as long as its medoid has little in
+    common with some of its points: these would be in no phase.
     """
     strangers_allowed = MOST_STRANGERS * weights.sum()
     groups, undecided = [], [root]
@@ -141,7 +141,7 @@ def _best_cut(tree: _Tree, branch: int, within: Distances, weights: Weights) -> 
     """
     leaves = tree.leaves(branch)
     labels = np.zeros(len(leaves), dtype=np.int64)
-    # Of each leaf to each part, summed; a cut changes two columns.
+    # Summed distances of each leaf to each part; a cut changes two columns.
     sums = np.zeros((len(leaves), MOST_PARTS))
     sums[:, 0] = within @ weights
     best, best_score, parts = [branch], STRONG_STRUCTURE, [branch]
@@ -165,7 +165,7 @@ def _best_cut(tree: _Tree, branch: int, within: Distances, weights: Weights) -> 
 def silhouette(distances: Distances, weights: Weights, labels: Labels) -> float:
     """Mean silhouette where point i counts weights[i] times (Rousseeuw 1987).
 
-    A point that is alone in its cluster has the silhouette 0, as there.
+    A point that is alone in its cluster has the silhouette 0, as in that paper.
     """
     clusters = int(labels.max()) + 1
     membership = np.zeros((len(labels), clusters))
@@ -174,7 +174,7 @@ def silhouette(distances: Distances, weights: Weights, labels: Labels) -> float:
 
 
 def _silhouette(sums: Distances, weights: Weights, labels: Labels) -> float:
-    """The same, of the summed distances of each point to each cluster."""
+    """The same, from the summed distances of each point to each cluster."""
     sizes = np.bincount(labels, weights=weights)
     points = np.arange(len(labels))
     own_size = sizes[labels]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How markers that were chosen on one input do on another.
+"""How well markers that were chosen on one input announce phases on another.
 
-The plan's phases are those of the input it is made from. So the rows of the other input are given
-to these phases, as an interval of the own run would be, and the boundaries between them are what
-the markers have to announce. The phases that the other input has by itself may be finer or coarser,
-as its intervals and its weights have it; the plan never hears of them.
+The plan's phases are those of the input it is made from. So the rows of the other input are
+assigned to these phases, as an interval of the plan's own input would be. The markers must announce
+the boundaries between them. The other input's own phases may be finer or coarser, depending on its
+intervals and its weights; the plan does not use them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ PLACE = ("kind", "function", "file", "line", "loop")
 
 @dataclass(frozen=True)
 class Field:
-    """The input on which markers are judged; `rows` are its own over the table in common."""
+    """The input on which markers are judged; `rows` are its rows over the common table."""
 
     profile: Profile
     own: Segmentation
@@ -38,15 +38,15 @@ class Field:
 
     @cached_property
     def fired(self) -> dict[tuple[object, ...], Candidate]:
-        """Its own firings at every place."""
+        """This input's firings at every place."""
         return {_place(candidate): candidate for candidate in candidates(self.profile)}
 
     def seen_from(
         self, representatives: sparse.csr_matrix, joinings: Sequence[Joining] = ()
     ) -> "View":
-        """The input in the phases with these representatives, and in what they are joined into.
+        """The input in the phases with these representatives, and in their joined phases.
 
-        Rows that resemble none of them stay in the phases of this input, numbered after those.
+        Rows that resemble none of them stay in this input's own phases, numbered after those.
         """
         everything = np.arange(self.rows.shape[0])
         nearest, distance = vectors.nearest(self.rows, everything, representatives)
@@ -67,7 +67,7 @@ class Field:
 
 
 class View:
-    """An input in the phases of another, of which there are so many, joined so."""
+    """An input in the phases of another, `phases` in number, with their joinings."""
 
     def __init__(
         self, field: Field, seen: Segmentation, phases: int, joinings: Sequence[Joining]
@@ -78,7 +78,7 @@ class View:
         self.judges: dict[int, PhaseJudge] = {}
 
     def boundaries(self, joinings: int = 0) -> int:
-        """Those that ask for a marker, into any phase, after so many joinings."""
+        """Boundaries that need a marker, into any phase, after that many joinings."""
         seen = hierarchy.relabelled(self.seen, self._groups(joinings))
         return sum(
             len(markers.boundaries_into(seen.boundaries, int(phase)))
@@ -90,7 +90,7 @@ class View:
         return hierarchy.groups_of(self.phases, self.joinings[:joinings], most)
 
     def judge(self, marker: Mapping[str, Any]) -> Body:
-        """The marker's figures here."""
+        """The marker's figures on this input."""
         place = tuple(marker[key] for key in PLACE)
         return {
             "phase": marker["phase"],
@@ -103,7 +103,7 @@ class View:
         rate = round(marking.firings_per_second(fires, self.instructions), 3)
         known = {"fires": fires, "firings_per_second": rate}
         if not np.isin(self.seen.assignment, self._members(phase)).any():
-            # Whatever it announces here, it is not the phase it was chosen for.
+            # The phase does not occur here, so every firing is false.
             return known | {"boundaries": 0, "announced": 0.0, "false": float(fires > 0)}
         if candidate is None:
             count = len(self._judge_of(phase).boundaries)

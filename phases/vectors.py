@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Basic-block vectors and the Manhattan distance between them.
 
-A vector is normalised so that its elements sum to 1: it says which share of the interval's
-instructions ran in which block. The Manhattan distance of two such vectors is between 0 (the
+A vector is normalised so that its elements sum to 1: each is the share of the interval's
+instructions that ran in a block. The Manhattan distance of two such vectors is between 0 (the
 same mixture) and 2 (no block in common); half of it is the share of instructions that ran
 elsewhere.
 """
@@ -32,8 +32,8 @@ Rows = npt.NDArray[np.int64]
 class Normalised:
     """The rows of a profile's vectors, scaled to sum 1 when they are asked for.
 
-    `normalised[rows]` is a matrix of these rows. All of a long profile would not fit: what is
-    done with every row is done strip by strip.
+    `normalised[rows]` is a matrix of these rows. All rows of a long profile would not fit into
+    memory, so callers process them strip by strip.
     """
 
     def __init__(self, vectors: Vectors, left_out: Sequence[int] = ()) -> None:
@@ -44,7 +44,7 @@ class Normalised:
 
     @classmethod
     def of(cls, profile: Profile) -> "Normalised":
-        """Those of a profile: how long a thread waited says nothing of what it computed."""
+        """A profile's rows without waiting loops, which say nothing of what a thread computed."""
         return cls(profile.vectors, waiting.loops(profile))
 
     def __getitem__(self, rows: Any) -> sparse.csr_matrix:
@@ -63,7 +63,7 @@ class Normalised:
     def _to_leave_out(
         self, columns: npt.NDArray[Any], data: Distances, row: Rows, count: int
     ) -> npt.NDArray[np.bool_]:
-        """The entries of loops that wait, but in rows that mostly do, which are alike."""
+        """The entries of waiting loops, except in rows that mostly wait, which are alike."""
         waits = self._waits[columns]
         whole = np.bincount(row, weights=data, minlength=count)
         waited = np.bincount(row, weights=data * waits, minlength=count)
@@ -77,7 +77,7 @@ class Normalised:
 
 
 class NormalisedRows(Protocol):
-    """What gives the rows that it is asked for, scaled to sum 1."""
+    """Anything that returns the requested rows, scaled to sum 1."""
 
     shape: tuple[int, int]
 
@@ -99,7 +99,7 @@ def nearest(
 
 def pairwise(left: sparse.csr_matrix, right: sparse.csr_matrix) -> Distances:
     """Manhattan distances between all rows of `left` and all of `right`."""
-    # Here, because it takes a second to load and most commands compare no vectors.
+    # Imported here because it takes a second to load and most commands compare no vectors.
     from sklearn.metrics.pairwise import manhattan_distances
 
     return _rounded(manhattan_distances(left, right))
@@ -108,7 +108,7 @@ def pairwise(left: sparse.csr_matrix, right: sparse.csr_matrix) -> Distances:
 def among(vectors: sparse.csr_matrix, known: Distances | None = None) -> Distances:
     """Manhattan distances between all rows; each pair is computed once.
 
-    `known` are those between the first of the rows.
+    `known` holds the distances between the first rows, if they are known.
     """
     count, begin = vectors.shape[0], 0 if known is None else len(known)
     found = np.zeros((count, count))
@@ -149,9 +149,9 @@ def to_own(normalised: Normalised, representatives: Sequence[int], owner: Rows) 
 
 
 def consecutive(normalised: Normalised, steps: Sequence[int]) -> list[Distances]:
-    """For each step the Manhattan distance of every row to the one so many rows later.
+    """For each step, the Manhattan distance of every row to the row `step` rows later.
 
-    There are `step` fewer of them than rows.
+    Each result has `step` elements fewer than there are rows.
     """
     count = normalised.shape[0]
     found = [np.zeros(max(count - step, 0)) for step in steps]
@@ -166,7 +166,7 @@ def consecutive(normalised: Normalised, steps: Sequence[int]) -> list[Distances]
 
 
 def evenly(rows: Rows, most: int) -> Rows:
-    """So many of these at most, evenly spaced."""
+    """At most `most` of these rows, evenly spaced."""
     count = min(len(rows), most)
     return np.asarray(rows[np.arange(count, dtype=np.int64) * len(rows) // count])
 
@@ -176,8 +176,8 @@ def farthest_first(
 ) -> tuple[list[int], Distances]:
     """Points that are as far as possible from those before them (Gonzalez 1985).
 
-    `nearest` is how far each point is from what was chosen before; the second result, how far it
-    is in the end. It ends early when all are as near as `near`.
+    `nearest` is the distance of each point from the points chosen before. The second result is that
+    distance after the choice. The choice ends early when all points are within `near`.
     """
     chosen: list[int] = []
     while len(chosen) < most and nearest.max() > near:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a phase wrote: by which calls of the library, from which functions of the program."""
+"""A phase's writes: by which library calls, from which functions of the program."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -11,14 +11,14 @@ from kadence.phases.source import FunctionLines
 from kadence.profiler.profile import CallSite, Profile, SystemCalls
 
 SYSTEM_CALLS = frozenset(["write", "writev", "pwrite64", "pwritev", "sendto", "sendmsg"])
-ENDS = {"file": "files", "pipe": "pipes", "socket": "sockets"}  # kinds of descriptors, as told
+ENDS = {"file": "files", "pipe": "pipes", "socket": "sockets"}  # for messages
 
 Origin = tuple[str, tuple[Place, ...]]
 UNKNOWN: Origin = ("", ())
 
 
 class Writers:
-    """The places of a profile that system calls come from."""
+    """The places in a profile that make system calls."""
 
     def __init__(self, profile: Profile) -> None:
         self._sites = profile.call_sites
@@ -26,7 +26,7 @@ class Writers:
         self._known: dict[int, Origin] = {}
 
     def of_phase(self, calls: Iterable[SystemCalls]) -> list[dict[str, Any]]:
-        """Of these calls the writes, as a phase of the artefact has them."""
+        """Return the writes among these calls, as entries of the artefact's phase."""
         sums: defaultdict[tuple[Origin, str, str], list[int]] = defaultdict(lambda: [0, 0])
         for call in calls:
             if call.name in SYSTEM_CALLS and call.descriptor in ENDS:

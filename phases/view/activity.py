@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an interval asked of the kernel, and which markers fired in it."""
+"""The system calls that each interval made, and the markers that fired in it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,11 @@ from kadence.profiler.profile import Profile
 
 @dataclass(frozen=True)
 class Marker:
-    """A place that announces a phase; `fires` is per interval, `planned` if the plan has it."""
+    """A marker of a phase.
+
+    `fires` counts how often the marker fired in each interval. `planned` is true if the marker
+    comes from the plan.
+    """
 
     phase: int
     place: str
@@ -24,7 +28,7 @@ class Marker:
 
 
 def system_calls(profile: Profile) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Calls, and bytes moved by them, per interval."""
+    """The number of calls, and the bytes that they moved, per interval."""
     rows = len(profile.instructions)
     calls, moved = np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64)
     for entry in profile.system_calls:
@@ -34,7 +38,7 @@ def system_calls(profile: Profile) -> tuple[npt.NDArray[np.int64], npt.NDArray[n
 
 
 def markers(subject: Subject) -> list[Marker]:
-    """The plan's markers or, without a plan, the best candidate of every phase."""
+    """Returns the plan's markers or, without a plan, the best candidate of every phase."""
     wanted = {_identity(entry): entry for entry in _chosen(subject)}
     if not wanted:
         return []

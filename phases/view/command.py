@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence view`: everything that it writes."""
+"""Writes the files of `kadence view`, and serves its page."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from kadence.phases.view.subject import Body, Subject
 
 @dataclass(frozen=True)
 class Outputs:
-    """Where to write; None for what nobody asked for."""
+    """Where to write each file. None: the user did not ask for this file."""
 
     page: Path
     png: Path | None = None
@@ -24,14 +24,15 @@ class Outputs:
 
 @dataclass(frozen=True)
 class Shown:
-    """A run with all that its page holds."""
+    """A run with the content of its page."""
 
     subject: Subject
     content: Content
     remarks: tuple[str, ...] = ()  # on the plan
 
 
-# What is to be said of a plan by who knows this machine's kernels, a sentence each.
+# A function of a caller that knows this machine's kernels. It returns remarks on the plan, each one
+# sentence.
 Remarks = Callable[[Path, Body], Sequence[str]]
 
 
@@ -43,9 +44,10 @@ def run(
     remarks: Remarks | None = None,
     source: Path | None = None,
 ) -> Shown:
-    """Write what was asked for; returns what is shown.
+    """Write the requested files. Returns the run and the content of its page.
 
-    Lines of the source are taken from below `source`, or else from below the phases' folder.
+    Source lines are read from files below `source` or, without `source`, below the folder of the
+    phases artefact.
     """
     found = subject.load(phases_path, profile, plan)
     told = remarks(phases_path, found.plan) if remarks and found.plan else ()
@@ -59,7 +61,7 @@ def run(
 
 def _export(found: Subject, outputs: Outputs) -> None:
     if outputs.png or outputs.svg:
-        # Matplotlib takes as long to load as all the rest takes to run.
+        # Loading Matplotlib takes as long as everything else in this command.
         from kadence.phases.view import paper
 
         if outputs.png:
@@ -71,7 +73,7 @@ def _export(found: Subject, outputs: Outputs) -> None:
 
 
 def serve(shown: Shown, port: int = 0) -> Server:
-    """A server of the page; it answers from `serve_forever` on."""
+    """Make a server for the page. It answers once the caller calls `serve_forever`."""
     return Server(
         shown.subject,
         page.render(shown.subject, shown.content, served=True, remarks=shown.remarks),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All that the page holds: a header of texts, and numbers packed into typed arrays.
+"""The content of the page: a header of texts, and numbers packed into typed arrays.
 
-Distances are whole numbers of `UNITS` to 1, that is, four decimals: what the page shows of a pair
-is the distance rounded to these. Least distances are rounded down and greatest ones up, so that
-they bound what they stand for.
+Distances are stored as integers in units of 1/`UNITS`, that is, with four decimals. The page shows
+the distance of a pair rounded to four decimals. Least distances are rounded down and greatest
+distances are rounded up, so that they remain bounds.
 """
 
 import base64
@@ -27,7 +27,7 @@ from kadence.phases.view.subject import Subject
 
 UNITS = 10_000
 SHARE_UNITS = 10_000
-ALIGNMENT = 8  # a typed array of the page must begin at a multiple of its element's size
+ALIGNMENT = 8  # bytes; a typed array in JavaScript must begin at a multiple of its element's size
 
 Array = npt.NDArray[Any]
 Header = dict[str, Any]
@@ -35,7 +35,7 @@ Header = dict[str, Any]
 
 @dataclass
 class Packed:
-    """Arrays one after another, and where each begins."""
+    """Arrays stored one after another, with the name, type and offset of each."""
 
     data: bytearray = field(default_factory=bytearray)
     entries: list[Header] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Packed:
         stored = np.ascontiguousarray(values).ravel()
         if stored.dtype.kind in "iu":
             stored = stored.astype(np.min_scalar_type(int(stored.max(initial=0))))
-            if stored.dtype == np.uint64:  # beyond what the page's integers hold
+            if stored.dtype == np.uint64:  # the page has no typed array for it
                 stored = stored.astype(np.float64)
         little = stored.astype(stored.dtype.newbyteorder("<"))
         self.data += bytes(-len(self.data) % ALIGNMENT)
@@ -60,7 +60,7 @@ class Packed:
         self.data += little.tobytes()
 
     def encoded(self) -> str:
-        """The arrays as text: gzip in base64, without a time stamp."""
+        """Returns the arrays as text: gzip in base64, without a time stamp."""
         return base64.b64encode(gzip.compress(bytes(self.data), 6, mtime=0)).decode("ascii")
 
 
@@ -73,13 +73,13 @@ class Content:
 
     @property
     def header_text(self) -> str:
-        """JSON that can stand in a script element."""
+        """The header as JSON that is safe inside a script element."""
         text = json.dumps(self.header, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         return text.replace("<", "\\u003c")
 
 
 def of(subject: Subject, folder: Path) -> Content:
-    """The content of the page of a run; `folder` is where its source may be."""
+    """Returns the content of a run's page. Source files are looked for below `folder`."""
     packed = Packed()
     header = _run(subject)
     header |= _add_distances(subject, packed)
@@ -116,7 +116,7 @@ def _add_distances(subject: Subject, packed: Packed) -> Header:
     packed.add("mean", _triangle(np.rint(made.mean * UNITS)))
     if made.exact:
         return {"group": 1, "landmarks": []}
-    # Distances have ten decimals: what is added or taken away here is beyond them.
+    # Distances have ten decimals. The margin, one unit of the tenth, absorbs rounding errors.
     margin = 1e-6
     packed.add("least", _triangle(np.floor(made.least * UNITS + margin)))
     packed.add("greatest", _triangle(np.ceil(made.greatest * UNITS - margin)))
@@ -127,14 +127,14 @@ def _add_distances(subject: Subject, packed: Packed) -> Header:
 
 
 def _triangle(square: Distances) -> Array:
-    """The upper triangle with its diagonal, row after row."""
+    """Returns the upper triangle with its diagonal, row by row."""
     return square[np.triu_indices(len(square))].astype(np.int64)
 
 
 def _add_hottest(subject: Subject, packed: Packed, folder: Path) -> Header:
     found = hottest(subject.normalised)
     used = np.unique(found.blocks[found.blocks >= 0])
-    # 0 fills up the rows that have fewer blocks.
+    # 0 marks an empty place, in the row of an interval that has fewer blocks.
     position = np.where(found.blocks >= 0, np.searchsorted(used, found.blocks) + 1, 0)
     packed.add("hotBlocks", position)
     packed.add("hotShares", np.rint(found.shares * SHARE_UNITS).astype(np.int64))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""PNG of 16 bits a colour; Pillow writes 16 bits for grey alone."""
+"""Writes PNG files with 16 bits per colour channel. Pillow supports 16 bits for grey only."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ BITS = 16
 
 
 def write(pixels: npt.NDArray[np.uint16], path: Path) -> None:
-    """Write rows of red, green and blue; the same pixels give the same bytes."""
+    """Write an array of shape (height, width, 3). The same pixels give the same bytes."""
     height, width, _ = pixels.shape
     writer = png.Writer(width, height, greyscale=False, bitdepth=BITS, compression=9)
     with artefact.atomic_output(path) as temporary, temporary.open("wb") as file:

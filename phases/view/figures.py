@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The matrix and, on the same axis of intervals, the strips below it, as Bokeh figures.
 
-They hold no data: the page's scripts fill the sources with what the visible part needs, each
-time it changes. Scripts find the models by name.
+The figures hold no data. Each time the visible part of the run changes, the page's scripts fill
+the data sources for that part. The scripts find the models by name.
 """
 
 import re
@@ -26,7 +26,7 @@ from bokeh.plotting import figure
 from kadence.phases.vectors import LARGEST_DISTANCE
 from kadence.phases.view.palette import DISTANCES
 
-LEFT, RIGHT = 76, 86  # the same in all figures, so that their intervals stand below one another
+LEFT, RIGHT = 76, 86  # pixels; the same in all figures, so that their intervals are aligned
 SIDE = 640
 STRIP_HEIGHT = 64
 MARKER_HEIGHT = 14
@@ -38,7 +38,7 @@ Json = Any
 
 
 def item(intervals: int, markers: int, kernel_seen: bool) -> Json:
-    """All figures as BokehJS embeds them; equal arguments give equal items."""
+    """Returns all figures in the form that BokehJS embeds. Equal arguments give equal items."""
     x_range = _range(0, intervals)
     parts: list[figure] = [_matrix(intervals, x_range), _phases(x_range)]
     if markers:
@@ -69,7 +69,7 @@ def _figure(name: str, **properties: Any) -> figure:
         min_border_top=4,
         min_border_bottom=4,
         sizing_mode="stretch_width",
-        # The page's own colour shows through, be it light or dark.
+        # The page's own background shows through, light or dark.
         background_fill_color=None,
         border_fill_color=None,
         **properties,
@@ -154,10 +154,10 @@ def _strip(name: str, label: str, x_range: Range1d, height: int, **properties: A
 
 
 def _bare(made: figure) -> None:
-    """Leave out what a strip without figures on its axes does not need."""
+    """Remove the ticks of a strip that has no numbers on its axes."""
     made.xaxis.visible = False
     made.yaxis.ticker = []
-    made.yaxis.axis_label_orientation = "horizontal"  # upright it is longer than the strip is high
+    made.yaxis.axis_label_orientation = "horizontal"  # a vertical label exceeds the strip's height
 
 
 def _phases(x_range: Range1d) -> figure:
@@ -223,7 +223,7 @@ def _rate(x_range: Range1d, name: str, seen: bool, last: bool = False) -> figure
 
 
 def _renumbered(value: Json) -> Json:
-    """The same with its models numbered anew: Bokeh counts all that a process ever made."""
+    """Number the models from 0 again: Bokeh numbers all models that a process has ever made."""
     numbers: dict[str, str] = {}
 
     def walk(node: Json, key: str = "") -> Json:

@@ -9,14 +9,14 @@ from scipy import sparse
 from kadence.phases import analysis
 from kadence.phases.view.subject import Subject
 
-MOST = 3  # that are named
-LEAST_SHARE = 0.005  # of the phase's instructions; what has less is not worth a line
+MOST = 3  # functions named per phase
+LEAST_SHARE = 0.005  # of the phase's instructions; a function with less is not worth a line
 
 Shares = list[tuple[str, float]]
 
 
 def hottest(subject: Subject) -> list[Shares]:
-    """For every phase its hottest functions with their share, one at least."""
+    """Returns the hottest functions of every phase with their shares, at least one per phase."""
     transition = np.zeros(subject.intervals, dtype=np.bool_)
     transition[[*subject.transitions, *subject.waiting]] = True
     phases = len(subject.raw["phases"])

@@ -11,10 +11,10 @@ from kadence.phases.vectors import Normalised
 
 MOST = 10
 LARGEST_TABLE = 2_000_000  # blocks that the page can hold
-STRIP = 4096  # rows sorted at a time: bounds the memory
+STRIP = 4096  # rows sorted at a time, which bounds the memory used
 
-# A share and the block it belongs to as one whole number, so that no two are equal and every
-# machine sorts them alike. Lower blocks come first among equal shares.
+# A key holds a share and its block's number in one integer. No two keys are equal, so every machine
+# sorts them alike. Among equal shares the lower block number comes first.
 BLOCK_BITS = 28
 SHARE_UNITS = 10**10
 
@@ -23,14 +23,14 @@ Keys = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Hottest:
-    """Row i has the blocks of interval i, the hottest first; -1 fills short rows."""
+    """Row i has the blocks of interval i, the hottest first. -1 fills short rows."""
 
     blocks: npt.NDArray[np.int64]
     shares: npt.NDArray[np.float64]
 
 
 def hottest(normalised: Normalised) -> Hottest:
-    """The hottest blocks of every interval: `MOST` of them, fewer where there is no room."""
+    """Returns the hottest blocks of every interval: `MOST`, or fewer if the page lacks room."""
     count = normalised.shape[0]
     kept = max(1, min(MOST, LARGEST_TABLE // count))
     strips = (normalised[first : first + STRIP] for first in range(0, count, STRIP))
@@ -44,7 +44,7 @@ def hottest(normalised: Normalised) -> Hottest:
 
 
 def _keys(strip: sparse.csr_matrix) -> Keys:
-    """One row of keys for each row of the strip, filled up with -1."""
+    """Returns one row of keys for each row of the strip, filled up with -1."""
     lengths = np.diff(strip.indptr)
     owner = np.repeat(np.arange(len(lengths)), lengths)
     position = np.arange(len(owner)) - np.repeat(strip.indptr[:-1], lengths)

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Intervals that all others are compared with, so that the page can bound any pair's distance.
+"""Chooses landmarks: intervals whose distances to all others let the page bound any distance.
 
 With d(x, k) known for every interval x and landmark k, the triangle inequality gives
 
     max |d(x, k) - d(y, k)|  <=  d(x, y)  <=  min (d(x, k) + d(y, k))
 
-The representatives of the phases come first; the others are chosen from the intervals sampled
-for the tiles, each as far as possible from those before it (Gonzalez's farthest-first traversal).
+The representatives of the phases come first. The other landmarks are chosen from the intervals
+that were sampled for the tiles, each as far as possible from the landmarks before it (Gonzalez's
+farthest-first traversal).
 """
 
 from collections.abc import Sequence
@@ -24,14 +25,14 @@ LARGEST_TABLE = 1_600_000  # distances that the page can hold
 
 @dataclass(frozen=True)
 class Landmarks:
-    """`distances[x, k]` is how far interval x is from landmark k."""
+    """`distances[x, k]` is the distance of interval x and landmark k."""
 
     rows: tuple[int, ...]
     distances: Distances
 
 
 def choose(normalised: Normalised, tiles: Tiles, representatives: Sequence[int]) -> Landmarks:
-    """As many landmarks as the page has room for, one at least."""
+    """Returns as many landmarks as the page has room for, at least one."""
     count = normalised.shape[0]
     wanted = max(1, min(MOST, LARGEST_TABLE // count, count))
     rows = list(dict.fromkeys(representatives))[:wanted]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page's section on memory: who asked for it, how it was touched, and how it grew."""
+"""The page's section on memory: its allocation sites, how it was touched, and how it grew."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from kadence.phases.memory import PAGE_BYTES
 from kadence.phases.view import palette
 from kadence.phases.view.subject import Body, Subject
 
-FEWEST_PAGES = 16  # of a site or range that is worth a line
+FEWEST_PAGES = 16  # a site or range with fewer pages is not worth a line
 MOST_LINES = 30
 
-WIDTH, HEIGHT, STRIP = 1000, 180, 14  # of the drawing, and of the phases' strip in it
-PIECES = 500  # of time that the strip tells apart
+WIDTH, HEIGHT, STRIP = 1000, 180, 14  # width and height of the drawing, height of the phases' strip
+PIECES = 500  # the strip's resolution in time
 
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 NAMES = {
@@ -42,7 +42,7 @@ class Piece:
 
 
 def section(subject: Subject) -> dict[str, Any] | None:
-    """What the template needs; None where nothing was touched."""
+    """Returns the values for the template, or None if the run touched no memory."""
     memory = subject.raw["memory"]
     if not memory["faults"]:
         return None
@@ -60,7 +60,7 @@ def section(subject: Subject) -> dict[str, Any] | None:
 
 
 def size(amount: float) -> str:
-    """Bytes with a unit."""
+    """Returns an amount of bytes as text with a unit."""
     unit = 0
     while amount >= 1024 and unit < len(UNITS) - 1:
         amount /= 1024
@@ -69,7 +69,7 @@ def size(amount: float) -> str:
 
 
 def faults_of(subject: Subject, phase: Body) -> str:
-    """How many of the run's faults the phase caused."""
+    """Returns the phase's number of page faults and its share of the run's, as text."""
     if not subject.kernel_seen:
         return "not seen"
     pages, total = phase["memory"]["faults"], subject.raw["memory"]["faults"]
@@ -100,7 +100,10 @@ def _line(subject: Subject, used: Body) -> dict[str, Any]:
 
 
 def _place(used: Body) -> tuple[str, str]:
-    """Function and line, of a site; of instances of a template the function that has them."""
+    """Returns the function and the line of a site; two empty texts for a range.
+
+    If several instances of a template share the line, the function is the template's.
+    """
     if "places" not in used:
         return "", ""
     name = used["places"][0]["function"] if len(used["places"]) == 1 else used["function"]
@@ -122,7 +125,7 @@ def _treatment(plan: Body | None, used: Body) -> str:
 
 
 def _growth(subject: Subject) -> str:
-    """The outline of what was resident, as an SVG path: steps from left to right."""
+    """Returns the outline of the resident memory as an SVG path: steps from left to right."""
     memory = subject.raw["memory"]
     peak = max(memory["peak_resident_bytes"], PAGE_BYTES)
     total = int(subject.profile.instructions.sum())
@@ -134,7 +137,7 @@ def _growth(subject: Subject) -> str:
 
 
 def _pieces(subject: Subject) -> Iterator[Piece]:
-    """Which phase ran when, in the order of time; neighbours of one phase are one piece."""
+    """Yields which phase ran when, in order of time. A stay in one phase is one piece."""
     order = np.argsort(subject.profile.start, kind="stable")
     rows = order[np.linspace(0, len(order) - 1, min(PIECES, len(order))).astype(np.int64)]
     shown = subject.shown[rows]

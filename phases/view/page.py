@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page: one file that holds its scripts, its style and all its numbers."""
+"""Renders the page: one file that holds its scripts, its style and all its numbers."""
 
 import json
 import shlex
@@ -17,7 +17,7 @@ from kadence.phases.view.content import Content
 from kadence.phases.view.subject import Body, Subject, kind_name
 
 ASSETS = Path(__file__).parent / "assets"
-# Of an interval's length, as the page calls them.
+# The page's names for the units of an interval's length.
 UNITS = {"instructions": "instructions", "nanoseconds": "nanoseconds of processor time"}
 SCRIPTS = (
     "store",
@@ -36,7 +36,7 @@ SCRIPTS = (
 def render(
     subject: Subject, made: Content, served: bool = False, remarks: Sequence[str] = ()
 ) -> str:
-    """The whole page; `served` lets it ask the server that it comes from."""
+    """Returns the whole page. `served` allows the page to send requests to its own server."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(ASSETS),
         autoescape=True,
@@ -76,12 +76,12 @@ def render(
 
 
 def _json(value: object) -> str:
-    """JSON that can stand in a script element."""
+    """Returns JSON that is safe inside a script element."""
     return json.dumps(value, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
 def _library() -> str:
-    """BokehJS without the parts that no figure here needs."""
+    """Returns BokehJS without the components that these figures do not use."""
     resources = Resources(mode="inline", components=["bokeh"])
     return "\n".join(resources.js_raw)
 

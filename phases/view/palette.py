@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Colours of phases and of distances, which the colour-blind can tell apart as well.
+"""Colours of phases and of distances that colour-blind readers can tell apart too.
 
-Phases have Okabe and Ito's colours, as in the annotated matrix; from the ninth phase on they
-come again, and the number beside the colour tells the phases apart.
+Phases have Okabe and Ito's colours, as in the annotated matrix. From the ninth phase on the
+colours repeat, and the number beside the colour tells the phases apart.
 """
 
 from bokeh.palettes import Cividis256
@@ -13,17 +13,17 @@ GREY = tuple(f"#{level:02x}{level:02x}{level:02x}" for level in range(256))
 DISTANCES = {"grey": GREY, "cividis": tuple(Cividis256)}
 
 
-LIGHTEST_UNDER_WHITE = 110  # luma; on lighter colours black text is easier to read
+LIGHTEST_UNDER_WHITE = 110  # luma; black text is easier to read on colours lighter than this
 
 
 def css_colour(phase: int) -> str:
-    """`#0072b2`."""
+    """Returns the phase's colour in the form `#0072b2`."""
     red, green, blue = colour(phase)
     return f"#{red:02x}{green:02x}{blue:02x}"
 
 
 def text_colour(phase: int) -> str:
-    """What is written on the phase's colour."""
+    """Returns the colour for text that is written on the phase's colour."""
     red, green, blue = colour(phase)
     luma = 0.299 * red + 0.587 * green + 0.114 * blue
     return "#ffffff" if luma <= LIGHTEST_UNDER_WHITE else "#000000"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The matrix with its timeline as a figure for a paper: PNG or SVG.
+"""Draws the matrix with its timeline as a figure for a paper: PNG or SVG.
 
-Matplotlib draws all but the matrix; the matrix, 16-bit grey as `kadence phases --matrix` writes
-it, is put into the place left for it. Matplotlib would have taken it down to 8 bits.
+Matplotlib draws everything except the matrix and leaves room for it. This module then inserts the
+matrix in 16-bit grey, as `kadence phases --matrix` writes it. Matplotlib would reduce it to 8 bits.
 """
 
 import base64
@@ -33,7 +33,7 @@ WIDTH = 6.4  # inches
 SIDE = 1000  # pixels of the matrix in the PNG
 LEFT, TOP, STRIP, SPACE, BOTTOM, LEGEND_LINE = 0.75, 0.15, 0.5, 0.12, 0.5, 0.17  # inches
 STYLE: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",  # the one font that comes with Matplotlib
+    "font.family": "DejaVu Sans",  # the only such font that Matplotlib includes
     "font.size": 8,
     "axes.linewidth": 0.6,
     "svg.fonttype": "path",
@@ -46,7 +46,7 @@ Visit = tuple[int, int, int]  # part, first interval, end
 
 
 def write_png(subject: Subject, path: Path) -> None:
-    """RGB of 16 bits, with every grey of the matrix."""
+    """Write a PNG with 16 bits per colour channel, which keeps every grey of the matrix."""
     data = io.BytesIO()
     with matplotlib.style.context(["default", STYLE]):
         drawn, place = _draw(subject)
@@ -62,7 +62,7 @@ def write_png(subject: Subject, path: Path) -> None:
 
 
 def write_svg(subject: Subject, path: Path) -> None:
-    """Outlines, with the matrix as an embedded 16-bit grey PNG."""
+    """Write an SVG of outlines, with the matrix embedded as a 16-bit grey PNG."""
     text = io.BytesIO()
     with matplotlib.style.context(["default", STYLE]):
         drawn, place = _draw(subject)
@@ -75,7 +75,7 @@ def write_svg(subject: Subject, path: Path) -> None:
         'preserveAspectRatio="none" style="image-rendering: pixelated" '
         f'href="data:image/png;base64,{_embedded(_picture(subject))}"/>'
     )
-    # The first group is the figure: what follows lies over the matrix.
+    # Insert the matrix before the first group of axes, so that the axes are drawn on top of it.
     before, mark, after = text.getvalue().decode("utf-8").partition('<g id="axes_1">')
     with artefact.atomic_output(path) as temporary:
         temporary.write_text(before + image + "\n  " + mark + after, encoding="utf-8")
@@ -92,7 +92,7 @@ def _embedded(picture: Picture) -> str:
 
 
 def _resized(picture: Picture, side: int) -> Picture:
-    """The mean over every pixel's share of the picture, in 16 bits as before."""
+    """Scale the picture to `side` pixels, in 16 bits. A pixel is the mean of the area it covers."""
     count = len(picture)
     upper = np.triu(picture).astype(np.float64)
     whole = upper + np.triu(upper, 1).T
@@ -109,7 +109,7 @@ def _resized(picture: Picture, side: int) -> Picture:
 
 
 def _draw(subject: Subject) -> tuple[Figure, Axes]:
-    """The figure, whole pixels high, and the axes that leave room for the matrix."""
+    """Returns the figure, a whole number of pixels high, and the axes reserved for the matrix."""
     side = SIDE / DOTS_PER_INCH
     markers = activity.markers(subject)
     strips = 3 + bool(markers)
@@ -150,7 +150,7 @@ def _draw_frame(axes: Axes, subject: Subject) -> None:
 
 
 def _labelled(subject: Subject) -> list[Visit]:
-    """Each phase's longest visit, then the others, as far as there is room for their names."""
+    """Returns the visits to label: each phase's longest first, then others, while room is left."""
     line, name = subject.intervals / 36, subject.intervals / 6
     visits = [visit for visit in _visits(subject) if visit[0] < len(subject.raw["phases"])]
     longest_first = sorted(visits, key=lambda visit: (visit[1] - visit[2], visit[1]))
@@ -194,7 +194,7 @@ def _draw_strips(strips: list[Axes], subject: Subject, markers: Sequence[Marker]
 
 
 def _draw_phases(axes: Axes, subject: Subject) -> None:
-    """In every bin its phases, one upon another, as high as their share of its instructions."""
+    """Stack the phases of every bin, each as high as its share of the bin's instructions."""
     edges = _edges(subject)
     spent = np.maximum(np.add.reduceat(subject.profile.instructions, edges[:-1]), 1)
     top = np.zeros(len(spent))
@@ -210,7 +210,7 @@ def _draw_phases(axes: Axes, subject: Subject) -> None:
 
 
 def _edges(subject: Subject) -> npt.NDArray[np.int64]:
-    """Where bins begin and end: as many as a paper can show."""
+    """Returns the edges of the bins, as many bins as a figure on paper can show."""
     bins = min(subject.intervals, SIDE // 2)
     return np.arange(bins + 1) * subject.intervals // bins
 
@@ -230,7 +230,7 @@ def _draw_markers(axes: Axes, found: Sequence[Marker]) -> None:
 
 
 def _draw_rate(axes: Axes, name: str, values: npt.NDArray[np.int64], subject: Subject) -> None:
-    """Per million instructions."""
+    """Draw the values per million instructions."""
     edges = _edges(subject)
     spent = np.maximum(np.add.reduceat(subject.profile.instructions, edges[:-1]), 1)
     rate = 1e6 * np.add.reduceat(values, edges[:-1]) / spent
@@ -259,7 +259,7 @@ def _draw_legend(drawn: Figure, subject: Subject) -> None:
 
 
 def _corner(axes: Axes, drawn: Figure) -> tuple[int, int]:
-    """The pixel of the matrix's upper left corner."""
+    """Returns the pixel at the matrix's upper left corner."""
     box = axes.get_position()
     height = round(drawn.get_figheight() * DOTS_PER_INCH)
     return round(box.x0 * WIDTH * DOTS_PER_INCH), height - round(box.y1 * height)

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Serves the page on loopback and answers the distance of any two intervals.
+"""Serves the page on loopback and computes the exact distance of any two intervals.
 
     /                        the page
     /pair?left=I&right=J     {"left": I, "right": J, "distance": D}
     /cells?size=S&row=A&rows=M&column=B&columns=N
-                             distances between the intervals in the middle of M cells from cell A
-                             on and of N cells from cell B on, each of S intervals: row after row,
-                             16 bits each, the lower byte first, in the page's units
+                             distances between the middle intervals of M cells, beginning with
+                             cell A, and of N cells, beginning with cell B. Each cell has S
+                             intervals. Row by row, 16 bits each, little-endian, in the page's
+                             units.
 
-Nobody but this machine's users can reach it, and a page from elsewhere cannot read from it: it
-answers only requests that name it as the host, whatever other names a resolver gives it.
+Only users of this machine can reach the server. A page from another site cannot read from it: the
+server answers only requests whose Host header names it, so an attacker's name that resolves to
+loopback is refused.
 """
 
 import json
@@ -29,13 +31,13 @@ from kadence.phases.view.subject import Subject
 
 ADDRESS = "127.0.0.1"
 MOST_CELLS = 512  # along an axis; the page paints fewer
-DIGITS = 12  # of a number that is taken for one
+DIGITS = 12  # the most digits that a number in a query may have
 
 Query = dict[str, list[str]]
 
 
 class Server(ThreadingHTTPServer):
-    """The page of one run, as long as `serve_forever` lasts."""
+    """Serves the page of one run while `serve_forever` runs."""
 
     daemon_threads = True
 
@@ -50,7 +52,7 @@ class Server(ThreadingHTTPServer):
             ) from error
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that has gone is no error; anything else is told as the library does."""
+        """Ignore a browser that closed its connection; the library reports any other error."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -59,13 +61,13 @@ class Server(ThreadingHTTPServer):
         return f"http://{ADDRESS}:{self.server_port}/"
 
     def pair(self, left: int, right: int) -> dict[str, Any]:
-        """The exact distance of two intervals."""
+        """Returns the exact distance of two intervals."""
         normalised = self.subject.normalised
         distance = vectors.pairwise(normalised[[left]], normalised[[right]])[0, 0]
         return {"left": left, "right": right, "distance": float(distance)}
 
     def cells(self, size: int, row: int, rows: int, column: int, columns: int) -> bytes:
-        """The exact distances of a part of the matrix."""
+        """Returns the exact distances of a part of the matrix."""
         down, across = (self._middles(size, *part) for part in ((row, rows), (column, columns)))
         distances = vectors.pairwise(down, across)
         return np.rint(distances * UNITS).astype("<u2").tobytes()
@@ -76,7 +78,7 @@ class Server(ThreadingHTTPServer):
 
 
 def _number(query: Query, name: str) -> int | None:
-    """A number that stands under this name, or None where none does."""
+    """Returns the number that the query gives under this name, or None without a valid number."""
     text = query.get(name, [""])[0]
     return int(text) if text.isascii() and text.isdigit() and len(text) <= DIGITS else None
 
@@ -101,7 +103,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif request.path == "/cells":
             self._answer_cells(query)
         else:
-            self._refuse(HTTPStatus.NOT_FOUND, "there are the page, /pair and /cells")
+            self._refuse(HTTPStatus.NOT_FOUND, "this server has only the page, /pair and /cells")
 
     def _answer_pair(self, query: Query) -> None:
         intervals = self.server.subject.intervals
@@ -138,4 +140,4 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer("text/plain; charset=utf-8", f"{reason}\n".encode(), status)
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Nothing: who serves a page to himself needs no log of it."""
+        """Log nothing: users who serve a page to themselves need no log."""

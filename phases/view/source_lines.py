@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The text of source lines, where the source is still where the compiler, or the user, has it.
+"""Reads the text of source lines, if the source files are still in their place.
 
-Names of files come from the profile, and whoever made that may have named any file of the reader's.
-So a page shows lines of files that look like a source and lie below the given folder, no others.
+The profile gives the names of the files, and its author may have named any file of the reader's
+machine. So the page shows only lines of files below the given folder whose names end like those of
+source files.
 """
 
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-LARGEST_FILE = 4_000_000  # bytes; what is larger was generated and tells a reader nothing
+LARGEST_FILE = 4_000_000  # bytes; a larger file was generated and tells a reader nothing
 LONGEST_LINE = 160
 
-# By name: C, C++, Fortran, assembler, and what is generated or included into them.
+# Suffixes of C, C++, Fortran and assembler sources, and of related included or generated files.
 SOURCES = frozenset(
     (
         *(".c", ".h", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".hh", ".hp", ".hpp", ".hxx", ".h++"),
@@ -25,7 +26,7 @@ Place = tuple[str, int]
 
 
 def read(places: Iterable[Place], folder: Path) -> dict[Place, str]:
-    """The lines that could be read; `folder` is where relative names may begin."""
+    """Returns the lines that could be read. Relative names are looked for below `folder`."""
     by_file: dict[str, list[int]] = {}
     for file, line in places:
         if file and line > 0:
@@ -50,7 +51,7 @@ def _lines(file: str, folder: Path) -> list[str]:
 
 
 def _may_be_shown(found: Path, folder: Path) -> bool:
-    """Of a name without links in it."""
+    """Whether the page may show lines of this file. `found` must contain no symbolic links."""
     return (
         found.is_relative_to(folder.resolve())
         and found.suffix.lower() in SOURCES

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is shown: the phases artefact, the profile it was made from and the plan, if any.
+"""Loads the run to show: the phases artefact, the profile it was made from, and the plan, if any.
 
-The artefact says which phase every interval is in; distances, blocks and system calls per
-interval are in the profile, so both are needed and must belong together.
+The artefact says which phase every interval is in. The profile has the distances, blocks and system
+calls of every interval. Both are needed and must belong together.
 """
 
 from collections.abc import Sequence
@@ -29,24 +29,24 @@ KIND_NAMES = {
     kinds.SOCKET_IO: "socket I/O",
     kinds.UNSEEN: kinds.in_words(kinds.UNSEEN),
 }
-KIND_LABELS = KIND_NAMES | {kinds.UNSEEN: "unseen"}  # where there is little room
+KIND_LABELS = KIND_NAMES | {kinds.UNSEEN: "unseen"}  # for places with little room
 
 Body = dict[str, Any]
 
 
 def kind_name(kind: str) -> str:
-    """What a kind of phase is called; one that has no other name, as it is."""
+    """Returns the displayed name of a kind of phase; an unknown kind is returned unchanged."""
     return KIND_NAMES.get(kind, kind)
 
 
 @dataclass(frozen=True)
 class Part:
-    """A phase, or the transitions, or where threads waited, as it is shown."""
+    """A part of the run as the page shows it: a phase, all transitions, or all waiting."""
 
     number: int
     weight: float
-    kind: str  # as the artefact has it, or "transition", or "waiting"
-    colour: int  # whose of the palette
+    kind: str  # the phase's kind as in the artefact, or "transition", or "waiting"
+    colour: int  # the phase whose colour in the palette it has, or TRANSITION
 
     @property
     def is_transition(self) -> bool:
@@ -54,12 +54,12 @@ class Part:
 
     @property
     def name(self) -> str:
-        """As in `interval 7 (phase 1, file I/O)`."""
+        """The name in texts such as `interval 7 (phase 1, file I/O)`."""
         return self.kind if self.is_transition else f"phase {self.number}, {kind_name(self.kind)}"
 
     @property
     def label(self) -> str:
-        """As beside the diagonal."""
+        """The short name that stands beside the diagonal."""
         if self.is_transition:
             return self.kind
         return f"{KIND_LABELS.get(self.kind, self.kind)} ({self.number})"
@@ -67,7 +67,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Subject:
-    """A run with its phases. `raw` is the artefact as read, `document` what of it was checked."""
+    """A run with its phases. `raw` is the artefact as read, `document` its validated part."""
 
     name: str
     raw: Body
@@ -83,22 +83,25 @@ class Subject:
 
     @property
     def kernel_seen(self) -> bool:
-        """Whether somebody looked at its system calls and its memory."""
+        """Whether the profiler recorded the run's system calls and memory."""
         return self.document.backend.kernel_seen
 
     @property
     def transitions(self) -> list[int]:
-        """Intervals that are in no phase."""
+        """Intervals that belong to no phase."""
         return [int(row) for row in self.raw["transitions"]]
 
     @property
     def waiting(self) -> list[int]:
-        """Intervals in which a thread waited for another, which are in none either."""
+        """Intervals in which a thread waited for another. They belong to no phase either."""
         return [int(row) for row in self.raw.get("waiting", ())]
 
     @property
     def shown(self) -> npt.NDArray[np.int64]:
-        """The part of every interval: its phase or, after all phases, transitions and waiting."""
+        """The number of every interval's part: its phase, or the number of transitions or waiting.
+
+        Transitions and waiting have the numbers after the last phase, as in `parts`.
+        """
         shown = self.assignment.copy()
         phases = len(self.raw["phases"])
         shown[self.transitions] = phases
@@ -127,7 +130,7 @@ class Subject:
 def load(
     phases_path: Path, profile_path: Path | None = None, plan_path: Path | None = None
 ) -> Subject:
-    """Read what `phases_path` names, with the profile and the plan that lie beside it."""
+    """Read the phases artefact, and the profile and the plan: those named, or those beside it."""
     raw = artefact.read(phases_path, artefact.PHASES)
     checked = document.parse(raw, phases_path)
     paths = [profile_path] if profile_path else _profiles_of(phases_path, raw)
@@ -145,12 +148,12 @@ def load(
 
 
 def stem(phases_path: Path) -> str:
-    """`heat` of `heat.phases.json`."""
+    """Returns `heat` for `heat.phases.json`."""
     return phases_path.name.removesuffix(PHASES_SUFFIX).removesuffix(".json")
 
 
 def _profiles_of(phases_path: Path, raw: Body) -> list[Path]:
-    """The profiles of all ranks or, of a run that has none, its one."""
+    """Returns the profiles of all ranks or, for a run without ranks, its one profile."""
     try:
         named = [Path(str(rank["profile"])) for rank in raw.get("ranks", [])]
     except (KeyError, TypeError) as error:
@@ -168,7 +171,7 @@ def _profiles_of(phases_path: Path, raw: Body) -> list[Path]:
 
 
 def _found(phases_path: Path, candidates: Sequence[Path]) -> Path:
-    """The first that is there."""
+    """Returns the first path that is a file."""
     for candidate in candidates:
         if candidate.is_file():
             return candidate
@@ -199,7 +202,10 @@ def _require_same_run(raw: Body, profile: Profile, phases_path: Path, profile_pa
 
 
 def _plan(phases_path: Path, plan_path: Path | None, raw: Body) -> Body | None:
-    """The plan that was named or lies beside; one of another program is not this one's."""
+    """Returns the plan that the user named, or the plan beside the artefact, or None.
+
+    Raises ArtefactError if the plan was not made from these phases.
+    """
     beside = phases_path.parent / f"{stem(phases_path)}.plan.json"
     if plan_path is None and not beside.is_file():
         return None

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Least, mean and greatest distance of the pairs in every tile of the similarity matrix.
 
-A tile compares two groups of consecutive intervals, all groups of one size. In a run of up to
-`EXACT_INTERVALS` a group is one interval, so that a tile is a pair. In a longer one only
-`SAMPLES` intervals of a group are looked at; then `reach` bounds the rest: every interval is at
-most the reach of its group away from one that was looked at. By the triangle inequality the
-distance of *any* pair lies between the tile's least distance minus both reaches and its greatest
-plus both. Coarser tiles, for the whole run on a small screen, the page makes from these.
+A tile compares two groups of consecutive intervals. All groups have one size. In a run of up to
+`EXACT_INTERVALS` a group is one interval, so a tile is a pair. In a longer run only `SAMPLES`
+intervals of each group are compared. Every other interval is at most its group's `reach` away from
+a sampled one. By the triangle inequality the distance of *any* pair is at least the tile's least
+distance minus both reaches, and at most its greatest distance plus both. The page makes coarser
+tiles from these, to show the whole run on a small screen.
 """
 
 from dataclasses import dataclass
@@ -17,30 +17,30 @@ from kadence.phases import vectors
 from kadence.phases.vectors import Distances, Normalised, Rows
 
 EXACT_INTERVALS = 3000
-LARGEST_SIDE = 900  # groups along an axis of a longer run: about a screen's pixels
+LARGEST_SIDE = 900  # groups along an axis of a longer run: about a screen's height in pixels
 SAMPLES = 2
 
 
 @dataclass(frozen=True)
 class Tiles:
-    """`least[a, b]`, `mean` and `greatest` are over the sampled pairs of groups a and b."""
+    """`least`, `mean` and `greatest` at [a, b] are over the sampled pairs of groups a and b."""
 
-    group: int  # intervals in a group; the last may have fewer
+    group: int  # intervals in a group; the last group may have fewer
     least: Distances
     mean: Distances
     greatest: Distances
     reach: Distances  # per group
-    sampled: Rows  # the intervals looked at
-    distances: Distances  # among these
+    sampled: Rows  # the intervals that were compared
+    distances: Distances  # of all pairs of sampled intervals
 
     @property
     def exact(self) -> bool:
-        """Whether every tile is a pair."""
+        """Whether every tile is a single pair."""
         return self.group == 1
 
 
 def build(normalised: Normalised) -> Tiles:
-    """The tiles of a run."""
+    """Returns the tiles of a run."""
     count = normalised.shape[0]
     if count <= EXACT_INTERVALS:
         pairs = vectors.among(normalised[:])
@@ -74,7 +74,7 @@ def _reduced(operation: np.ufunc, distances: Distances, starts: Rows) -> Distanc
 
 
 def _reach(normalised: Normalised, sampled: Rows, group: int) -> Distances:
-    """The greatest distance of an interval to the nearest sampled one of its group."""
+    """Returns each group's greatest distance of an interval to its nearest sampled interval."""
     count = normalised.shape[0]
     nearest = np.full(count, vectors.LARGEST_DISTANCE)
     groups = np.arange(count) // group
@@ -87,9 +87,9 @@ def _reach(normalised: Normalised, sampled: Rows, group: int) -> Distances:
 
 
 def _each_to(normalised: Normalised, partner: Rows) -> Distances:
-    """Distance of every interval to its partner."""
+    """Returns the distance of every interval to its partner."""
     found = np.zeros(len(partner))
-    strip = 4096  # bounds the memory that the differences take
+    strip = 4096  # rows at a time, which bounds the memory for the differences
     for first in range(0, len(partner), strip):
         rows = slice(first, first + strip)
         difference = abs(normalised[rows] - normalised[partner[rows]])

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The timeline in the Trace Event Format, which Perfetto and Chrome's tracing page open.
+"""Writes the timeline in the Trace Event Format, which Perfetto and Chrome's tracing page open.
 
-The run's clock is instructions: a time stamp says how many instructions all threads had executed,
-and what the viewer calls a microsecond is one instruction.
+The run's clock counts instructions: a time stamp says how many instructions all threads had
+executed. The viewer shows one instruction as one microsecond.
 
     X  a stay in a phase, on the track of its thread
-    C  system calls and bytes moved in an interval, at its beginning, where they were seen
+    C  system calls and bytes moved in an interval, at its beginning, if the profile has them
     i  a marker that fired in the interval that begins there
     M  names
 """
@@ -21,13 +21,13 @@ from kadence import artefact
 from kadence.phases.view import activity
 from kadence.phases.view.subject import Subject, kind_name
 
-PROCESS = 1  # the format wants a number; a profile follows one process
+PROCESS = 1  # the format requires a process ID, and a profile has one process
 
 Event = dict[str, Any]
 
 
 def write(subject: Subject, path: Path) -> None:
-    """Write the trace; the same run gives the same bytes."""
+    """Write the trace. The same run gives the same bytes."""
     document = {
         "traceEvents": [*_names(subject), *_phases(subject), *_counters(subject), *_fired(subject)],
         "displayTimeUnit": "ns",
@@ -96,7 +96,10 @@ def _counters(subject: Subject) -> Iterator[Event]:
 
 
 def _changes(values: list[int], threads: list[int]) -> Iterator[int]:
-    """Rows where the value, or the thread, is not that of the row before: a counter holds."""
+    """Yields the rows whose value or thread differs from the row before.
+
+    The viewer holds a counter's value until the next event.
+    """
     for row, value in enumerate(values):
         if row == 0 or value != values[row - 1] or threads[row] != threads[row - 1]:
             yield row

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Distances of pairs and of tiles, from what the page carries.
+/* Distances of pairs and of tiles, computed from the page's numbers.
 
-   A level is the matrix cut into tiles of equal size. The finest level is stored; each coarser
-   one is made, when it is first needed, from the one before: least of the least, mean of the
-   means weighted by their pairs, greatest of the greatest. */
+   A level is the matrix cut into tiles of equal size. The page stores the finest level. Each
+   coarser level is made from the next finer one when it is first needed: its least is the least of
+   the least distances, its mean the mean of the means weighted by their numbers of pairs, and its
+   greatest the greatest of the greatest distances. */
 
 const STATISTICS = ["least", "mean", "greatest"];
 
@@ -27,7 +28,7 @@ class Level {
   }
 }
 
-/** Exact distances of the intervals in the middle of a grid of cells. */
+/** Exact distances of the middle intervals of a grid of cells. */
 class Cells {
   constructor(run, { size, across, down }, values) {
     Object.assign(this, { run, size, across, down, values });
@@ -40,7 +41,7 @@ class Cells {
       : this.values[row * this.across.count + column] / this.run.units;
   }
 
-  /** Which of the cells has this interval in its middle. */
+  /** Returns the index of the cell whose middle is this interval, or undefined. */
   position(interval, { first, count }) {
     const cell = Math.floor(interval / this.size);
     const inside = cell >= first && cell < first + count;
@@ -51,14 +52,14 @@ class Cells {
 class Distances {
   constructor(run) {
     this.run = run;
-    this.pairs = new Map(); // what was asked of the server, by position in the whole matrix
-    this.cells = null; // the part of the matrix that was asked for last
+    this.pairs = new Map(); // distances from the server, by position in the whole matrix
+    this.cells = null; // the part of the matrix that the server sent last
     const count = Math.ceil(run.intervals / run.group);
     const { mean, least = mean, greatest = mean } = run.arrays;
     this.levels = [new Level(run.group, count, { least, mean, greatest })];
   }
 
-  /** The finest level whose tiles have at least `size` intervals along a side. */
+  /** Returns the finest level whose tiles have at least `size` intervals along a side. */
   level(size) {
     let number = 0;
     while (this.run.group * 2 ** number < size) {
@@ -110,13 +111,13 @@ class Distances {
     return Math.min(level.size, this.run.intervals - number * level.size);
   }
 
-  /** Least, mean and greatest distance stored for the tile that the pair is in. */
+  /** Returns the least, mean and greatest distance of the tile that contains the pair. */
   tile(level, left, right) {
     const row = Math.floor(left / level.size), column = Math.floor(right / level.size);
     return STATISTICS.map((statistic) => level.at(statistic, row, column) / this.run.units);
   }
 
-  /** Bounds of a pair's distance; they are equal where it is stored, or was asked for. */
+  /** Returns bounds of a pair's distance. They are equal if the exact distance is known. */
   pair(left, right) {
     const { run } = this;
     if (left === right) {
@@ -130,7 +131,7 @@ class Distances {
     return [low / run.units, high / run.units];
   }
 
-  /** A distance that the server gave. */
+  /** Returns the distance that the server sent for a pair, or undefined. */
   asked(left, right) {
     return this.pairs.get(left * this.run.intervals + right) ?? this.cells?.at(left, right);
   }
@@ -140,7 +141,7 @@ class Distances {
     return [found, found];
   }
 
-  /** By the triangle inequality: over the tile's samples, and over every landmark. */
+  /** Returns bounds by the triangle inequality, over the tile's samples and over every landmark. */
   bounds(left, right) {
     const { run } = this;
     const { landmarkDistances, reach } = run.arrays;
@@ -155,14 +156,15 @@ class Distances {
       if (run.landmarks[number] === left || run.landmarks[number] === right) {
         return [first + second, first + second];
       }
-      // Each of the two was rounded by half a unit at most.
+      // Each of the two distances was rounded by at most half a unit.
       low = Math.max(low, Math.abs(first - second) - 1);
       high = Math.min(high, first + second + 1);
     }
     return [low, high];
   }
 
-  /** What to paint for a pair: bounds where these are asked for, and the likeliest between. */
+  /** Returns the distance to paint for a pair: a bound for "least" and "greatest"; for "mean" the
+      mean of its tile, or the nearer bound if the mean is outside the bounds. */
   shade(statistic, left, right) {
     const [low, high] = this.pair(left, right);
     if (statistic === "least") {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What keys do while the figures have the focus. */
+/* The actions of keys while the figures have the focus. */
 
-const FAR = 10; // cells that an arrow moves with Shift
+const FAR = 10; // cells that an arrow key with Shift moves the cursor
 
 function keyActions(pointer) {
   const step = (event) => pointer.plots.cell * (event.shiftKey ? FAR : 1);

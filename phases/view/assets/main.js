@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Puts the parts together once everything is read. */
+/* Reads the page's data, then creates and connects the parts of the page. */
 
 function listenToControls(pointer) {
   const { plots } = pointer;
@@ -22,7 +22,8 @@ function listenToControls(pointer) {
   }
 }
 
-/** The reader's system may change between light and dark, and paper is always light. */
+/** Adopts the page's colours again when the reader's system changes between light and dark, or
+    when the page is printed, which is always light. */
 function listenToColours(plots) {
   const adopt = () => plots.adopt();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", adopt);

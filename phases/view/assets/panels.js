@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The hint beside the pointer, the line below the figures and the two intervals' blocks. */
+/* The hint beside the pointer, the line of text on the cursor, and the blocks of two intervals. */
 
 function element(name, properties = {}, ...children) {
   const made = Object.assign(document.createElement(name), properties);
@@ -61,7 +61,7 @@ function blockTable(run, interval) {
     element("thead", {}, head), element("tbody", {}, ...rows.filter(Boolean)));
 }
 
-/** Both intervals' hottest blocks, side by side. */
+/** Show the hottest blocks of both intervals, side by side. */
 function showCell(distances, left, right) {
   const { run } = distances;
   const place = document.getElementById("cell");

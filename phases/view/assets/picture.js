@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the plots show of the visible part of the run: at most `MOST_CELLS` cells along an axis. */
+/* Computes the plots' data for the visible part of the run: at most `MOST_CELLS` cells an axis. */
 
 const MOST_CELLS = 480;
 
-/** Which intervals are visible along an axis, and how many of them a cell stands for. */
+/** Returns the intervals that are visible along an axis: from `low` up to before `high`. */
 function visibleSpan(range, intervals) {
   const low = Math.max(0, Math.floor(Math.min(range.start, range.end)));
   const high = Math.min(intervals, Math.ceil(Math.max(range.start, range.end)));
@@ -15,7 +15,8 @@ function cellSize(...spans) {
   return Math.ceil(widest / MOST_CELLS);
 }
 
-/** Either tiles of a level, or single intervals of which one stands for its neighbours. */
+/** Returns the size of a cell, and the level whose tiles are the cells. The level is null if a
+    cell shows the exact or bounded distance of its middle intervals. */
 function grid(distances, columns, rows) {
   const size = cellSize(columns, rows);
   const { run } = distances;
@@ -26,7 +27,7 @@ function grid(distances, columns, rows) {
   return { size, level: null };
 }
 
-/** The interval that stands for its neighbours. */
+/** Returns the middle interval of a cell, which stands for the others in the cell. */
 function middleOf(run, cell, size) {
   return Math.min(cell * size + Math.floor(size / 2), run.intervals - 1);
 }
@@ -37,7 +38,7 @@ function cellsOf(span, size, intervals) {
   return { first, count: last - first };
 }
 
-/** Row after row, as Bokeh's image wants it; the lower triangle stays empty. */
+/** Computes the cells row by row, as Bokeh's image requires. The lower triangle stays empty. */
 function paint(distances, statistic, columns, rows) {
   const { run } = distances;
   const { size, level } = grid(distances, columns, rows);
@@ -57,7 +58,7 @@ function paint(distances, statistic, columns, rows) {
   return { values, size, level, across, down };
 }
 
-/** Sums of an array up to every position, so that the sum of any part takes one step. */
+/** Returns the sums of an array up to every position, so the sum of any part takes one step. */
 function runningSums(values) {
   const sums = new Float64Array(values.length + 1);
   for (let position = 0; position < values.length; position += 1) {
@@ -85,7 +86,7 @@ class Timeline {
     return { size, edges };
   }
 
-  /** Calls or bytes per million instructions in each bin. */
+  /** Returns the calls or bytes per million instructions in each bin. */
   rates(name, span) {
     const { size, edges } = this.edges(span);
     const { intervals } = this.run;
@@ -95,7 +96,7 @@ class Timeline {
     return { left: edges, right: ends, top };
   }
 
-  /** How many instructions of a part of the run each phase has. */
+  /** Returns how many instructions each phase has in a part of the run. */
   spent(first, end) {
     const { assignment, instructions } = this.run.arrays;
     const spent = new Float64Array(this.run.phases.length);
@@ -105,13 +106,13 @@ class Timeline {
     return spent;
   }
 
-  /** The phase that most instructions of a part of the run are in. */
+  /** Returns the phase with the most instructions in a part of the run. */
   mostly(first, end) {
     const spent = this.spent(first, end);
     return spent.indexOf(Math.max(...spent));
   }
 
-  /** Each bin's phases, one upon another, as high as their share of its instructions. */
+  /** Returns boxes that stack each bin's phases, as high as their shares of its instructions. */
   shares(span) {
     const { size, edges } = this.edges(span);
     const found = { left: [], right: [], bottom: [], top: [], phase: [] };
@@ -130,7 +131,7 @@ class Timeline {
     return found;
   }
 
-  /** Add a box, or widen the last one where it would only be continued. */
+  /** Add a box. If it only continues the last box, widen the last box instead. */
   stack(found, phase, left, right, bottom, top) {
     const last = found.phase.length - 1;
     if (bottom === 0 && top === 1 && found.phase[last] === phase && found.bottom[last] === 0 &&
@@ -145,7 +146,8 @@ class Timeline {
     found.phase.push(phase);
   }
 
-  /** What has a place on the diagonal: bins by what they mostly are, neighbours joined. */
+  /** Returns the pieces of the diagonal: each bin has the phase with the most of its instructions,
+      and neighbouring bins of the same phase are joined. */
   diagonal(span) {
     const { size, edges } = this.edges(span);
     const found = [];
@@ -162,7 +164,8 @@ class Timeline {
     return found;
   }
 
-  /** Stays in a phase worth a name: each phase's longest, then all of `least` intervals or more. */
+  /** Returns the stays in a phase that deserve a name: each phase's longest stay, then all stays
+      of at least `least` intervals. */
   visits(span, least) {
     const { assignment } = this.run.arrays;
     const longest = new Map(), others = [];
@@ -184,7 +187,7 @@ class Timeline {
     return [...longest.values()].sort(byExtent).concat(others.sort(byExtent));
   }
 
-  /** Ticks where a marker fired, one a bin. */
+  /** Returns ticks where a marker fired, at most one in each bin. */
   ticks(span) {
     const found = { x: [], top: [], bottom: [], colour: [] };
     const size = cellSize(span);
@@ -204,7 +207,8 @@ class Timeline {
   }
 }
 
-/** Names beside the diagonal, in order of importance, none over another or over the frame. */
+/** Places names beside the diagonal in order of importance. No name overlaps another name or the
+    frame. */
 function diagonalLabels(visits, phases, columns, pixelsPerInterval) {
   const LINE = 15, LONGEST = 96, placed = [];
   for (const { phase, start, end } of visits.filter((visit) => !phases[visit.phase].transition)) {
@@ -218,7 +222,7 @@ function diagonalLabels(visits, phases, columns, pixelsPerInterval) {
   return { at: placed.map(({ at }) => at), text: placed.map(({ text }) => text) };
 }
 
-/** Names in the strip of phases, where there is room for them. */
+/** Returns the names in the strip of phases, where the boxes have room for them. */
 function stripLabels(shares, phases, columns, pixelsPerInterval) {
   const WIDTH = 90;
   const found = { at: [], text: [], colour: [] };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Keeps the Bokeh figures showing the visible part of the run, in the page's colours. */
+/* Updates the Bokeh figures to show the visible part of the run, in the page's colours. */
 
 class Plots {
   constructor(run, bokehDocument) {
@@ -25,7 +25,7 @@ class Plots {
     return visibleSpan(this.matrix.y_range, this.run.intervals);
   }
 
-  /** Many changes before the next frame are one. */
+  /** Refresh in the next frame. Several changes before that frame cause one refresh. */
   refreshSoon() {
     hint.hide();
     if (!this.waiting) {
@@ -51,7 +51,7 @@ class Plots {
 
   showPicture({ values, size, across, down }) {
     const Float32NDArray = Bokeh.require("core/util/ndarray").Float32NDArray;
-    // The last cell of an axis may stand for fewer intervals, but is painted as wide as the rest.
+    // The last cell of an axis may stand for fewer intervals. It is as wide as the other cells.
     const width = across.count * size, height = down.count * size;
     this.model("picture").data = {
       image: [new Float32NDArray(values, [down.count, across.count])],
@@ -97,7 +97,7 @@ class Plots {
     this.model("distance colours").palette = names;
   }
 
-  /** The figures take the page's colours, which follow what the reader's system prefers. */
+  /** Give the figures the page's colours, which follow the preference of the reader's system. */
   adopt(style = getComputedStyle(document.documentElement)) {
     const [ink, line] = ["--ink", "--line"].map((name) =>
       style.getPropertyValue(name).trim());

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The cell that is looked at, by pointer or by keyboard, and moving about in the run. */
+/* The cell that the reader selects by pointer or keyboard, and navigation in the run. */
 
 class Pointer {
   constructor(plots) {
@@ -19,7 +19,8 @@ class Pointer {
     }, { capture: true });
   }
 
-  /** The pair under a point of the matrix, the earlier interval first, or null outside. */
+  /** Returns the pair under a point of the matrix, the earlier interval first. Returns null outside
+      the upper triangle. */
   pairAt({ x, y }) {
     const column = Math.floor(x), row = Math.floor(y);
     const inside = [row, column].every((number) => number >= 0 && number < this.run.intervals);
@@ -70,7 +71,7 @@ class Pointer {
     }
   }
 
-  /** Move the cursor to a pair and say it. */
+  /** Move the cursor to a pair and describe the pair in text. */
   choose(left, right) {
     const clamp = (number) => Math.min(Math.max(number, 0), this.run.intervals - 1);
     [this.left, this.right] = [clamp(left), clamp(right)].sort((a, b) => a - b);
@@ -87,7 +88,7 @@ class Pointer {
     };
   }
 
-  /** Both intervals' blocks; the exact distance comes later where a server is there to ask. */
+  /** Show both intervals' blocks. If the page has a server, the exact distance follows later. */
   show() {
     const { distances } = this.plots;
     const { left, right } = this;
@@ -100,7 +101,7 @@ class Pointer {
     });
   }
 
-  /** Pan so that the cursor is seen. */
+  /** Pan so that the cursor is visible. */
   follow() {
     const { x_range: across, y_range: down } = this.plots.matrix;
     this.bring(across, this.right, (start, end) => across.setv({ start, end }));
@@ -116,7 +117,7 @@ class Pointer {
     set(start, start + high - low);
   }
 
-  /** Zoom about the cursor; the smallest window has a few intervals. */
+  /** Zoom around the cursor. The smallest window has four intervals. */
   zoom(factor) {
     const { intervals } = this.run;
     const { x_range: across, y_range: down } = this.plots.matrix;

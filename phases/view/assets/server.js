@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Exact distances from `kadence view --serve`, where the page came from it; else nothing is asked. */
+/* Requests exact distances if the page came from `kadence view --serve`; otherwise does nothing. */
 
-const PATIENCE = 120; // milliseconds that nothing must change before something is asked for
+const PATIENCE = 120; // milliseconds without a change before the page sends a request
 
 const server = {
   waitingForPair: undefined,
@@ -11,7 +11,7 @@ const server = {
     return document.documentElement.dataset.served === undefined;
   },
 
-  /** The answer, or null where there is none. */
+  /** Returns the server's answer, or null if the request fails. */
   async fetch(path) {
     const answer = await fetch(path).catch(() => null);
     return answer?.ok ? answer : null;
@@ -33,7 +33,7 @@ const server = {
     }, PATIENCE);
   },
 
-  /** Where single intervals are painted, paint them exactly once the answer is there. */
+  /** If the picture shows single intervals, request their exact distances and paint them. */
   askCells(plots, { size, level, across, down }) {
     clearTimeout(this.waitingForCells);
     const { distances } = plots;

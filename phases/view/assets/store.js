@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The numbers that the page carries: gzip in base64, unpacked into typed arrays. */
+/* Unpacks the page's numbers, which are gzip in base64, into typed arrays. */
 
 const ARRAY_TYPES = {
   uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array, float64: Float64Array,
@@ -21,7 +21,7 @@ async function unpacked(base64) {
   return new Response(stream).arrayBuffer();
 }
 
-/** The header of the run with its arrays by name. */
+/** Returns the header of the run with its arrays by name. */
 async function readRun() {
   const run = JSON.parse(document.getElementById("run").textContent);
   const element = document.getElementById("numbers");

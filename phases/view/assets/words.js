@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the page says of cells, intervals and blocks. */
+/* The page's texts on cells, intervals and bins. */
 
 const grouped = (number) => number.toLocaleString("en-US", { maximumFractionDigits: 0 });
 const inDistance = (number) => number.toFixed(4);
@@ -18,7 +18,7 @@ function workWords(run, instructions, calls, bytes) {
   return `${grouped(instructions)} instructions, ${asked}`;
 }
 
-/** The distance of a pair, and how far it is to be trusted. */
+/** Returns the text on a pair's distance: exact, or its bounds. */
 function distanceWords(distances, left, right) {
   const [low, high] = distances.pair(left, right);
   if (low === high) {
@@ -29,7 +29,7 @@ function distanceWords(distances, left, right) {
     "(bounds by the triangle inequality)";
 }
 
-/** What the tile stands for that is painted where the pair lies. */
+/** Returns the text on the painted tile that contains the pair. */
 function tileWords(distances, level, left, right) {
   if (level === null || level.size === 1) {
     return "";
@@ -57,7 +57,8 @@ function binWords(run, timeline, first, end) {
   ];
 }
 
-/** Which markers fired, and how often, from one interval up to before another. */
+/** Returns texts that say which markers fired, and how often, from interval `first` up to before
+    `end`. */
 function markerWords(run, first, end) {
   return run.markers.flatMap((marker, number) => {
     const rows = run.arrays[`markerRows${number}`], fires = run.arrays[`markerFires${number}`];
