@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A kernel that is built beside other work, by a process of its own with a lower priority.
+"""Builds a kernel beside other work, in a separate process with a lower priority.
 
-Once somebody waits for it, it gets the priority of who does.
+Once the parent process waits for the kernel, the build gets the parent's priority.
 
-It ends with the process that began it, however that ends: what is interrupted clears up after
+The build ends with its parent, however the parent ends. The interrupted build clears up after
 itself, as an interrupted `kadence kernel build` does.
 """
 
@@ -25,7 +25,7 @@ from kadence.kconfig.identity import Inputs
 from kadence.kconfig.request import BuildRequest
 from kadence.kconfig.store import Kernel
 
-# Enough to leave nine tenths of a processor to whoever else wants it.
+# Leaves nine tenths of a processor to other processes that want it.
 NICENESS = "10"
 COMPLAINT = "kadence: "
 SECONDS_TO_CLEAR_UP = 20
@@ -33,7 +33,7 @@ IN_THE_CHILD = "from kadence.kconfig import background; background.in_the_child(
 
 
 class Background:
-    """A build under way, or one that there is no need for."""
+    """A running build, or a kernel that is already in the store."""
 
     def __init__(self, inputs: Inputs, process: "subprocess.Popen[bytes] | None", said: IO[bytes]):
         self.inputs = inputs
@@ -41,18 +41,18 @@ class Background:
         self._said = said
 
     def kernel(self) -> Kernel:
-        """Wait for the kernel; this is where a failure is told."""
+        """Wait for the kernel and return it; raise BuildError if its build failed."""
         process = self._process
         if process is not None:
             _hurry(process.pid, os.getpriority(os.PRIO_PROCESS, 0))
             title = build.title(self.inputs)
             progress.follow(title, build.note(self.inputs), lambda: process.poll() is not None)
             self._tell_failure(process.returncode)
-        # There already, unless somebody killed the process that was to build it.
+        # The store has the kernel, unless somebody killed the process that built it.
         return build.build_inputs(self.inputs)
 
     def _tell_failure(self, status: int) -> None:
-        """Its sentence is ours, where it had the time to say one."""
+        """Raise the child's error message as our own, if the child printed one before it ended."""
         self._said.seek(0)
         lines = self._said.read().decode(errors="replace").splitlines()
         if status > 0 and lines and lines[-1].startswith(COMPLAINT):
@@ -61,7 +61,7 @@ class Background:
 
 @contextmanager
 def building(request: BuildRequest) -> Iterator[Background]:
-    """Begin to build; what is not finished when the context ends is given up."""
+    """Start a build; stop it if it is not finished when the context ends."""
     inputs = identity.gather(request)
     with tempfile.TemporaryFile() as said:
         if store.is_whole(inputs.id):
@@ -75,10 +75,10 @@ def building(request: BuildRequest) -> Iterator[Background]:
 
 
 def in_the_child() -> None:
-    """`kadence kernel build …`, interrupted once at most.
+    """Run `kadence kernel build …`, which takes at most one interrupt.
 
-    A parent with several threads dies thread by thread, and the signal comes with each: the second
-    would interrupt the clearing up that the first began.
+    A parent with several threads dies thread by thread and sends the signal for each thread. A
+    second signal would interrupt the clearing up that the first one started.
     """
 
     def interrupt(number: int, frame: FrameType | None) -> None:
@@ -86,15 +86,15 @@ def in_the_child() -> None:
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, interrupt)
-    # Here, because the command imports this module too.
+    # Imported here, because the command imports this module too.
     from kadence.cli import main
 
     sys.exit(main())
 
 
 def _start(request: BuildRequest, said: IO[bytes]) -> "subprocess.Popen[bytes]":
-    """In a group of its own, so that Ctrl-C reaches it once, and from us."""
-    # Whoever started us may ignore interrupts (nohup), and children inherit that.
+    """Start the build in its own process group, so that only this process interrupts it."""
+    # If our parent ignores interrupts (nohup), children inherit that.
     ending = ["setpriv", "--pdeathsig", "INT", "env", "--default-signal=INT"]
     kadence = [sys.executable, "-P", "-c", IN_THE_CHILD, *request.command()[1:]]
     return subprocess.Popen(
@@ -107,10 +107,10 @@ def _start(request: BuildRequest, said: IO[bytes]) -> "subprocess.Popen[bytes]":
 
 
 def _hurry(process: int, niceness: int) -> None:
-    """Give a process and all below it our own priority, now that we wait for it.
+    """Give a process and all its descendants our own priority, now that we wait for them.
 
-    Who is neither root nor allowed to by RLIMIT_NICE waits for it as it is. What is forked
-    meanwhile inherits the new priority, for its parent has it before its children are looked for.
+    If we are neither root nor allowed to by RLIMIT_NICE, their priority stays. A child forked
+    meanwhile inherits the new priority, because its parent gets it before we list the children.
     """
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, process, niceness)
@@ -126,7 +126,7 @@ def _stop(process: "subprocess.Popen[bytes]") -> None:
     try:
         process.wait(SECONDS_TO_CLEAR_UP)
     except subprocess.TimeoutExpired:
-        # Its make has a group of its own, and is told by the kernel.
+        # Its make has its own group; the kernel signals it (setpriv in commands.py).
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 
-# What sees what commands ask of a kernel. Static, for any guest.
+# The tool that sees what commands ask of a kernel. Static, so that it runs in any guest.
 WATCH := $(BUILD)/kconfig-gen/watch
 BUILD_TARGETS += $(WATCH)
 
@@ -8,7 +8,7 @@ $(WATCH): $(wildcard kconfig-gen/watch/*.[ch])
 	@mkdir -p $(@D)
 	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -static -o $@ $(filter %.c,$^)
 
-# Of the series whose source the machine's own Debian release does not have.
+# For a series whose source the machine's own Debian release lacks.
 .PHONY: series-7.3
-series-7.3: deps ## fetch the source of Linux 7.3, which other suites have
+series-7.3: deps ## fetch the source of Linux 7.3 from another Debian suite
 	@$(PYTHON) -m kadence.kconfig.fetch 7.3

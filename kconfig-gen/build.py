@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Builds a kernel into the store: aside, under a lock, and renamed when it is whole.
+"""Builds a kernel into the store: under a lock, in a separate folder, renamed when complete.
 
-`build(BuildRequest(...))` is the Python face; a kernel that is in the store already costs
+`build(BuildRequest(...))` is the Python interface; a kernel that is already in the store costs
 only the computation of its ID.
 """
 
@@ -33,7 +33,7 @@ def build(request: BuildRequest) -> Kernel:
 
 
 def build_inputs(inputs: Inputs) -> Kernel:
-    """The same for what was gathered already."""
+    """Return the kernel for inputs that were already gathered."""
     lock = store.folder() / f".{inputs.id}.lock"
     with locks.exclusive(lock, f"kernel {inputs.id}", note(inputs)):
         note(inputs).unlink(missing_ok=True)
@@ -45,23 +45,23 @@ def build_inputs(inputs: Inputs) -> Kernel:
 
 
 def title(inputs: Inputs) -> str:
-    """What is being built, as progress names it."""
+    """The name of the build in progress lines."""
     return f"{inputs.request.kind} kernel {inputs.id}"
 
 
 def note(inputs: Inputs) -> Path:
-    """The file that says how far the build is, while there is one."""
+    """The file that says how far the build is; it exists only during the build."""
     return resources.cache_directory() / "logs" / f"{inputs.id}.progress"
 
 
 def _remove_remains(identifier: str) -> None:
-    """What a killed build of this kernel left; the lock says that nobody works on it now."""
+    """Remove what a killed build of this kernel left. The caller holds the kernel's lock."""
     for remains in remains_of(identifier):
         shutil.rmtree(remains, ignore_errors=True)
 
 
 def remains_of(identifier: str = "*") -> Iterator[Path]:
-    """Folders of builds under way or killed."""
+    """Folders of builds that are running or were killed."""
     yield from source.folder().glob(f"*/.build-{identifier}")
     yield from store.folder().glob(f".new-{identifier}-*")
 
@@ -89,7 +89,7 @@ def _build_logged(inputs: Inputs, log: Path, began: float) -> None:
         with _build_folder(tree, inputs.id) as folder:
             progress.say("configuring")
             configure(inputs, tree, folder, log)
-            progress.say("counting what there is to compile")
+            progress.say("counting the files to compile")
             progress.expect(*rehearsal.files_to_compile(inputs, tree, folder))
             jobs = f"-j{len(os.sched_getaffinity(0))}"
             goal = make(inputs, folder, jobs, inputs.target.image_goal)
@@ -104,9 +104,9 @@ def _build_logged(inputs: Inputs, log: Path, began: float) -> None:
 
 @contextmanager
 def _build_folder(tree: Path, identifier: str) -> Iterator[Path]:
-    """A folder directly below the source, for then Kbuild uses relative paths throughout.
+    """A folder directly below the source, because Kbuild then uses only relative paths.
 
-    So neither the image nor ccache depends on where the cache directory is.
+    So neither the image nor ccache depends on the place of the cache directory.
     """
     folder = tree / f".build-{identifier}"
     folder.mkdir()
@@ -117,7 +117,7 @@ def _build_folder(tree: Path, identifier: str) -> Iterator[Path]:
 
 
 def _store(inputs: Inputs, tree: Path, folder: Path, log: Path, figures: dict[str, float]) -> None:
-    """Gather what the store keeps and give it the final name in one step."""
+    """Gather the files for the store in a temporary folder, then rename it in one step."""
     temporary = Path(tempfile.mkdtemp(prefix=f".new-{inputs.id}-", dir=store.folder()))
     try:
         _store_image(inputs, folder, temporary, log)
@@ -148,7 +148,7 @@ def _store_image(inputs: Inputs, folder: Path, place: Path, log: Path) -> None:
 
 
 def _chosen(inputs: Inputs, tree: Path, config: Path) -> int:
-    """Symbols that are on and have a prompt: what somebody can choose, unlike HAVE_THIS."""
+    """The number of symbols that are on and that a user can choose (have a prompt)."""
     known = definitions(tree, inputs.target.kconfig_variables)
     offered = {definition.symbol for definition in known if definition.prompt}
     return sum(

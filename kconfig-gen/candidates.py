@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a tailored kernel could be given back: candidates for a repair, the best ones first.
+"""Candidates for a repair: the symbols to put back into a tailored kernel, the best ones first.
 
-Known inaccuracies: what is numeric or one of several choices is no candidate; and of a
-dependency that either of two symbols would meet, both are put back.
+Known inaccuracies: a number, or one of several choices, is no candidate. If either of two
+symbols would meet a dependency, both are put back.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,15 +13,15 @@ from kadence.kconfig.expression import evaluate, tokens
 from kadence.kconfig.kconfig_files import Definition
 from kadence.kconfig.rules import Requested
 
-# Where what programs can notice is more often configured than elsewhere.
+# Folders whose symbols more often change what a program can notice.
 CORE = ("init/", "kernel/", "mm/", "fs/", "ipc/", "net/", "arch/", "lib/")
 
 
 @dataclass(frozen=True)
 class Dropped:
-    """What is on in a kernel that serves and off in the one that does not."""
+    """The symbols that are on in a kernel that serves, and off in one that does not."""
 
-    tailored: Mapping[str, str]  # final values; {} where there is no such configuration
+    tailored: Mapping[str, str]  # final values; {} if there is no such configuration
     reference: Mapping[str, str]
     definitions: Sequence[Definition]
 
@@ -33,12 +33,12 @@ class Dropped:
         return found
 
     def batches(self, traced: Sequence[str], refused: Sequence[str]) -> list[list[str]]:
-        """Candidates that no failure names, in the order in which they are worth trying.
+        """Candidates that no failure names, in the order in which to try them.
 
-        Those of which a trace saw something run, those that rules refuse, and the rest, the core of
-        the kernel before drivers.
+        First symbols of which a trace saw code run, then symbols that rules refuse, then the rest:
+        the core of the kernel before drivers.
         """
-        # Sorted, for the order decides what is found and must be the same everywhere.
+        # Sorted, because the order decides the result and must be the same on every machine.
         dropped = sorted(symbol for symbol, value in self.reference.items() if value == "y")
         core = [symbol for symbol in dropped if self._is_core(symbol)]
         refused_here = [symbol for symbol in refused if symbol in set(dropped)]
@@ -52,7 +52,7 @@ class Dropped:
         return [batch for batch in batches if batch]
 
     def can_be_put_back(self, symbol: str) -> bool:
-        """Whether it is off, and somebody may switch it on."""
+        """Whether the symbol is off and a configuration may switch it on."""
         return self.tailored.get(symbol, "n") == "n" and any(
             definition.prompt and not definition.choice
             for definition in self._by_symbol.get(symbol, ())
@@ -62,7 +62,7 @@ class Dropped:
         return any(d.place.startswith(CORE) for d in self._by_symbol.get(symbol, ()))
 
     def with_dependencies(self, symbols: Iterable[str]) -> list[str]:
-        """The symbols, and whatever they depend on that was dropped with them."""
+        """The symbols, and the dropped symbols that they depend on."""
         found: list[str] = []
         waiting = list(symbols)
         while waiting:
@@ -88,7 +88,7 @@ class Dropped:
         return [giver for name in dict.fromkeys(names) for giver in self._givers(name)]
 
     def _givers(self, symbol: str) -> list[str]:
-        """The symbol, or where nobody may set it those that select it in the reference."""
+        """The symbol, or, if it has no prompt, the symbols that select it in the reference."""
         if self.tailored.get(symbol, "n") != "n":
             return []
         if self.can_be_put_back(symbol):
@@ -102,10 +102,10 @@ class Dropped:
         ]
 
     def settled(self, chosen: Mapping[str, str], lost: Sequence[Requested]) -> dict[str, str]:
-        """Other overrides instead of ones that Kbuild did not accept.
+        """Change overrides that Kbuild did not accept.
 
-        What was put back and can't be is left out; what something put back forces on is let be;
-        of what anybody else asks for, the dropped dependencies are put back.
+        A symbol that cannot be put back is left out. A symbol that another one forces on stays
+        on. For a symbol that anybody else asks for, its dropped dependencies are put back.
         """
         better = dict(chosen)
         for wanted in lost:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Garbage collection: what nothing can refer to any more, and nothing that is in use."""
+"""Garbage collection: removes what nothing can refer to any more, and nothing in use."""
 
 import fcntl
 import json
@@ -42,7 +42,7 @@ def _remove_remains(path: Path) -> bool:
 
 @contextmanager
 def _unless_in_use(lock: Path) -> Iterator[bool]:
-    """True while nobody else holds the lock."""
+    """Yield True, holding the lock, if no other process holds it; else yield False."""
     lock.parent.mkdir(parents=True, exist_ok=True)
     with lock.open("w", encoding="utf-8") as holder:
         try:
@@ -70,7 +70,7 @@ def _superseded() -> list[str]:
 
 
 def _purpose(kernel: Kernel) -> str:
-    """Kernels for the same purpose differ in what went in, not in what was asked for."""
+    """The request of a kernel. Kernels for one purpose may differ in source and driver."""
     manifest = kernel.manifest
     asked = [manifest[key] for key in ("kind", "target", "source", "hz")]
     if kernel.kind == TAILORED:
@@ -79,7 +79,7 @@ def _purpose(kernel: Kernel) -> str:
 
 
 def _collect_sources(everything: bool) -> list[Path]:
-    """Sources with another driver than the present one; they come again when needed."""
+    """Remove sources with an outdated driver, and remains; a build makes sources again."""
     removed = [path for path in _trees() if (everything or _is_stale(path)) and _remove(path)]
     for path in source.folder().glob(".[!.]*"):
         with _unless_in_use(source.folder() / f"{path.name.split('.')[1]}.lock") as free:
@@ -89,7 +89,7 @@ def _collect_sources(everything: bool) -> list[Path]:
 
 
 def _trees() -> list[Path]:
-    """Source trees in which no kernel is being built."""
+    """Source trees in which no build is running."""
     trees = [path for path in source.folder().glob("[!.]*") if path.is_dir()]
     return sorted(path for path in trees if not any(path.glob(".build-*")))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs Kbuild and the tools around it: logged, in a fixed environment, killed with us."""
+"""Runs Kbuild and its tools: logged, in a fixed environment, stopped when this process ends."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from kadence import resources
 from kadence.errors import BuildError, ToolError
 
 COMPILER = "gcc-12"
-# command -> Debian package that has it
+# command -> its Debian package
 TOOLS = {
     COMPILER: COMPILER,
     "make": "make",
@@ -27,8 +27,8 @@ TOOLS = {
     "tar": "tar",
     "xz": "xz-utils",
 }
-# Whatever else the caller's environment holds (MAKEFLAGS, ARCH, CFLAGS, …) must not change a
-# kernel; the stamps are fixed so that the same inputs give the same image.
+# Other variables of the caller's environment (MAKEFLAGS, ARCH, CFLAGS, …) must not change a
+# kernel. The stamps are fixed so that the same inputs give the same image.
 FIXED_ENVIRONMENT = {
     "LC_ALL": "C",
     "KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 1970",
@@ -36,19 +36,19 @@ FIXED_ENVIRONMENT = {
     "KBUILD_BUILD_HOST": "kadence",
     "KBUILD_BUILD_VERSION": "1",
 }
-# The compiler's, linker's or Kconfig's own complaint; failing that, make's.
+# The error line of the compiler, linker or Kconfig; if there is none, make's.
 ERROR_LINES = (
     re.compile(r"error: |undefined reference|syntax error|^Traceback"),
     re.compile(r"\*\*\* "),
 )
 NO_SPACE = "No space left on device"
-# What Kconfig says when the source wants another compiler, and the line that says which.
+# Kconfig's message if the source needs another compiler, and the line that names the version.
 WRONG_COMPILER = "C compiler is not supported"
 LEAST_COMPILER = re.compile(r"Minimum GCC version:\s*(\S+)")
 
 
 def require_tools(tools: Iterable[str] = TOOLS) -> None:
-    """Refuse to begin without the tools; the sentence says how to install them."""
+    """Raise an error that says how to install missing tools."""
     missing = [tool for tool in tools if shutil.which(tool) is None]
     if missing:
         packages = sorted({TOOLS[tool] for tool in missing})
@@ -59,7 +59,7 @@ def require_tools(tools: Iterable[str] = TOOLS) -> None:
 
 
 def compiler_version() -> str:
-    """The compiler's own first line, which names Debian's revision too."""
+    """The first line of `gcc --version`, which also names Debian's revision."""
     require_tools([COMPILER])
     completed = subprocess.run(
         [COMPILER, "--version"], capture_output=True, text=True, check=True, env=environment()
@@ -68,7 +68,7 @@ def compiler_version() -> str:
 
 
 def compiler_variables() -> list[str]:
-    """Compilers for make; Rust and pahole off, for whether a machine has them changes nothing."""
+    """Compilers for make. Rust and pahole are off, so that a machine's having them changes nothing."""
     cache = "ccache " if shutil.which("ccache") else ""
     return [f"CC={cache}{COMPILER}", f"HOSTCC={cache}{COMPILER}", "RUSTC=false", "PAHOLE=false"]
 
@@ -87,7 +87,7 @@ def run(
     extra: Mapping[str, str] | None = None,
     on_line: Callable[[str], None] | None = None,
 ) -> None:
-    """Run a command with its output appended to `log`; failure is one sentence."""
+    """Run a command, append its output to `log`, and raise BuildError if it fails."""
     with log.open("a", encoding="utf-8") as sink:
         sink.write(f"$ {' '.join(argv)}\n")
 
@@ -107,9 +107,9 @@ def listen(
     take: Callable[[str], None],
     extra: Mapping[str, str] | None = None,
 ) -> int:
-    """Run a command, hand over each line that it says, and return its status."""
+    """Run a command, pass each line of its output to `take`, and return its status."""
     process = subprocess.Popen(
-        # setpriv has make stopped when this process is killed and can't do so itself.
+        # setpriv has the kernel stop make if this process is killed and cannot do so itself.
         ["setpriv", "--pdeathsig", "TERM", *argv],
         cwd=directory,
         env=environment() | dict(extra or {}),
@@ -130,7 +130,7 @@ def listen(
 
 
 def _stop(process: subprocess.Popen[str]) -> None:
-    """No part of an interrupted build goes on behind our back."""
+    """Stop all processes of an interrupted build."""
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGTERM)
         process.wait()
@@ -160,7 +160,7 @@ def _wrong_compiler(lines: Sequence[str], kept: str) -> BuildError:
 
 
 def no_space(place: Path) -> BuildError:
-    """The disk is full: say where, and what to do."""
+    """The error for a full disk: it names the place and the remedy."""
     return BuildError(
         f"no space left on the disk of {place} while building a kernel; free some with "
         "`kadence kernel gc`, or set KADENCE_CACHE to a place with more"
@@ -168,7 +168,7 @@ def no_space(place: Path) -> BuildError:
 
 
 def require_plain_path(place: Path) -> None:
-    """Kbuild refuses a source below a path with spaces or colons; say so in our words."""
+    """Refuse a path with spaces or colons, below which Kbuild cannot build."""
     if any(mark in str(place) for mark in " :\t\n"):
         raise BuildError(
             f"kernels can't be built below {str(place)!r}, whose name has a space or a colon; "
@@ -177,7 +177,7 @@ def require_plain_path(place: Path) -> None:
 
 
 def require_space(place: Path, needed: int) -> None:
-    """Refuse to begin where the space surely won't do."""
+    """Refuse to begin if the free space is surely too small."""
     free = shutil.disk_usage(place).free
     if free < needed:
         raise BuildError(

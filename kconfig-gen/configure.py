@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The configuration: Kbuild merges and completes it, and every requested symbol is checked."""
+"""Configuring: Kbuild merges and completes the configuration; then every symbol is checked."""
 
 import re
 from collections.abc import Sequence
@@ -19,8 +19,8 @@ def configure(inputs: Inputs, tree: Path, build: Path, log: Path) -> None:
     base = build / "base.config"
     requests = build / "fragment.config"
     requests.write_text(fragment.render(inputs.request, inputs.requested), encoding="utf-8")
-    # The smallest configuration has to know the fragment: what that makes visible would
-    # otherwise be on by its default afterwards.
+    # The smallest configuration must know the fragment. Otherwise symbols that the fragment
+    # makes visible would get their defaults in the merge.
     smallest = {"KCONFIG_ALLCONFIG": str(requests)} if inputs.request.kind != GENERIC else {}
     commands.run(make(inputs, build, *inputs.goals), tree, log, extra=smallest)
     (build / ".config").rename(base)
@@ -37,13 +37,13 @@ def make(inputs: Inputs, build: Path, *goals: str) -> list[str]:
 
 
 def lost(requested: Sequence[Requested], config: Path) -> list[Requested]:
-    """Requested symbols that a finished configuration has not, or not with that value."""
+    """Requested symbols that a finished configuration lacks or has with another value."""
     final = values(config)
     return [wanted for wanted in requested if final.get(wanted.symbol, "n") != wanted.value]
 
 
 def values(config: Path) -> dict[str, str]:
-    """Symbols of a configuration file, strings without their quotes; what is off is absent."""
+    """Symbols of a configuration file, strings without quotes; symbols that are off are absent."""
     found = SET.findall(config.read_text(encoding="utf-8"))
     return {symbol: value.strip('"') for symbol, value in found}
 
@@ -57,9 +57,9 @@ class LostSymbolsError(BuildError):
 
 
 def check(inputs: Inputs, tree: Path, config: Path) -> None:
-    """A requested symbol that did not survive is an error that names the reason.
+    """Raise an error that names the reason if a requested symbol is lost.
 
-    What only a trace asks for may be lost: it ran on another target, where more exists.
+    A symbol that only a trace asks for may be lost: the target of the trace may have more symbols.
     """
     missing = [wanted for wanted in lost(inputs.requested, config) if not wanted.soft]
     if missing:

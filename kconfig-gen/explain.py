@@ -12,7 +12,7 @@ from kadence.kconfig.rules import Requested
 def reason(
     wanted: Requested, values: Mapping[str, str], tree: Path, variables: Mapping[str, str]
 ) -> str:
-    """The unmet dependency, the symbol that forces it, or what else stands against it."""
+    """The unmet dependency, the symbol that forces the value, or another obstacle."""
     known = definitions(tree, variables)
     own = [definition for definition in known if definition.symbol == wanted.symbol]
     if not own:
@@ -31,7 +31,7 @@ def reason(
 
 
 def unmet_dependencies(own: Sequence[Definition], values: Mapping[str, str]) -> list[str]:
-    """What keeps a symbol off, each part with its value; of several definitions the nearest."""
+    """The unmet conditions, each with its value, of the definition that has the fewest of them."""
     return list(
         _explained(min((_unmet(each, values) for each in own), key=len, default=[]), values)
     )

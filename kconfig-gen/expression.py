@@ -27,7 +27,7 @@ class Token:
 
 
 def tokens(expression: str) -> list[Token]:
-    """Split an expression; what is no token ends it, as a comment does."""
+    """Split an expression; it ends at the first text that is no token, such as a comment."""
     found = []
     position = 0
     while match := TOKEN.match(expression, position):
@@ -38,12 +38,12 @@ def tokens(expression: str) -> list[Token]:
 
 
 def unmet_parts(expression: str, values: Mapping[str, str]) -> list[str]:
-    """Those of the parts joined by && at the top that evaluate to n."""
+    """The parts joined by && at the top level that evaluate to n."""
     return [part for part in conjuncts(expression) if evaluate(part, values) == 0]
 
 
 def conjuncts(expression: str) -> list[str]:
-    """The parts joined by && outside parentheses (one part where || is outside them)."""
+    """The parts joined by && outside parentheses (one part if || is outside them)."""
     parts: list[list[str]] = [[]]
     depth = 0
     for token in tokens(expression):
@@ -67,7 +67,7 @@ def evaluate(expression: str, values: Mapping[str, str]) -> int:
 
 
 class _Evaluator:
-    """Recursive descent over || && ! comparisons, in Kconfig's order of binding."""
+    """Recursive descent over ||, &&, ! and comparisons, in Kconfig's order of precedence."""
 
     def __init__(self, found: list[Token], values: Mapping[str, str]) -> None:
         self.rest = found

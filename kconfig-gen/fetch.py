@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fetch a series' source that the machine's own Debian release does not have.
+"""Fetch the source of a series that the machine's own Debian release lacks.
 
     python -m kadence.kconfig.fetch SERIES
 
-apt is asked, with a configuration of its own: the suite that the series' row names, from the
-archive that the machine gets its own release from, and with its keys. So it checks what it fetches
-as always, and the machine's list of packages stays what it is. The package is unpacked into the
-cache and not installed.
+This module runs apt with a separate configuration: the suite that the series' row names, from the
+archive that serves the machine's own release, with that archive's keys. So apt checks signatures as
+usual, and the machine's package lists do not change. The module unpacks the package into the cache
+and does not install it.
 """
 
 import subprocess
@@ -18,7 +18,7 @@ from kadence.errors import KadenceError, ToolError, UsageError
 from kadence.kconfig import series
 from kadence.kconfig.series import Series
 
-# The archive that holds every suite's main component; others have some suites only.
+# With FILTER this finds the archive that holds all suites; other archives hold only some.
 COMPONENT = "main"
 TARGETS = ("apt-get", "indextargets", "--format", "$(REPO_URI) $(CODENAME) $(SIGNED_BY)")
 FILTER = ("Created-By: Packages", "Origin: Debian", "Label: Debian", f"Component: {COMPONENT}")
@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> int:
 
 
 def fetch(chosen: Series) -> str:
-    """The source, in the cache if it is not there yet; what to tell about it."""
+    """Fetch the source into the cache unless it is there; return a message for the user."""
     if chosen.suite is None:
         raise UsageError(f"series {chosen.name} is installed: {chosen.remedy}")
     if chosen.tarball.is_file():
@@ -53,7 +53,7 @@ def fetch(chosen: Series) -> str:
 
 
 def _add(unpacked: Path, chosen: Series) -> None:
-    """Whole or not at all; who was faster has fetched the same."""
+    """Rename the unpacked package into the cache, unless another process was faster."""
     if not (unpacked / chosen.installed.relative_to("/")).is_file():
         raise ToolError(
             f"package {chosen.package} holds no {chosen.installed}; correct series.toml"
@@ -76,7 +76,7 @@ def _download(chosen: Series, suite: str, place: Path) -> Path:
 
 
 def _configuration(suite: str, place: Path) -> list[str]:
-    """apt's options for that suite alone, with lists of its own."""
+    """apt's options for that suite alone, with separate package lists."""
     archive, keys = _archive()
     source = f"deb [signed-by={keys}] {archive} {suite} {COMPONENT}\n"
     (place / "suite.list").write_text(source, encoding="utf-8")
@@ -86,7 +86,7 @@ def _configuration(suite: str, place: Path) -> list[str]:
         "Dir::Etc::sourceparts": "/dev/null",
         "Dir::State::lists": place / "lists",
         "Dir::Cache": place,
-        "APT::Sandbox::User": "root",  # the folder is its caller's alone
+        "APT::Sandbox::User": "root",  # only the caller may enter the folder
         "APT::Update::Error-Mode": "any",
         "Acquire::Retries": 3,
         "Acquire::Languages": "none",
@@ -95,7 +95,7 @@ def _configuration(suite: str, place: Path) -> list[str]:
 
 
 def _archive() -> tuple[str, Path | str]:
-    """Where the machine gets its own release from, and the keys that it trusts there."""
+    """The archive of the machine's own release, and the keys that sign it."""
     own = _own_release()
     for line in _run([*TARGETS, *FILTER], Path.cwd()).splitlines():
         archive, codename, *keys = line.split()

@@ -13,7 +13,7 @@ TEMPLATES = Path(__file__).resolve().parent / "templates"
 
 
 def render(request: BuildRequest, requested: Sequence[Requested]) -> str:
-    """The fragment, each symbol under the reason for it."""
+    """Return the fragment, each symbol below its reason."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,

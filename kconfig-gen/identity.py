@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A kernel's ID: a hash of all that goes into it, the same on every machine."""
+"""A kernel's ID: a hash of all inputs of its build, the same on every machine."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from kadence.kconfig.series import Patch
 from kadence.kconfig.source import Origin
 from kadence.kconfig.targets import Target
 
-# Counts up when the way of building changes what comes out of the same inputs.
+# Raised whenever a change of the build steps gives another result from the same inputs.
 RECIPE = 2
 
 
@@ -58,7 +58,7 @@ def gather(request: BuildRequest) -> Inputs:
 
 
 def of_symbols(request: BuildRequest, target: Target, requested: tuple[Requested, ...]) -> Inputs:
-    """The same for symbols that were decided on already."""
+    """Gather the inputs for symbols that the caller has already chosen."""
     found = source.origin(request)
     return Inputs(
         request=request,

@@ -11,7 +11,7 @@ from kadence.errors import BuildError
 
 
 def text_bytes(path: Path) -> int:
-    """Code and read-only data, as size(1) counts them under `text`."""
+    """The bytes of code and read-only data, as size(1) counts them under `text`."""
     try:
         with path.open("rb") as content:
             sections = list(ELFFile(content).iter_sections())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads a kernel tree's Kconfig files as far as it takes to say why a symbol did not survive.
+"""Reads a kernel tree's Kconfig files, only far enough to explain why a symbol was lost.
 
-Kbuild itself decides every value; its tools only can't say which dependency was unmet.
+Kbuild itself decides every value, but its tools cannot say which dependency was unmet.
 """
 
 import re
@@ -13,7 +13,7 @@ from kadence.errors import BuildError
 
 TYPES = ("bool", "tristate", "string", "hex", "int")
 BLOCKS = {"menu": "endmenu", "choice": "endchoice", "if": "endif"}
-# A macro's definition, such as `if-success = …`, is no statement.
+# Does not match a macro's definition, such as `if-success = …`, which is no statement.
 WORD = re.compile(r"\s*([A-Za-z_]+)(?![\w-])\s*(.*)")
 CONDITION = re.compile(r'^((?:"(?:[^"\\]|\\.)*"|[^"])*?)\s+if\s+(.*)$')
 
@@ -29,12 +29,12 @@ class Definition:
     prompt_condition: str = ""
     ranges: list[str] = field(default_factory=list)
     selects: list[tuple[str, str]] = field(default_factory=list)  # symbol, condition
-    choice: bool = False  # one of several of which exactly one is on
+    choice: bool = False  # part of a choice, of which exactly one symbol is on
 
 
 @dataclass
 class _Block:
-    """An open menu, choice or if: its conditions hold for everything inside."""
+    """An open menu, choice or if: its conditions apply to all entries inside."""
 
     end: str
     conditions: list[str] = field(default_factory=list)
@@ -75,7 +75,7 @@ class _Reader:
 
     def _source(self, rest: str) -> None:
         name = re.sub(r"\$\(?(\w+)\)?", lambda m: self.variables.get(m[1], ""), rest.strip("\"'"))
-        # A path with a variable that Kadence does not know is left out: fewer explanations.
+        # Skip a path with an unknown variable; symbols defined there get no explanation.
         if (self.tree / name).is_file():
             self.read(name)
 
@@ -101,7 +101,7 @@ class _Reader:
             entry.selects.append((text, condition))
 
     def _close(self) -> None:
-        """An entry ends where the next statement that is not its attribute begins."""
+        """End the open entry: the next statement is not one of its attributes."""
         if self.entry is not None:
             outer = [c for block in self.blocks for c in block.conditions]
             self.entry.conditions = outer + self.entry.conditions
@@ -121,14 +121,14 @@ def split_condition(text: str) -> tuple[str, str]:
 
 
 def definitions(tree: Path, variables: Mapping[str, str]) -> list[Definition]:
-    """Every definition of every symbol that the tree's top Kconfig file leads to."""
+    """All definitions of all symbols that the tree's top Kconfig file includes."""
     reader = _Reader(tree, variables)
     reader.read("Kconfig")
     return reader.finish()
 
 
 def _statements(path: Path) -> Iterator[tuple[int, str]]:
-    """Lines that are statements: continued lines joined, help texts and comments left out."""
+    """Lines that are statements: continued lines are joined, help texts and comments skipped."""
     pending = ""
     for number, line in _without_help(_lines(path)):
         pending += line.rstrip("\\")
@@ -147,7 +147,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _without_help(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """A help text is as deep as its first line, and ends at the first line less deep."""
+    """Skip help texts. Each ends at the first line that is indented less than its first line."""
     inside = False
     depth = 0
     for number, line in enumerate(lines, start=1):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One at a time: whoever comes second waits, and says so."""
+"""File locks: the second process waits for the first, and says so."""
 
 import fcntl
 import sys
@@ -15,7 +15,7 @@ from kadence.kconfig import progress
 def exclusive(path: Path, what: str, note: Path | None = None) -> Iterator[None]:
     """Hold the lock file `path`; the kernel drops the lock when its holder dies.
 
-    Who waits says how far the holder is where that keeps a note of it.
+    If the holder keeps a progress note, a waiting process shows it.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8") as holder:
@@ -29,7 +29,7 @@ def exclusive(path: Path, what: str, note: Path | None = None) -> Iterator[None]
 
 
 def _taken(holder: TextIO) -> bool:
-    """Whether the lock is ours now."""
+    """Try to take the lock; return True if this process holds it now."""
     try:
         fcntl.flock(holder, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a tailored kernel was asked for and lacks, and which symbols would give it.
+"""The calls and sockets that a program asked for and a tailored kernel lacks, with their symbols.
 
-The kernel log tells (patches/6.12/missing-call.patch); the symbols are in missing.toml.
-Known inaccuracy: the kernel says each call once, so of two programs only the first is named.
+They are read from the kernel log (patches/6.12/missing-call.patch); missing.toml has the symbols.
+Known inaccuracy: the kernel logs each call once, so of two programs only the first is named.
 """
 
 import re
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 TABLE = Path(__file__).resolve().parent / "missing.toml"
-# What gives the calls that sockets of every family are made by.
+# The symbol of the calls that make sockets, whatever their family.
 SOCKETS = "NET"
 LINE = re.compile(
     r"kadence: (?P<who>.*) (?:made system call (?P<call>\d+)|asked for socket family "
@@ -25,26 +25,26 @@ LINE = re.compile(
 
 @dataclass(frozen=True)
 class Missing:
-    """One thing that a program asked for."""
+    """One system call or socket family that a program asked for."""
 
     who: str
     what: str  # `io_uring_setup`, or `a socket of family 17`
-    symbol: str | None  # that would give it; None where no table says
+    symbol: str | None  # that would give it; None if no table has one
 
 
 def in_log(log: str) -> list[Missing]:
-    """All that the kernel lacked, in the order of its log, but for what libraries only try."""
+    """All that the kernel lacked, in the order of its log, without what libraries only try."""
     found = [_missing(match) for match in LINE.finditer(log.replace("\r", ""))]
     return [missing for missing in found if missing.what not in _table()["tried"]]
 
 
 def symbols(missing: Sequence[Missing]) -> list[str]:
-    """The symbols that would give it all, without repetition."""
+    """The symbols that would give all of it, each once."""
     return list(dict.fromkeys(one.symbol for one in missing if one.symbol is not None))
 
 
 def companions(named: Sequence[str]) -> list[str]:
-    """What is likely to be missing next: where no socket can be made, no family was asked for."""
+    """What is likely to be missing next: without sockets, no program got as far as a family."""
     return list(dict.fromkeys(_table()["families"].values())) if SOCKETS in named else []
 
 
@@ -59,13 +59,13 @@ def families_of(symbol: str) -> set[int]:
 
 
 def numbers() -> dict[str, int]:
-    """The number of each system call that a configuration gives or leaves out."""
+    """The number of each system call that a configuration can give or leave out."""
     named = {name: number for number, (name, _) in _calls().items()}
     return named | {str(name): int(number) for name, number in _table()["forms"].items()}
 
 
 def sentence(missing: Sequence[Missing]) -> str:
-    """`p made mq_open, which this kernel lacks; CONFIG_POSIX_MQUEUE would give it`."""
+    """`p asked for mq_open, which this kernel lacks; CONFIG_POSIX_MQUEUE would give it`."""
     whats = list(dict.fromkeys(one.what for one in missing))
     asked = f"{missing[0].who} asked for {_joined(whats)}, which this kernel lacks"
     givers = [f"CONFIG_{symbol}" for symbol in symbols(missing)]

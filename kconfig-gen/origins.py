@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Why a symbol of a stored kernel is on or off: who asked for it, who selects it, what bars it.
+"""Why a symbol of a stored kernel is on or off: what asks for it, selects it or prevents it.
 
 Nothing is built: the answer comes from the manifest, the configuration and the Kconfig files.
-Known inaccuracy: expression.py's, of macros; so `default` means "nobody asked for it and nothing
-that is on selects it".
+Known inaccuracy: expression.py counts macros as true. So `default` means only that nobody asked
+for the symbol and that nothing that is on selects it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,8 +28,8 @@ class Why(Enum):
     REQUESTED = "asked for"
     SELECTED = "selected by what is on"
     DEFAULT = "on by Kconfig's own default"
-    UNMET = "off, for a dependency is unmet"
-    UNASKED = "off, for nobody asked for it"
+    UNMET = "off, because a dependency is unmet"
+    UNASKED = "off, because nobody asked for it"
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Origins:
 
     @cached_property
     def _selectors(self) -> dict[str, list[str]]:
-        """Symbol -> those that are on and select it."""
+        """Symbol -> the symbols that are on and select it."""
         found: dict[str, list[str]] = {}
         for definition in self.definitions:
             if self.values.get(definition.symbol, "n") == "n":
@@ -107,13 +107,13 @@ class Origins:
         return Why.UNASKED, self._although_asked(symbol) + "nothing has switched it on"
 
     def _although_asked(self, symbol: str) -> str:
-        """A trace may ask for what the target can't have."""
+        """A clause for a symbol that a trace asks for and the target cannot have."""
         if symbol not in self.kernel.manifest.get("unavailable", ()):
             return ""
         return f"{self.asker(symbol)} asks for it ({self.kernel.manifest['reasons'][symbol]}), but "
 
     def asker(self, symbol: str) -> str:
-        """The file that asked for it."""
+        """The file that asked for the symbol."""
         return str(self.kernel.manifest.get("askers", {}).get(symbol, "asked for"))
 
     def all(self) -> list[Answer]:
@@ -126,7 +126,7 @@ class Origins:
 
 
 def of(kernel: Kernel) -> Origins:
-    """Of a stored kernel; its source is unpacked if it is not there any more."""
+    """Read the origins of a stored kernel, after unpacking its source if necessary."""
     manifest = kernel.manifest
     variables = targets.get(kernel.target).kconfig_variables
     origin = Origin(Path(manifest["source"]), manifest["series"], manifest["source_sha256"])
@@ -138,7 +138,7 @@ def of(kernel: Kernel) -> Origins:
 
 
 def difference(first: Mapping[str, str], second: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Symbols with other values in the second configuration; `n` where it has none."""
+    """Symbols whose values differ, with both values; a missing symbol counts as `n`."""
     names = sorted(first.keys() | second.keys())
     pairs = [(name, first.get(name, "n"), second.get(name, "n")) for name in names]
     return [(name, old, new) for name, old, new in pairs if old != new]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How far a build is: one line on a terminal, now and then a line in a log, and a note for others.
+"""How far a build is: one line on a terminal, a line in a log at intervals, and a note.
 
-The note is a file in which whoever waits for the same kernel reads what the builder would say.
+The note is a file that holds the builder's progress, for processes that wait for the same kernel.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from types import TracebackType
 
 from kadence import terminal
 
-# What make says of a file of the kernel's; programs of the build's own (HOSTCC) don't count.
+# make's line for a file of the kernel; the build's own programs (HOSTCC) do not count.
 COMPILED = re.compile(r"\s+(?:CC|AS)\s+(?:\[M\]\s+)?\S+")
 WIDTH = 78
 SECONDS_BETWEEN_LINES = 10.0  # in a log
@@ -23,7 +23,7 @@ SECONDS_BETWEEN_LOOKS = 0.2
 
 
 class Progress:
-    """Use as a context; on a terminal the line is gone at the end."""
+    """Use as a context; at its end, the line on a terminal is cleared."""
 
     def __init__(self, title: str, note: Path | None = None) -> None:
         self.title = title
@@ -52,7 +52,7 @@ class Progress:
             self.note.unlink(missing_ok=True)
 
     def expect(self, files: int, exact: bool) -> None:
-        """How many files there are to compile; 0 if nobody knows."""
+        """Set the number of files to compile; 0 if it is unknown."""
         self.total = files
         self.about = "" if exact else "about "
 
@@ -60,12 +60,12 @@ class Progress:
         """Take one line of make's output."""
         if COMPILED.match(line):
             self.files += 1
-            # The last link compiles a table of symbols or two that nobody foresees.
+            # The last link compiles a few symbol tables that no count includes.
             total = f" of {self.about}{max(self.total, self.files)}" if self.total else ""
             self.say(f"{self.files}{total} files")
 
     def say(self, what: str) -> None:
-        """What is being done now."""
+        """Report the present step."""
         now = time.monotonic()
         seconds = int(now - self.begun)
         line = f"{self.title}: {what}, {seconds // 60}:{seconds % 60:02}"
@@ -78,7 +78,7 @@ class Progress:
         self._leave_note(what, now)
 
     def _leave_note(self, what: str, now: float) -> None:
-        """Where the disk is full, nobody reads how far it is; the build itself will say so."""
+        """Write the note at intervals. If the disk is full, the build itself reports that."""
         if self.note is None or now - self.noted < SECONDS_BETWEEN_NOTES:
             return
         self.noted = now
@@ -89,7 +89,7 @@ class Progress:
 
 
 def follow(title: str, note: Path, is_over: Callable[[], bool]) -> None:
-    """Say what another process notes, until it is over."""
+    """Report what another process notes, until `is_over` returns True."""
     with Progress(title) as progress:
         while not is_over():
             with contextlib.suppress(OSError):

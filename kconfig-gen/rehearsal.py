@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How many files a build will compile, before it does.
+"""Counts the files that a build will compile, before the build.
 
-The last kernel of the same kind and target says about how many. Where there is none yet, Kbuild is
-asked what it would do (make -n): 4 s of processor time for a generic User-Mode Linux kernel, and
-915 files of the 921 that it then compiles.
+The last kernel of the same kind, target and series gives an approximate number. If there is none,
+`make -n` lists what Kbuild would do. For a generic User-Mode Linux kernel that takes 4 s of
+processor time and finds 915 of the 921 files that Kbuild then compiles.
 """
 
 import re
@@ -15,21 +15,21 @@ from kadence.kconfig import commands, store
 from kadence.kconfig.configure import make
 from kadence.kconfig.identity import Inputs
 
-# What a recipe says before it compiles; make -n prints the recipe.
+# The echo in a recipe that compiles; make -n prints the recipe.
 WOULD_COMPILE = re.compile(r"""echo\s+['"]\s+(?:CC|AS)\s""")
-# Files that a later step takes for granted; without them make would not go on to it.
+# Files that later steps depend on; without them `make -n` would stop early.
 STAND_INS = ("vmlinux.a", "vmlinux.o", "vmlinux", "scripts/mod/modpost")
 KERNELS_LOOKED_AT = 20
 
 
 def files_to_compile(inputs: Inputs, tree: Path, folder: Path) -> tuple[int, bool]:
-    """The number for a configured build folder, and whether it is exact; 0 if nobody knows."""
+    """The number for a configured build folder (0: unknown), and whether it is exact."""
     remembered = _remembered(inputs)
     return (remembered, False) if remembered else (_rehearsed(inputs, tree, folder), True)
 
 
 def _remembered(inputs: Inputs) -> int:
-    """What the last kernel like this one took."""
+    """The number of files of the last kernel of this kind, target and series; 0 if unknown."""
     wanted = (inputs.request.kind, inputs.target.name, inputs.origin.series)
     for identifier in store.identifiers()[:KERNELS_LOOKED_AT]:
         try:
@@ -42,7 +42,7 @@ def _remembered(inputs: Inputs) -> int:
 
 
 def _rehearsed(inputs: Inputs, tree: Path, folder: Path) -> int:
-    """What make would compile; that it can't rehearse the last step to its end is no matter."""
+    """Count what make would compile. Its status does not matter: the last step may fail."""
     found = 0
 
     def take(line: str) -> None:

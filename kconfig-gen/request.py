@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a kernel is asked for: kind, target, series, tick rate, and what the program needs."""
+"""The request for a kernel: kind, target, series, tick rate, and the program's needs."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,15 +13,15 @@ from kadence.kconfig.trace import artefact as trace
 
 GENERIC = "generic"
 TAILORED = "tailored"
-# All that any rule could ask for and more, with debug information: what programs are traced on.
+# Has all that any rule could ask for and more, with debug information; programs are traced on it.
 TRACED = "traced"
-# With the kernel's own checkers, two processors and preemption: what the driver is soaked on.
+# Has the kernel's own checkers, two processors and preemption; the driver is soaked on it.
 MEMORY_CHECKED = "memory-checked"
 RACE_CHECKED = "race-checked"
 CHECKED = frozenset({MEMORY_CHECKED, RACE_CHECKED})
-# Does nothing but start: what this machine is asked with.
+# Only starts; `kadence doctor` tries the machine with it.
 MINIMAL = "minimal"
-# Kinds that a name is enough for.
+# Kinds that need only a name, no plan.
 NAMED = (GENERIC, TRACED, MEMORY_CHECKED, RACE_CHECKED, MINIMAL)
 
 LOWEST_HZ, HIGHEST_HZ = 24, 10_000
@@ -29,18 +29,18 @@ LOWEST_HZ, HIGHEST_HZ = 24, 10_000
 
 @dataclass(frozen=True)
 class Needs:
-    """What a program asks of its kernel, as its plan says."""
+    """What a program asks of its kernel, according to its plan."""
 
     system_calls: frozenset[str] = frozenset()
     socket_families: frozenset[int] = frozenset()
-    files: frozenset[str] = frozenset()  # patterns of names that rules know, below /dev and /proc
+    files: frozenset[str] = frozenset()  # patterns from the rules, of names in /dev, /proc and /sys
     file_systems: frozenset[str] = frozenset()  # types that are mounted
     threads: bool = False
     processes: bool = False
     shared_memory: bool = False
     memory_bytes: int = 0
-    io_paths: bool = False  # rings or batches are planned
-    memory: bool = False  # page faults are planned to be served in bulk, or by huge pages
+    io_paths: bool = False  # the plan has rings or batches
+    memory: bool = False  # the plan serves page faults in bulk or with huge pages
 
 
 @dataclass(frozen=True)
@@ -55,20 +55,20 @@ class BuildRequest:
     hz: int | None = None  # None: the target's default
     trace: Path | None = None  # of the program, for a tailored kernel
     overrides: tuple[tuple[str, str], ...] = ()  # symbols and values above all rules
-    mitigations: bool = False  # against leaks between users that a job has not
+    mitigations: bool = False  # defences against other users of the processor
 
     @property
     def tick_rate(self) -> int:
         return self.hz or targets.get(self.target).default_hz
 
     def wants(self) -> frozenset[str]:
-        """Words that rules and patches may ask for."""
+        """The words that describe this request, for conditions of rules and patches."""
         changed = self.hz is not None and self.hz != targets.get(self.target).default_hz
         words = {"hz": changed, "mitigations": self.mitigations, self.kind: True}
         return frozenset(word for word, wanted in words.items() if wanted)
 
     def checked(self) -> Target:
-        """Refuse what makes no sense before any work is done; return the target."""
+        """Refuse an invalid request before any work is done; return the target."""
         target = targets.get(self.target)
         if (self.kind == TAILORED) != (self.plan is not None):
             raise UsageError("a tailored kernel needs a plan, and no other takes one")
@@ -82,7 +82,7 @@ class BuildRequest:
         if self.mitigations and self.kind != TAILORED:
             raise UsageError(
                 f"--mitigations has no effect on a {self.kind} kernel, which has its target's "
-                "usual ones; leave it out"
+                "usual defences; leave it out"
             )
         if self.kind == TRACED and not target.traceable:
             raise UsageError(
@@ -113,7 +113,7 @@ class BuildRequest:
         return words
 
     def options(self) -> list[str]:
-        """Those of its words that `kadence kernel tailor` has too."""
+        """The options of command() that `kadence kernel tailor` accepts too."""
         words = ["--target", self.target]
         words += ["--trace", str(self.trace)] if self.trace is not None else []
         words += ["--mitigations"] if self.mitigations else []
@@ -124,7 +124,7 @@ class BuildRequest:
 
 
 def read_needs(plan: Path | None) -> Needs:
-    """The needs of a plan; a generic kernel (no plan) has none of its own."""
+    """The needs of a plan; without a plan, as for a generic kernel, there are none."""
     if plan is None:
         return Needs()
     document = artefact.read(plan, artefact.PLAN)
@@ -132,8 +132,8 @@ def read_needs(plan: Path | None) -> Needs:
     if needs is None and "needs" in document:
         raise ArtefactError(
             f"{plan} was made from a profile without system calls (the program counted itself, or "
-            "the profile was imported), so nobody saw what the program needs of a kernel; plan "
-            "from a profile of a plain build (made without KADENCE_MODE=profile)"
+            "the profile was imported), so it does not say what the program needs of a kernel; "
+            "plan from a profile of a plain build (made without KADENCE_MODE=profile)"
         )
     try:
         return _needs(needs)
@@ -144,7 +144,7 @@ def read_needs(plan: Path | None) -> Needs:
 
 
 def needs_of(request: BuildRequest) -> Needs:
-    """What the plan says, and what else the traced run asked for."""
+    """The plan's needs, with the system calls and socket families of the trace added."""
     needs = read_needs(request.plan)
     if request.trace is None:
         return needs
@@ -169,5 +169,5 @@ def _needs(needs: Any) -> Needs:
         shared_memory=bool(needs["shared_memory"]),
         memory_bytes=int(needs["memory_bytes"]),
         io_paths=bool(needs["io_paths"]),
-        memory=bool(needs.get("memory", False)),  # plans of before say nothing of it
+        memory=bool(needs.get("memory", False)),  # older plans lack this key
     )

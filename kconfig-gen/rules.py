@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rules: from what a program needs to configuration symbols, each with its reason.
+"""Rules: they turn a program's needs into configuration symbols, each with its reason.
 
-The rules themselves are data (rules/*.toml, described in docs/kernels.md). All rules that
-apply contribute; where two want different values of a symbol, the file with the higher
-precedence wins, and two of the same precedence are a mistake in the rules.
+The rules themselves are data (rules/*.toml, described in docs/kernels-rules.md). All rules that
+apply contribute. If two rules want different values of a symbol, the file with the higher
+precedence wins. With the same precedence it is an error in the rules.
 """
 
 import re
@@ -25,10 +25,10 @@ from kadence.kconfig.trace.symbols import PROGRAM
 FOLDER = Path(__file__).resolve().parent / "rules"
 BOOT_PRECEDENCE = 100
 OVERRIDE_PRECEDENCE = 110
-# Below every rule: what ran is kept, unless a rule has a reason against it.
+# Below every rule: symbols whose code ran stay on, unless a rule refuses them.
 TRACE_PRECEDENCE = 5
 
-# Values that Kconfig writes bare; any other is a string.
+# Values that Kconfig writes without quotes; any other value is a string.
 BARE = re.compile(r"[ymn]|-?[0-9]+|0x[0-9a-fA-F]+")
 FILE_KEYS = {"precedence", "kinds", "rule"}
 NEED_FLAGS = ("threads", "processes", "shared_memory", "io_paths", "memory")
@@ -47,7 +47,7 @@ class Requested:
     reason: str
     origin: str  # file that asked for it
     precedence: int = field(default=0, compare=False)
-    soft: bool = False  # may be missing where the target has no such symbol
+    soft: bool = False  # may be missing if the target has no such symbol
 
     @property
     def line(self) -> str:
@@ -63,7 +63,7 @@ class Requested:
 
 
 def requested(request: BuildRequest, needs: Needs) -> tuple[Requested, ...]:
-    """Everything a request asks of the configuration, sorted by symbol."""
+    """All symbols that a request asks for, sorted by symbol."""
     chosen: dict[str, Requested] = {}
     families: set[int] = set()
     for path in sorted(FOLDER.glob("*.toml")):
@@ -81,7 +81,7 @@ def requested(request: BuildRequest, needs: Needs) -> tuple[Requested, ...]:
 
 @dataclass(frozen=True)
 class Conditions:
-    """What of a program's doing decides whether a rule holds."""
+    """The calls, sockets, files and file systems that the conditions of rules name."""
 
     calls: frozenset[str]
     socket_families: frozenset[int]
@@ -90,7 +90,7 @@ class Conditions:
 
 
 def conditions(target: str) -> Conditions:
-    """Of all rules for tailored kernels of a target."""
+    """Collect the conditions of all rules for tailored kernels of a target."""
     found: dict[str, set[Any]] = {}
     for path in sorted(FOLDER.glob("*.toml")):
         for rule in _rules(path, BuildRequest(kind=TAILORED, target=target)):
@@ -105,7 +105,7 @@ def conditions(target: str) -> Conditions:
 
 
 def _rules(path: Path, request: BuildRequest) -> Iterator[dict[str, Any]]:
-    """The rules of a file that is for this kind of kernel, each with the file's precedence."""
+    """The rules of a file, if it is for this kind of kernel, each with the file's precedence."""
     document = tomllib.loads(path.read_text(encoding="utf-8"))
     _refuse_unknown_keys(path, document, FILE_KEYS)
     if request.kind not in document.get("kinds", [request.kind]):
@@ -118,13 +118,13 @@ def _rules(path: Path, request: BuildRequest) -> Iterator[dict[str, Any]]:
 def _refuse_unknown_keys(path: Path, found: dict[str, Any], known: set[str]) -> None:
     unknown = sorted(set(found) - known)
     if unknown:
-        raise BuildError(f"{path} has a key {unknown[0]!r} that no rule knows; correct the file")
+        raise BuildError(f"{path} has an unknown key {unknown[0]!r}; correct the file")
 
 
 def _applies(rule: dict[str, Any], request: BuildRequest, needs: Needs) -> bool:
-    """A rule applies when all of its conditions hold.
+    """Whether all conditions of a rule hold.
 
-    The traced kernel has what any program could need.
+    For a traced kernel, conditions on the program's needs count as met: it serves any program.
     """
     for_this = (
         rule.get("target", request.target) == request.target,
@@ -161,7 +161,7 @@ def _symbols(rule: dict[str, Any], origin: str, request: BuildRequest) -> Iterat
 
 
 def _boot_needs(target: str) -> Iterator[Requested]:
-    """What the kernel must hold so that boot/ can start it and speak with it."""
+    """The symbols that boot/ needs to start the kernel and communicate with it."""
     relative = targets.get(target).boot_needs
     path = resources.home() / relative
     try:
@@ -180,12 +180,12 @@ def boot_needs(target: str) -> frozenset[str]:
 
 
 def _ran(request: BuildRequest) -> Iterator[Requested]:
-    """What guards kernel code that the program ran, as its trace says."""
+    """The symbols that guard kernel code that the program ran, according to its trace."""
     if request.trace is None:
         return
     for found in trace.read(request.trace).symbols:
         if found.ran == PROGRAM:
-            reason = f"the program ran what it guards, {found.evidence} for one"
+            reason = f"the program ran code that it guards, {found.evidence} for example"
             yield Requested(
                 found.symbol, "y", reason, request.trace.name, TRACE_PRECEDENCE, soft=True
             )

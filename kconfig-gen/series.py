@@ -17,7 +17,7 @@ ALWAYS = "always"
 
 @dataclass(frozen=True)
 class Patch:
-    """A recorded change to the source, applied only for its targets and its reason."""
+    """A recorded change to the source, applied only for its targets and its condition `when`."""
 
     file: str  # below patches/
     targets: list[str]
@@ -35,24 +35,24 @@ class Series:
 
     name: str
     package: str
-    installed: Path  # where the package puts the tarball
-    suite: str | None  # of Debian, where the machine's own release has no such package
+    installed: Path  # the path of the tarball in the package
+    suite: str | None  # Debian suite, if the machine's own release lacks the package
     patches: tuple[Patch, ...]
 
     @property
     def fetched(self) -> Path:
-        """Folder in the cache that fetch.py unpacks the package to, for it is not installed."""
+        """Folder in the cache where fetch.py unpacks the package, which it does not install."""
         return resources.cache_directory() / "packages" / self.package
 
     @property
     def tarball(self) -> Path:
-        """The source: from the installed package, or from the fetched one."""
+        """The source tarball of the installed package, or of the fetched one."""
         unpacked = self.fetched / self.installed.relative_to("/")
         return unpacked if self.suite and not self.installed.is_file() else self.installed
 
     @property
     def remedy(self) -> str:
-        """The command that brings the source."""
+        """The command that installs or fetches the source."""
         return f"make series-{self.name}" if self.suite else f"apt-get install {self.package}"
 
 
@@ -83,7 +83,7 @@ def get(name: str) -> Series:
 
 
 def patches_for(name: str, target: str, wants: frozenset[str]) -> tuple[Patch, ...]:
-    """Patches of a series that a request wants; a series without rows has none."""
+    """The patches of a series for this target and these words; none if the series is unknown."""
     series = known().get(name)
     if series is None:
         return ()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kernel source trees: unpacked or copied once, then given the driver and recorded patches.
 
-In the cache directory, sources/ holds a pristine tree per origin and, hard-linked to it, one
-per set of additions. The user's own tree is only ever read.
+In the cache directory, sources/ holds one pristine tree per origin and, hard-linked to it, one
+tree per set of additions. The user's own tree is only read.
 """
 
 import hashlib
@@ -21,21 +21,21 @@ from kadence.kconfig.request import BuildRequest
 from kadence.kconfig.series import Patch
 
 DRIVER_FOLDER = Path("drivers/misc/kadapt")
-# Lines that bring the driver into the tree, and the files that they end.
+# Files of the tree, and the line that is added at the end of each to include the driver.
 HOOKS = {
     "drivers/misc/Makefile": "obj-$(CONFIG_KADAPT)\t\t+= kadapt/\n",
     "drivers/misc/Kconfig": 'source "drivers/misc/kadapt/Kconfig"\n',
 }
-# A folder without all of these is no kernel source.
+# A folder that lacks one of these files is no kernel source.
 TREE_FILES = ("Makefile", "Kconfig", "scripts/kconfig/merge_config.sh", *HOOKS)
-# With one of these Kbuild refuses to build the tree elsewhere.
+# If one of these exists, Kbuild refuses to build the tree in another folder.
 BUILD_LEFTOVERS = (".config", "include/config", "include/generated")
 UNPACKED_BYTES = 2_000_000_000
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the source comes from; equal digests are equal sources."""
+    """Where the source comes from. Equal digests mean equal sources."""
 
     path: Path  # tarball or folder
     series: str
@@ -43,7 +43,7 @@ class Origin:
 
 
 def origin(request: BuildRequest) -> Origin:
-    """The source that a request is about, or one sentence about why there is none."""
+    """The source of a request; raises ToolError or BuildError if there is none."""
     if request.source is not None:
         return _folder_origin(request.source)
     chosen = series.get(request.series)
@@ -56,12 +56,12 @@ def origin(request: BuildRequest) -> Origin:
 
 
 def release(request: BuildRequest) -> str:
-    """The series that a request is about, whether it names one or a tree."""
+    """The series of a request, which names a series or a tree."""
     return request.series if request.source is None else _series_of(request.source)
 
 
 def _tarball_digest(tarball: Path) -> str:
-    """SHA-256 of a tarball, remembered for as long as size and time of change stay the same."""
+    """SHA-256 of a tarball, cached as long as its size and modification time do not change."""
     status = tarball.stat()
     identity = f"{tarball.resolve()}\0{status.st_size}\0{status.st_mtime_ns}".encode()
     memory = folder() / f"{hashlib.sha256(identity).hexdigest()[:16]}.digest"
@@ -122,7 +122,7 @@ def _content_digest(path: Path) -> bytes:
 
 
 def driver_files() -> dict[str, Path]:
-    """Files of the driver, by their place below drivers/misc/kadapt."""
+    """The driver's files, by their paths in drivers/misc/kadapt."""
     home = resources.home() / "kadapt"
     files = _files_below(home / "driver")
     files["uapi/kadapt.h"] = home / "uapi" / "kadapt.h"
@@ -141,7 +141,7 @@ def driver_digest(files: dict[str, Path] | None = None) -> str:
 
 
 def has_present_driver(tree: Path) -> bool:
-    """Whether a prepared tree holds exactly the driver that would go into it today."""
+    """Whether a prepared tree holds exactly the present driver."""
     files = _files_below(tree / DRIVER_FOLDER)
     return bool(files) and driver_digest(files) == driver_digest()
 
@@ -156,12 +156,12 @@ def patches_digest(patches: Sequence[Patch]) -> list[str]:
 
 
 def folder() -> Path:
-    """Where the prepared sources are."""
+    """The folder of the prepared sources."""
     return resources.cache_directory() / "sources"
 
 
 def prepare(found: Origin, patches: Sequence[Patch], log: Path) -> Path:
-    """The tree with driver and patches; made when it is not there yet."""
+    """The tree with driver and patches; made if it does not exist yet."""
     key = "\0".join([found.digest, driver_digest(), *patches_digest(patches)])
     name = f"{found.digest[:16]}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
     unchanged = pristine(found, log)
@@ -176,12 +176,12 @@ def prepare(found: Origin, patches: Sequence[Patch], log: Path) -> Path:
 
 
 def pristine(found: Origin, log: Path) -> Path:
-    """The tree as it was published; not to be written to."""
+    """The tree as it was published. The caller must not write to it."""
     return _once(found.digest[:16], lambda place: _fill(found, place, log))
 
 
 def _once(name: str, make: Callable[[Path], None]) -> Path:
-    """The folder of that name, complete: made aside under a lock and then renamed."""
+    """The complete folder of that name: made in a temporary folder under a lock, then renamed."""
     final = folder() / name
     with locks.exclusive(folder() / f"{name}.lock", "preparing the kernel source"):
         if not final.exists():
@@ -205,7 +205,7 @@ def _fill(found: Origin, place: Path, log: Path) -> None:
 
 
 def _add_driver(tree: Path) -> None:
-    """Copy the driver in and hook it up, as one would do to have it in the kernel for good."""
+    """Copy the driver into the tree and add it to Makefile and Kconfig, as an upstream driver."""
     shutil.rmtree(tree / DRIVER_FOLDER, ignore_errors=True)
     for name, path in driver_files().items():
         destination = tree / DRIVER_FOLDER / name
@@ -218,20 +218,20 @@ def _add_driver(tree: Path) -> None:
 
 
 def _with_hook(text: str, line: str) -> str:
-    """The line at the end, for a Kconfig file before the menu closes."""
+    """The text with the line at its end, or, in a Kconfig file, before the last `endmenu`."""
     if text.rstrip().endswith("endmenu"):
         return f"{text.rstrip().removesuffix('endmenu')}{line}endmenu\n"
     return text + line
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write a file anew: writing into it would change the pristine tree it is linked to."""
+    """Replace a file. Writing into it would change the pristine tree that it is linked to."""
     path.unlink()
     path.write_text(text, encoding="utf-8")
 
 
 def _apply(patch: Patch, tree: Path, log: Path) -> None:
-    """Apply a patch; files that are there are shared with the pristine tree, others are new."""
+    """Apply a patch, after replacing the files that it changes: they are hard links (_replace)."""
     arguments = ["patch", "--batch", "--forward", "-p1", "-i", str(patch.path), "-d", str(tree)]
     try:
         for name in re.findall(r"^--- a/(\S+)", patch.path.read_text("utf-8"), re.MULTILINE):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The kernel store: one folder per kernel, named by its ID, complete or not there."""
+"""The kernel store: one folder per kernel, named by its ID, complete or absent."""
 
 import hashlib
 import shutil
@@ -14,7 +14,7 @@ from kadence.kconfig.request import NAMED, TAILORED, BuildRequest
 from kadence.kconfig.series import DEFAULT
 
 IMAGE = "image"
-VMLINUX = "vmlinux"  # with debug information; of traced kernels only
+VMLINUX = "vmlinux"  # with debug information; only for traced kernels
 CONFIG = "config"
 FRAGMENT = "fragment"
 MANIFEST = "manifest.json"
@@ -51,17 +51,17 @@ class Kernel:
 
 
 def folder() -> Path:
-    """Where the kernels are."""
+    """The folder of the store."""
     return resources.cache_directory() / "kernels"
 
 
 def path_of(identifier: str) -> Path:
-    """The folder that a kernel has once it is whole."""
+    """The folder of a kernel; it exists only when the kernel is complete."""
     return folder() / identifier
 
 
 def identifiers() -> list[str]:
-    """IDs of all kernels, the one built last first."""
+    """IDs of all kernels, the last built first."""
     found = [path.parent for path in folder().glob(f"[!.]*/{MANIFEST}")]
     return [path.name for path in sorted(found, key=_built_last)]
 
@@ -77,7 +77,7 @@ def digest(image: Path) -> str:
 
 
 def load(identifier: str) -> Kernel:
-    """A kernel whose image is exactly the one that was built, or a refusal."""
+    """Load a kernel; raise ArtefactError if its image is not the one that was built."""
     path = path_of(identifier)
     manifest = artefact.read(path / MANIFEST, artefact.KERNEL)
     kernel = Kernel(identifier, path, manifest)
@@ -91,7 +91,7 @@ def load(identifier: str) -> Kernel:
 
 
 def _damaged(kernel: Kernel) -> Path | None:
-    """The file that is not as it was built; of vmlinux, hundreds of megabytes, only the size."""
+    """A file that differs from the build. Of vmlinux (hundreds of MB) only the size is compared."""
     try:
         if digest(kernel.image) != kernel.manifest.get("image_sha256"):
             return kernel.image
@@ -107,7 +107,7 @@ def _words(manifest: dict[str, Any]) -> str:
 
 
 def is_whole(identifier: str) -> bool:
-    """Whether the store has this kernel undamaged."""
+    """Whether the store has this kernel, undamaged."""
     try:
         load(identifier)
     except KadenceError:
@@ -116,7 +116,7 @@ def is_whole(identifier: str) -> bool:
 
 
 def remove(identifier: str) -> None:
-    """Take a kernel out of the store; the name goes first, so nobody sees half of one."""
+    """Remove a kernel. It is renamed first, so that no process sees an incomplete kernel."""
     path = path_of(identifier)
     if path.exists():
         doomed = path.with_name(f".old-{identifier}")
@@ -132,9 +132,10 @@ def find(
     trace: Path | None = None,
     series: str = DEFAULT,
 ) -> Kernel:
-    """The kernel that a reference means: a kind's name, an ID or the start of one.
+    """Find the kernel for a reference: a kind's name, an ID or the start of one.
 
-    `tailored` is the kernel for that plan and trace; without a plan the tailored one built last.
+    `tailored` means the kernel for that plan and trace; without a plan, the tailored kernel that
+    was built last.
     """
     if reference in NAMED:
         return _of_request(BuildRequest(kind=reference, target=target, series=series))
@@ -148,7 +149,7 @@ def find(
 
 
 def _of_request(request: BuildRequest) -> Kernel:
-    # Here, because only these references need the rules, the source and the compiler.
+    # Imported here, because only these references need the rules, the source and the compiler.
     from kadence.kconfig import identity
 
     identifier = identity.gather(request).id

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What kernels are built for; the rows are in targets.toml."""
+"""The targets that kernels are built for; the rows are in targets.toml."""
 
 import tomllib
 from dataclasses import dataclass
@@ -14,23 +14,23 @@ DEFAULT = "um"
 
 @dataclass(frozen=True)
 class Target:
-    """How Kbuild is driven for one kind of machine, and which file it leaves."""
+    """How to run Kbuild for one target, and which file it produces."""
 
     name: str
     summary: str
     make_variables: dict[str, str]
     kconfig_variables: dict[str, str]
-    generic_goals: list[str]  # make goals of the generic configuration, in turn
+    generic_goals: list[str]  # make goals of the generic configuration, in order
     smallest_goal: str  # make goal of the smallest configuration
     image_goal: str
     image: str  # below the build folder
-    executable: bool  # the image is an ELF executable, to be stripped
+    executable: bool  # the image is an ELF executable, to be stripped.
     traceable: bool  # programs can be traced on its kernels
-    checkable: bool  # KASAN, KCSAN and two processors work on its kernels
-    mitigations: bool  # its kernels can defend themselves against other users of the processor
+    checkable: bool  # KASAN, KCSAN and two processors work on its kernels.
+    mitigations: bool  # its kernels have defences against other users of the processor.
     default_hz: int  # 0: each kind of kernel has its own
     boot_needs: str  # below Kadence's home
-    build_bytes: int  # disk space a build takes at most
+    build_bytes: int  # the most disk space that a build takes
 
 
 @cache

@@ -5,10 +5,10 @@
     lines       their functions and source lines, inlined ones too
     guards      #if blocks around a line
     kbuild      makefiles above a compiled file
-    lift        from what guards to what somebody can choose
-    observed    system calls, socket families and files that the functions tell of
-    symbols     all of it together
-    own         which of them the program asked for
+    lift        from symbols that guard code to symbols that can be requested
+    observed    system calls, socket families and files, found from the functions
+    symbols     all of the above together
+    own         which symbols the program asked for
 
-Pure: logs, vmlinux and source tree in, symbols out. Booting is kadence/tracing.py.
+Pure: logs, vmlinux and source tree in, symbols out. kadence/tracing.py boots the kernel.
 """

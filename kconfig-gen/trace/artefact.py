@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`*.ktrace.json`: what of the kernel a program ran; docs/artefacts.md describes it."""
+"""`*.ktrace.json`: the kernel code that a program ran; docs/artefacts-kernel.md describes it."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -14,7 +14,7 @@ from kadence.kconfig.trace.symbols import Symbol
 
 @dataclass(frozen=True)
 class Extent:
-    """How much ran: distinct instructions and functions."""
+    """How much code ran: distinct instructions and functions."""
 
     instructions: int
     functions: int
@@ -33,7 +33,7 @@ class Trace:
 
 
 def write(path: Path, trace: Trace, command: Sequence[str]) -> None:
-    """Write it under its name when it is whole."""
+    """Write a trace; the file gets its name only when it is complete."""
     body: dict[str, Any] = {
         "program": list(trace.argv),
         "kernel": trace.kernel,
@@ -49,7 +49,7 @@ def write(path: Path, trace: Trace, command: Sequence[str]) -> None:
 
 
 def read(path: Path) -> Trace:
-    """Read it, or say in one sentence what is wrong."""
+    """Read a trace; raise ArtefactError if it is invalid."""
     body = artefact.read(path, artefact.TRACE)
     try:
         return Trace(
@@ -66,7 +66,7 @@ def read(path: Path) -> Trace:
             ),
         )
     except (KeyError, TypeError) as error:
-        raise ArtefactError(f"{path} is not a whole trace ({error!r}); make it anew") from error
+        raise ArtefactError(f"{path} is not a complete trace ({error!r}); make it anew") from error
 
 
 def _extent(body: dict[str, Any], part: str) -> Extent:

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads what QEMU writes with `-d in_asm`: every block it translates, once, instruction by
-instruction.
+"""Reads the log of QEMU's `-d in_asm`: every block, when QEMU translates it, by instructions.
 
     IN: vfs_write
     0xffffffff812b3a40:  41 57                    pushq    %r15
 
-Some hundred megabytes for a boot, so only the addresses are kept.
+A boot logs some hundred megabytes, so this module keeps only the addresses.
 """
 
 from pathlib import Path

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`if (IS_ENABLED(CONFIG_X))` in code: what the compiler drops where the preprocessor kept it.
+"""`if (IS_ENABLED(CONFIG_X))` in code, which the compiler drops although the preprocessor kept it.
 
-Read without a parser of C: text between braces, after comments, strings and preprocessor lines
-are blanked. Known inaccuracies: `?:`, `while` and `switch` are not read, nor is a line that a
-branch shares with its condition; braces that an #if opens twice end a branch too late.
+There is no C parser: this module blanks comments, strings and preprocessor lines, then matches
+braces. Known inaccuracies: it does not read `?:`, `while` and `switch`, nor a line that a branch
+shares with its condition. If an #if opens a brace twice, the branch ends too late.
 """
 
 import bisect
@@ -50,7 +50,7 @@ def branches(text: str) -> list[Branch]:
 
 
 def around(found: list[Branch], line: int) -> Condition:
-    """The conditions of all branches that a line is in."""
+    """The conditions of all branches that contain a line."""
     inside = (branch.condition for branch in found if branch.first <= line <= branch.last)
     return reduce(both, inside, TRUE)
 
@@ -66,7 +66,7 @@ class _Lines:
 
 
 def _of_if(code: str, head: int, condition: Condition, lines: _Lines) -> Iterator[Branch]:
-    """Then, else, and what follows a return; `head` is where the condition ends."""
+    """The then and else branches, or the code after a return; the condition ends at `head`."""
     end = _statement_end(code, head)
     yield _branch(code, head, end, condition, lines)
     if match := ELSE.match(code, end):
@@ -77,13 +77,13 @@ def _of_if(code: str, head: int, condition: Condition, lines: _Lines) -> Iterato
 
 
 def _branch(code: str, head: int, end: int, condition: Condition, lines: _Lines) -> Branch:
-    """From the line after its head to its end, a brace's own line left out."""
+    """From the line after the head to the end, without the line of the closing brace."""
     braced = code[end - 1 : end] == "}"
     return Branch(lines[head - 1] + 1, lines[end - 1] - braced, condition)
 
 
 def _statement_end(code: str, start: int) -> int:
-    """The position after the statement that begins here, with all of its branches."""
+    """The position after the statement at `start`, including all of its branches."""
     head = HEAD.match(code, start)
     if head is None:
         return _simple_end(code, start)
@@ -107,7 +107,7 @@ def _simple_end(code: str, start: int) -> int:
 
 
 def _closing(code: str, start: int) -> int:
-    """The position after the parenthesis or brace that closes the one here."""
+    """The position after the parenthesis or brace that closes the one at `start`."""
     opening, depth = code[start], 0
     pattern = r"[()]" if opening == "(" else r"[{}]"
     for match in re.compile(pattern).finditer(code, start):
@@ -118,7 +118,7 @@ def _closing(code: str, start: int) -> int:
 
 
 def _rest(code: str, start: int) -> int:
-    """Where the block around ends, or a label lets code in from elsewhere."""
+    """The end of the enclosing block, or the first label, to which other code can jump."""
     depth = 0
     end = len(code)
     for match in re.compile(r"[{}]").finditer(code, start):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Conditions on configuration symbols, as the preprocessor and as Kconfig write them.
 
-One question is asked of them: given that this condition came out so, which symbols had to be on?
+They answer one question: given the outcome of this condition, which symbols had to be on?
 """
 
 import re
@@ -18,14 +18,14 @@ TOKEN = re.compile(r"\s*(&&|\|\||!(?!=)|\(|\)|[^\s&|()!]+|.)")
 
 @dataclass(frozen=True)
 class Condition:
-    """A node: `and`, `or`, `not`, `symbol` (with its name), or `opaque` (could be either)."""
+    """A node: `and`, `or`, `not`, `symbol` (with its name), or `opaque` (unknown)."""
 
     kind: str
     parts: tuple["Condition", ...] = ()
     symbol: str = ""
 
     def holds(self, on: Set[str], outcome: bool = True) -> bool:
-        """Whether it can come out so where these symbols are on."""
+        """Whether the condition can have this outcome if these symbols are on."""
         if self.kind == "opaque":
             return True
         if self.kind == "symbol":
@@ -36,12 +36,12 @@ class Condition:
         return all(values) if (self.kind == "and") == outcome else any(values)
 
     def needs(self, on: Set[str], outcome: bool = True) -> frozenset[str]:
-        """Symbols that have to stay on for it to come out so; empty if it does not so now."""
+        """Symbols that must stay on for this outcome; empty if the present outcome differs."""
         if self.kind == "symbol":
             return frozenset({self.symbol}) if outcome else frozenset()
         if self.kind == "not":
             return self.parts[0].needs(on, not outcome)
-        # A conjunction is true by all of its parts and false by any; a disjunction reversed.
+        # All parts decide a true conjunction or a false disjunction; else any one part does.
         if (self.kind == "and") == outcome:
             return frozenset().union(*(part.needs(on, outcome) for part in self.parts))
         deciding = [part.needs(on, outcome) for part in self.parts if part.holds(on, outcome)]
@@ -52,12 +52,12 @@ TRUE = Condition("opaque")
 
 
 def negation(condition: Condition) -> Condition:
-    """The opposite; what can't be read stays so."""
+    """The opposite condition; an opaque one stays opaque."""
     return condition if condition == TRUE else Condition("not", (condition,))
 
 
 def both(first: Condition, second: Condition) -> Condition:
-    """Conjunction, without trivial parts."""
+    """The conjunction, without parts that are TRUE."""
     parts = tuple(part for part in (first, second) if part != TRUE)
     if not parts:
         return TRUE
@@ -65,14 +65,14 @@ def both(first: Condition, second: Condition) -> Condition:
 
 
 def either(conditions: Sequence[Condition]) -> Condition:
-    """Disjunction; what stands once without a condition has none."""
+    """The disjunction; TRUE if a part is TRUE or there is no part."""
     if not conditions or TRUE in conditions:
         return TRUE
     return conditions[0] if len(conditions) == 1 else Condition("or", tuple(conditions))
 
 
 def of_preprocessor(text: str) -> Condition:
-    """The condition of an #if; what is no configuration symbol is opaque."""
+    """The condition of an #if; operands that are no configuration symbols are opaque."""
     marked = PREPROCESSOR.sub(lambda m: f" @{next(filter(None, m.groups()))} ", text)
     return _Parser(marked, _marked_symbol).parse()
 
@@ -95,7 +95,7 @@ def _bare_symbol(word: str) -> Condition:
 
 
 class _Parser:
-    """Recursive descent over || && !; a run of words that are no operators is one operand."""
+    """Recursive descent over ||, && and !; words without an operator between are one operand."""
 
     def __init__(self, text: str, operand: Callable[[str], Condition]) -> None:
         self.rest = [token for token in TOKEN.findall(text) if token.strip()]

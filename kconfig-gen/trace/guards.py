@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a source line stands in: #if, #ifdef, #elif and #else blocks, and branches of the code."""
+"""The conditions around a source line: #if, #ifdef, #elif and #else, and branches of the code."""
 
 import bisect
 import re
@@ -17,13 +17,13 @@ COMMENT = re.compile(r"/\*.*?\*/|//.*")
 
 @dataclass
 class _Block:
-    """An open #if: the branches that were passed, and the one that the line is in."""
+    """An open #if: the branches before this line, and the branch that contains the line."""
 
     passed: list[Condition] = field(default_factory=list)
     current: Condition = TRUE
 
     def holds(self) -> Condition:
-        """This branch and none of those before it."""
+        """The condition of this branch, and the negations of the branches before it."""
         return reduce(both, map(negation, self.passed), self.current)
 
 
@@ -39,14 +39,14 @@ class _File:
 
 
 class Guards:
-    """Conditions around the lines of source files, each file read once."""
+    """Conditions around the lines of source files; reads each file once."""
 
     def __init__(self, tree: Path) -> None:
         self.tree = tree
         self._files: dict[str, _File] = {}
 
     def around(self, file: str, line: int) -> Condition:
-        """What had to hold for this line to be compiled; TRUE where the file can't be read."""
+        """The condition under which this line is compiled; TRUE if the file cannot be read."""
         if file not in self._files:
             self._files[file] = self._read(file)
         return self._files[file].around(line)
@@ -60,7 +60,7 @@ class Guards:
 
 
 def changes(lines: Sequence[str]) -> Iterator[tuple[int, Condition]]:
-    """Line numbers from which on another condition holds."""
+    """The line numbers at which the condition changes, each with the new condition."""
     open_blocks: list[_Block] = []
     for after, text in _statements(lines):
         match = DIRECTIVE.match(text)
@@ -71,7 +71,7 @@ def changes(lines: Sequence[str]) -> Iterator[tuple[int, Condition]]:
 
 
 def _statements(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Preprocessor lines, continued ones joined, with the number of the line after."""
+    """Preprocessor lines, continued lines joined, each with the number of the next line."""
     number = 0
     while number < len(lines):
         text = lines[number]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which symbols Kbuild's makefiles put above a source file (Documentation/kbuild/makefiles.rst).
+"""The symbols by which Kbuild's makefiles guard a file (Documentation/kbuild/makefiles.rst).
 
-`obj-$(CONFIG_X) += a.o` guards a.c, and `obj-$(CONFIG_Y) += dir/` all below dir. A composite
-object's parts are `name-objs`, `name-y` or `name-$(CONFIG_Z)`. What depends on make's functions
-beyond that is not followed: such a file counts as unguarded there.
+`obj-$(CONFIG_X) += a.o` guards a.c, and `obj-$(CONFIG_Y) += dir/` guards all files below dir. A
+composite object's parts are `name-objs`, `name-y` or `name-$(CONFIG_Z)`. This module does not
+follow other uses of make's functions: such a file counts as unguarded there.
 """
 
 import re
@@ -31,7 +31,7 @@ class Entry:
 
 
 class Kbuild:
-    """Conditions above source files, each makefile read once."""
+    """Conditions on source files from the makefiles above them; reads each makefile once."""
 
     def __init__(self, tree: Path, variables: Mapping[str, str]) -> None:
         self.tree = tree
@@ -40,7 +40,7 @@ class Kbuild:
         self._above: dict[PurePosixPath, Condition] = {}
 
     def above(self, file: str) -> Condition:
-        """What had to be on for this file to be compiled at all."""
+        """The condition under which this file is compiled."""
         path = PurePosixPath(file)
         own = self._of_object(path.parent, path.stem + ".o", seen=frozenset())
         return both(own, self._of_folder(path.parent))
@@ -48,7 +48,7 @@ class Kbuild:
     def _of_object(
         self, folder: PurePosixPath, name: str, seen: frozenset[str], within: str = ""
     ) -> Condition:
-        """An object may be named in its own folder's makefile or, with a path, in one above."""
+        """An object may be listed in its own folder's makefile or, with a path, in a parent's."""
         item = within + name
         conditions = []
         for entry in self._read(folder):
@@ -63,7 +63,7 @@ class Kbuild:
         return either(conditions)
 
     def _of_folder(self, folder: PurePosixPath) -> Condition:
-        """The chain of folders down to this one; some makefiles skip a level."""
+        """The condition of the chain of folders down to this one; some makefiles skip a level."""
         if folder == folder.parent:
             return TRUE
         if folder not in self._above:
@@ -114,7 +114,7 @@ class Kbuild:
 
 
 def _of_suffix(suffix: str) -> Condition:
-    """y and m are no condition; of several symbols in one of make's functions one is enough."""
+    """A suffix's condition: y and m set none; of several symbols in a function, one is enough."""
     return either([Condition("symbol", symbol=name) for name in CONFIG.findall(suffix)])
 
 

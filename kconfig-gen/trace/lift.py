@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """From symbols that guard code to symbols that a configuration can ask for.
 
-A symbol without a prompt can only be had through one that selects it, or because what its
-default depends on is there; and any symbol needs what it depends on.
+A symbol without a prompt is on only through a symbol that selects it, or through its default if
+its dependencies are met. Every symbol needs its dependencies.
 """
 
 from collections import defaultdict
@@ -15,7 +15,7 @@ from kadence.kconfig.trace.condition import of_kconfig
 
 
 class Lift:
-    """Knows the Kconfig files of a tree and the configuration that the code ran under."""
+    """Holds the Kconfig files of a tree and the configuration of the kernel that ran."""
 
     def __init__(self, tree: Path, variables: Mapping[str, str], values: Mapping[str, str]) -> None:
         self.values = values
@@ -32,14 +32,14 @@ class Lift:
         return not condition or evaluate(condition, self.values) > 0
 
     def offered(self, symbol: str) -> bool:
-        """Whether somebody can choose it."""
+        """Whether a configuration can set the symbol (it has a visible prompt)."""
         return any(
             definition.prompt and self._met(definition.prompt_condition)
             for definition in self._own[symbol]
         )
 
     def choices(self, guards: Iterable[str]) -> dict[str, str]:
-        """Symbols to ask for so that all of these are on, each with the guard it is for."""
+        """Symbols to ask for so that all guards are on, each with the guard that needs it."""
         chosen: dict[str, str] = {}
         pending = [(guard, guard) for guard in sorted(set(guards) & self.on)]
         seen: set[str] = set()
@@ -56,7 +56,7 @@ class Lift:
         return chosen
 
     def _behind(self, symbol: str, preferred: Set[str]) -> frozenset[str]:
-        """What must be on for this one to be: its dependencies, and who selects it."""
+        """Symbols that must be on for this one: its dependencies, or one that selects it."""
         needed = self._dependencies(symbol)
         if self.offered(symbol):
             return needed

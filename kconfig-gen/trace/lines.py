@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Addresses to functions and source lines.
+"""From addresses to functions and source lines.
 
-Lines come from binutils' addr2line with the calls that were inlined (-i): an #ifdef around the
-call of an inlined function is in the caller's file.
+Lines come from binutils' addr2line, including inlined calls (-i): an #ifdef around the call of an
+inlined function is in the caller's file.
 """
 
 import bisect
@@ -21,7 +21,7 @@ from elftools.elf.sections import SymbolTableSection
 from kadence.errors import ArtefactError, ToolError
 
 ADDR2LINE = "addr2line"
-# Kadence builds in a folder of this name in the tree (kconfig-gen/build.py).
+# Kadence builds in a folder with such a name in the tree (kconfig-gen/build.py).
 BUILD_FOLDER = re.compile(r"^(.*)/\.build-[^/]+(/.*)$")
 PLACE = re.compile(r"^(.+):(\d+)(?: \(discriminator \d+\))?$")
 
@@ -48,7 +48,7 @@ class Functions:
         self.names = [name for _, name in found]
 
     def containing(self, addresses: Iterable[int]) -> set[str]:
-        """Names of the functions in which these addresses are."""
+        """Names of the functions that contain these addresses."""
         found = set()
         for address in addresses:
             index = bisect.bisect_right(self.starts, address) - 1
@@ -58,7 +58,7 @@ class Functions:
 
 
 def lines(vmlinux: Path, addresses: Iterable[int]) -> Counter[Line]:
-    """Source lines of these instructions, with the number of instructions of each."""
+    """Source lines of these instructions, each with its number of instructions."""
     if shutil.which(ADDR2LINE) is None:
         raise ToolError(f"{ADDR2LINE} is missing; install it with: apt-get install binutils")
     asked = "".join(f"{address:#x}\n" for address in sorted(addresses))
@@ -76,7 +76,7 @@ def lines(vmlinux: Path, addresses: Iterable[int]) -> Counter[Line]:
 
 
 def parse(answers: Iterable[str]) -> Iterator[Line]:
-    """The places that addr2line names, as files below the tree."""
+    """The places in addr2line's answers, with paths relative to the tree."""
     for answer in answers:
         match = PLACE.match(answer)
         if match is None:
@@ -87,7 +87,7 @@ def parse(answers: Iterable[str]) -> Iterator[Line]:
 
 
 def below_tree(path: str) -> str | None:
-    """The file's place in the kernel tree; None for what the build generated."""
+    """The file's path relative to the kernel tree; None for a file that the build generated."""
     match = BUILD_FOLDER.match(path)
     if match is None:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the functions and files that ran tell of the program; the rows are in observed.toml."""
+"""What the kernel functions that ran show about the program; the rows are in observed.toml."""
 
 import tomllib
 from collections.abc import Iterable, Set
@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-# How x86_64 names the function behind a system call (arch/x86/include/asm/syscall_wrapper.h).
+# The prefix of x86_64's system call functions (arch/x86/include/asm/syscall_wrapper.h).
 SYSTEM_CALL = "__x64_sys_"
 
 
@@ -29,7 +29,7 @@ def _rows() -> dict[str, Any]:
 
 
 def observe(functions: Set[str], files: Iterable[str]) -> Observed:
-    """Functions and source files of the program's part of a trace."""
+    """Take the functions and source files of the program's part of a trace."""
     rows = _rows()
     calls = {name.removeprefix(SYSTEM_CALL) for name in functions if name.startswith(SYSTEM_CALL)}
     ran = set(files)

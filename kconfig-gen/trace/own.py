@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which of the symbols that guard what ran the program needs, and which only saw it pass by.
+"""Which of the symbols that guard the code that ran does the program itself need?
 
-Fork, exit and the C library's start call into most features (exit_sem, __khugepaged_exit), and
-they run whoever asks. Two things tell that nobody asked: of the system calls or socket families
-that the feature is there for none was used; or the machine it was traced on needs it to boot.
+Fork, exit and the C library's start call into most features (exit_sem, __khugepaged_exit), whatever
+the program. The program does not need a symbol in two cases: it used none of the system calls or
+socket families that the symbol gives, or the traced machine needs the symbol to boot.
 """
 
 from collections.abc import Sequence, Set
@@ -15,9 +15,9 @@ from kadence.kconfig.trace.symbols import ANY, Symbol
 
 
 def own(found: Sequence[Symbol], observed: Observed, machine: Set[str]) -> list[Symbol]:
-    """The symbols, those of the program that it did not ask for marked as anybody's.
+    """Return the symbols; mark those that the program itself did not ask for as ANY.
 
-    `machine` are the symbols without which the machine it was traced on does not boot.
+    `machine` are the symbols without which the traced machine does not boot.
     """
     return sorted(
         (

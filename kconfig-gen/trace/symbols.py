@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All of a trace together: the symbols that guard what ran, with one place each as evidence."""
+"""The result of a trace: the symbols that guard code that ran, with one place each as evidence."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from kadence.kconfig.trace.kbuild import Kbuild
 from kadence.kconfig.trace.lift import Lift
 from kadence.kconfig.trace.lines import Line
 
-# What the program ran beyond the rest; what booting, or a program that does nothing, runs too.
+# Run by the program alone; run also by the boot, or by a program that does nothing.
 PROGRAM, ANY = "program", "any"
 
 
@@ -26,11 +26,11 @@ class Tree:
 
 @dataclass(frozen=True)
 class Symbol:
-    """A symbol that can be asked for, and why."""
+    """A symbol that a configuration can ask for, and why."""
 
     symbol: str
     ran: str  # PROGRAM or ANY
-    evidence: str  # file:line of code that ran; of the guard that this symbol is there for
+    evidence: str  # file:line of code that ran under the guard that needs this symbol
     instructions: int
 
 
@@ -41,7 +41,7 @@ class _Guard:
 
 
 def guarding(tree: Tree, lines: Counter[Line]) -> dict[str, _Guard]:
-    """Symbols that guard these lines directly; the line with most instructions is evidence."""
+    """Symbols that guard these lines directly, with the line of most instructions as evidence."""
     on = frozenset(symbol for symbol, value in tree.values.items() if value in {"y", "m"})
     guards, kbuild = Guards(tree.path), Kbuild(tree.path, tree.variables)
     found: dict[str, _Guard] = {}
@@ -56,7 +56,7 @@ def guarding(tree: Tree, lines: Counter[Line]) -> dict[str, _Guard]:
 
 
 def symbols(tree: Tree, program: Counter[Line], rest: Counter[Line]) -> list[Symbol]:
-    """Symbols to ask for, the program's first; what both ran is the program's."""
+    """Symbols to ask for, the program's first; a symbol in both parts is the program's."""
     lift = Lift(tree.path, tree.variables, tree.values)
     chosen: dict[str, Symbol] = {}
     for ran, lines in ((PROGRAM, program), (ANY, rest)):

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which system calls are told of: those that are asked for, those that name a file, a socket family
- * or a file system, and of a few others only the forms that ask for more. All else costs nothing
- * but the filter.
+ * The filter that selects the system calls of which the kernel notifies the watcher. It selects the
+ * requested calls, and calls that name a file, a socket family or a file system. Of a few other
+ * calls it selects only the forms that need a symbol. All other calls cost only the filter's run.
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -30,7 +30,7 @@ static const int always[] = {
     SYS_creat,	SYS_mount,	SYS_fsopen, SYS_clone3, SYS_setns,
 };
 
-/* Told of only where a word of theirs has a bit of the mask, or equals it. */
+/* Calls that notify only if argument `word` has a bit of `value`, or (BPF_JEQ) equals it. */
 static const struct {
 	int call, word;
 	uint16_t test;
@@ -85,7 +85,7 @@ static bool is_conditional(int call)
 	return false;
 }
 
-/* Programs of another architecture have other numbers; their calls are not looked at. */
+/* The filter allows all calls of another architecture, because their numbers differ. */
 static void write_program(struct program *program, const struct findings *findings)
 {
 	add_load(program, offsetof(struct seccomp_data, arch));
@@ -113,7 +113,7 @@ static int set_filter(struct program *program, unsigned long flags)
 int install_filter(const struct findings *findings)
 {
 	static struct program program;
-	/* A timer's signal must not take a call back again and again. Not before Linux 5.19. */
+	/* Keeps a timer's signals from restarting a call again and again; since Linux 5.19. */
 	unsigned long flags = SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
 	int listener;
 
@@ -123,7 +123,7 @@ int install_filter(const struct findings *findings)
 		flags = 0;
 		listener = set_filter(&program, flags);
 	}
-	/* Who is not privileged may do so only where executing a program gives no privilege. */
+	/* An unprivileged process may set a filter only if exec can give it no privileges. */
 	if (listener < 0 && errno == EACCES && !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		listener = set_filter(&program, flags);
 	return listener;

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * watch: runs a command and says what it and all processes that come from it ask of a kernel.
+ * watch: runs a command and reports what the command and all its descendants ask of a kernel.
  *
  *	watch REPORT CALLS FILES COMMAND [ARGUMENT...]
  *
- * CALLS are numbers of system calls, FILES patterns of names below /dev, /proc and /sys, each list
- * with commas between. REPORT gets a line for each that was met: "call NUMBER", "file PATTERN",
- * and, of whatever there was, "family NUMBER" of a socket and "mount TYPE". Where the kernel can't
- * tell, it gets "unseen ERRNO", and the command runs as it would have. The status is the command's.
+ * CALLS are numbers of system calls, FILES patterns of names below /dev, /proc and /sys. Commas
+ * separate the items of each list. REPORT gets a line for each item that was seen: "call NUMBER"
+ * and "file PATTERN". It also gets "family NUMBER" for every socket family and "mount TYPE" for
+ * every file system type that was seen. If the kernel offers no notification, REPORT gets "unseen
+ * ERRNO" and the command runs unwatched. The exit status is the command's.
  *
- * The kernel's user notification (seccomp_unotify(2)) stops a process only at the calls that are
- * looked for. It follows whatever way a process or thread is made in, needs no tracing, so that a
- * debugger among the processes works, and changes no signal and no parent.
+ * The kernel's user notification (seccomp_unotify(2)) stops a process only at the selected calls.
+ * It covers processes and threads however they are made. It needs no tracing, so a debugger among
+ * the processes works, and it changes no signal and no parent.
  *
- * Not seen: what 32-bit programs ask for, what goes through an io_uring, what a process asks for
+ * Not seen: calls of 32-bit programs, requests through an io_uring, calls that a process makes
  * after the command has ended, and options of sockets and calls. A program that listens to the
- * calls of its own children gets EBUSY, for a process has one listener; one that confines itself
- * by seccomp's strict mode gets EINVAL, for there is a filter already.
+ * calls of its own children gets EBUSY, because a process has one listener. A program that uses
+ * seccomp's strict mode gets EINVAL, because it already has a filter.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -62,8 +63,8 @@ static void execute(char **words)
 }
 
 /*
- * The command shares its descriptors with this process until the listener is among them. What it
- * tells is the listener's number, or the negative errno of there being none.
+ * Runs in the command's process. It shares the descriptors of the watcher until the listener is
+ * among them. It writes the listener's number to `teller`, or a negative errno if there is none.
  */
 static void become_command(int teller, pid_t watcher, char **words)
 {
@@ -121,7 +122,7 @@ static int wait_unwatched(pid_t command)
 	return status;
 }
 
-/* What the command left running still waits for answers; nobody waits for who gives them. */
+/* Processes that the command left running still need answers; a forked child gives them. */
 static void leave_rest(int listener)
 {
 	if (listener < 0 || fork() != 0)
@@ -143,7 +144,7 @@ int main(int argc, char **argv)
 	}
 	want_calls(argv[CALL_LIST]);
 	want_files(argv[FILE_LIST]);
-	/* The terminal's signals are for the command, which this process is to outlive. */
+	/* The terminal's signals are for the command; the watcher must outlive it. */
 	command = start(argv + COMMAND, &listener);
 	if (command < 0) {
 		perror("watch");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What one system call tells: its number, a socket family, a file system, a file that exists. */
+/* Records one system call: its number, a socket family, a file system, or an existing file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -16,10 +16,10 @@
 
 #include "watch.h"
 
-/* What is looked at is in these. */
+/* Only names in these folders are recorded. */
 static const char *const folders[] = {"/dev/", "/proc/", "/sys/"};
 
-/* Bytes of another process; fewer than asked for where its memory ends. */
+/* Reads memory of another process; returns fewer bytes than asked for if its memory ends. */
 static ssize_t bytes_of(pid_t process, unsigned long long address, void *bytes, size_t size)
 {
 	char name[64];
@@ -62,7 +62,7 @@ static void note_named(struct findings *findings, const char *name)
 			 name);
 }
 
-/* The folder that a relative name begins in. */
+/* Gets the folder that a relative name starts from; returns true on success. */
 static bool folder_of(pid_t process, int descriptor, char *folder, size_t size)
 {
 	char link[64];
@@ -90,7 +90,7 @@ static bool is_looked_at(const char *name)
 	return false;
 }
 
-/* /proc/self and /proc/4711 both become /proc/PID, as the patterns have it. */
+/* /proc/self and /proc/4711 both become /proc/PID, as in the patterns. */
 static void write_general(const char *name, char *general, size_t size)
 {
 	const char *rest = name + strlen("/proc/");
@@ -108,7 +108,7 @@ static void write_general(const char *name, char *general, size_t size)
 		snprintf(general, size, "/proc/PID%s", rest + digits);
 }
 
-/* The same name for this process, which has another /proc/self. */
+/* Whether a file exists for `process`, whose /proc/self differs from the watcher's. */
 static bool exists(pid_t process, const char *name)
 {
 	char absolute[2 * PATH_MAX];
@@ -142,7 +142,7 @@ static void note_file(struct findings *findings, pid_t process, int folder,
 			findings->opened[i] = exists(process, name);
 }
 
-/* Namespaces asked for by the newest form of clone, whose words are in memory. */
+/* Whether clone3, whose arguments are in memory, asks for a namespace. */
 static bool makes_namespace(pid_t process, unsigned long long address)
 {
 	uint64_t flags;
@@ -157,7 +157,7 @@ static void note_call(struct findings *findings, int call)
 		findings->made[call] = true;
 }
 
-/* A family that this kernel lacks as well is none that the command depends on. */
+/* The command cannot depend on a family that this kernel lacks. */
 static void note_family(struct findings *findings, const unsigned long long *words)
 {
 	int family = (int)words[0], probe;

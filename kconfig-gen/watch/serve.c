@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The side of the watched processes' calls on which they are looked at. Each is let go on as it
- * came. The processes share one descriptor, which tells when the last of them has ended.
+ * The watcher's side of the watched processes' calls. It lets every call continue unchanged. The
+ * processes share one listener, whose POLLHUP reports that the last of them has ended.
  */
 #include <errno.h>
 #include <linux/seccomp.h>
@@ -27,7 +27,7 @@ static size_t larger(size_t one, size_t other)
 	return one > other ? one : other;
 }
 
-/* A newer kernel may tell more than these headers know. */
+/* A newer kernel may have larger structures than these headers. */
 static bool make_room(struct room *room)
 {
 	if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &room->sizes))
@@ -37,7 +37,7 @@ static bool make_room(struct room *room)
 	return room->call && room->answer;
 }
 
-/* A process that was killed meanwhile needs no answer. */
+/* A process that was killed meanwhile needs no answer, so errors are ignored. */
 static void answer_one(int listener, struct room *room, struct findings *findings)
 {
 	memset(room->call, 0, room->sizes.seccomp_notif);
@@ -50,7 +50,7 @@ static void answer_one(int listener, struct room *room, struct findings *finding
 	ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, room->answer);
 }
 
-/* Until `end` is readable, or nobody is watched any more. */
+/* Answers until `end` is readable or no watched process is left. */
 static void answer_until(int listener, int end, struct findings *findings)
 {
 	struct pollfd awaited[] = {{.fd = listener, .events = POLLIN},

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Flags of clone and unshare; the newest is no flag of clone, where its bit is part of a signal. */
+/* Flags of clone and unshare. CLONE_NEWTIME is none of clone's: its bit belongs to the signal. */
 #define NAMESPACES                                                                                 \
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |             \
 	 CLONE_NEWPID | CLONE_NEWNET)
@@ -15,9 +15,10 @@
 #define CLONE_NEWTIME 0x80
 #endif
 
-/* What is looked for, and of it what was met. */
+/* Sizes of the tables in struct findings. */
 enum { CALLS = 1024, FAMILIES = 64, PATTERNS = 256, NAMES = 64, NAME_SIZE = 64 };
 
+/* The calls and files to look for, and all that was seen. */
 struct findings {
 	bool wanted[CALLS]; /* system calls, by their numbers on x86_64 */
 	bool made[CALLS];
@@ -30,18 +31,18 @@ struct findings {
 };
 
 /*
- * Has the calls of this process and of all that come from it told to the descriptor that is
- * returned; -1 and errno where the kernel can't. The descriptor is closed by exec.
+ * Has the kernel notify a listener of the calls of this process and all its descendants. Returns
+ * the listener's descriptor, which exec closes, or -1 with errno if the kernel cannot notify.
  */
 int install_filter(const struct findings *findings);
 
-/* Answers what the descriptor tells until the command ends; returns its wait status. */
+/* Answers the listener's notifications until the command ends; returns its wait status. */
 int serve(int listener, pid_t command, struct findings *findings);
 
-/* Goes on answering until the last process that is watched has ended. */
+/* Answers the listener's notifications until the last watched process has ended. */
 void serve_rest(int listener, struct findings *findings);
 
-/* Looks at one call of a process. */
+/* Records in `findings` what one call of a process asks for. */
 void observe(struct findings *findings, pid_t process, int call, const unsigned long long *words);
 
 #endif
