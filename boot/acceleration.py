@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether QEMU can use KVM here: found out by booting a kernel, and remembered.
+"""Finds out whether QEMU can use KVM here, by booting a kernel, and remembers the answer.
 
-A /dev/kvm that opens and answers but can't run a kernel exists in the field (in a cloud VM
-without real nested virtualisation), so nothing short of booting one tells.
+Some machines have a /dev/kvm that opens and answers but cannot run a kernel: a cloud VM without
+real nested virtualisation is one. Only booting a kernel tells.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ DEVICE = Path("/dev/kvm")
 PROCESSORS = Path("/proc/cpuinfo")
 QEMU = "qemu-system-x86_64"
 PROBE_SECONDS = 8.0
-# What init, called with PROBE, writes to the kernel log before it ends the machine.
+# If its argument is PROBE, init writes ANSWER to the kernel log and ends the machine.
 PROBE, ANSWER = "kadence_probe", b"kadence: probe"
 
 
@@ -30,15 +30,15 @@ def options(accelerator: str) -> tuple[str, ...]:
     """QEMU's options for an accelerator."""
     if accelerator == KVM:
         return ("-accel", "kvm", "-cpu", "host")
-    # Each processor in a thread of its own.
+    # QEMU runs each processor in a thread of its own.
     return ("-accel", "tcg,thread=multi", "-cpu", "max")
 
 
 def chosen(machine: Sequence[str], arguments: Sequence[str], processors: int = 1) -> str:
-    """KVM where it has booted a kernel on so many processors, else TCG; who asks first is told why.
+    """KVM if it has booted a kernel on this number of processors, else TCG.
 
-    `machine` are the words that start QEMU with a kernel and init, all but the accelerator;
-    `arguments` the kernel's.
+    The first call that chooses TCG prints the reason. `machine` are the words that start QEMU with
+    a kernel and init, except for the accelerator; `arguments` are the kernel's.
     """
     memory = _memory()
     key = _machine(processors)
@@ -55,7 +55,7 @@ def chosen(machine: Sequence[str], arguments: Sequence[str], processors: int = 1
 
 
 def remembered(processors: int = 1) -> str:
-    """What was chosen on this machine."""
+    """The accelerator that was chosen on this machine before; TCG if none was."""
     return _read(_memory()).get(_machine(processors), TCG)
 
 
@@ -72,7 +72,7 @@ def _read(memory: Path) -> dict[str, str]:
 
 
 def _machine(processors: int) -> str:
-    """What the answer depends on; a device that appears or opens later is asked again."""
+    """A checksum of all that the answer depends on, access to /dev/kvm included."""
     usable = os.access(DEVICE, os.R_OK | os.W_OK)
     parts = [platform.release(), platform.version(), processor(), _qemu(), usable]
     parts += [processors] if processors > 1 else []
@@ -80,21 +80,21 @@ def _machine(processors: int) -> str:
 
 
 def processor() -> str:
-    """Model and abilities of the first processor, as the kernel tells them."""
+    """Model and flags of the first processor, as the kernel reports them."""
     text = PROCESSORS.read_text(encoding="utf-8", errors="replace").partition("\n\n")[0]
     told = [line for line in text.splitlines() if line.startswith(("model name", "flags"))]
     return "\n".join(told)
 
 
 def _qemu() -> list[object]:
-    """Tells one version from another without starting it."""
+    """Identify QEMU's version without starting QEMU."""
     program = shutil.which(QEMU)
     status = Path(program).stat() if program else None
     return [program, status and status.st_size, status and status.st_mtime_ns]
 
 
 def _refusal(machine: Sequence[str], arguments: Sequence[str]) -> str | None:
-    """Why KVM is of no use here, or None."""
+    """The reason why KVM cannot be used here, or None."""
     if not DEVICE.exists():
         return f"there is no {DEVICE}"
     if not os.access(DEVICE, os.R_OK | os.W_OK):

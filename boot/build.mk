@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The guest's init, the relay, the probe, and what starts a file server beside QEMU. The first three
-# are static: init because the guest may run before anything else works, the relay because its
-# environment is the command's (LD_PRELOAD, ...), the probe because it runs in guests, too.
+# The guest's init, the relay, the probe, the program that measures costs, and the program that
+# starts a file server beside QEMU. All but the last are static: init because it may run before
+# anything else works, the relay because its environment is the command's (LD_PRELOAD, ...), the
+# probe and the costs because they run in guests, too.
 
 BOOT_CFLAGS := $(CFLAGS_STRICT) -D_GNU_SOURCE -static
 BOOT_HEADERS := $(wildcard boot/*.h boot/*/*.h)

@@ -26,13 +26,13 @@
 
 enum channel_state {
 	CHANNEL_BOOTING,
-	CHANNEL_READY,	  /* all is prepared, and request.hold: the command waits for `go` */
+	CHANNEL_READY,	  /* request.hold is set: the command is prepared and waits for `go` */
 	CHANNEL_STARTED,  /* the command runs */
-	CHANNEL_FINISHED, /* the result is there, and all that the command wrote */
+	CHANNEL_FINISHED, /* the result and all of the command's output are there */
 	CHANNEL_FAILED,	  /* the command could not be started: see failure */
 };
 
-/* What a stream of the command is. */
+/* The kinds of streams that a command has. */
 enum stream_kind {
 	STREAM_CLOSED,
 	STREAM_PIPE,
@@ -43,15 +43,15 @@ enum stream {
 	STREAM_INPUT,
 	STREAM_OUTPUT,
 	STREAM_ERROR,
-	STREAM_PTY, /* what the guest's pseudo-terminal shows; its input is STREAM_INPUT */
+	STREAM_PTY, /* the output of the guest's pseudo-terminal; its input is STREAM_INPUT */
 	STREAMS,
 };
 
 #define STANDARD_STREAMS 3
 
 /*
- * The strings are NUL-terminated, one after the other, at `strings`: the file to be executed, which
- * need not be what the first argument says, arguments, environment.
+ * The strings are NUL-terminated, one after the other, at `strings`: the file to be executed (which
+ * may differ from the first argument), the arguments, the environment.
  */
 struct channel_request {
 	uint64_t strings;

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How fast an emulated guest's time stamp counter counts, so that its kernel need not find out.
+"""The rate of an emulated guest's time stamp counter, so that its kernel need not measure it.
 
-QEMU's emulation hands this machine's own counter on. A guest's kernel measures it beside an
-emulated timer, which stands still while others have the processors: 2,600 MHz were taken for 800,
-and every second inside was a third of one.
+QEMU's emulation passes this machine's own counter on. A guest's kernel measures the counter against
+an emulated timer, which stands still while other processes have the processors. One kernel took
+2,600 MHz for 800, so each of its seconds lasted a third of a second.
 """
 
 import subprocess
@@ -17,7 +17,7 @@ CHECK = "clock"
 
 @cache
 def counter_khz() -> int:
-    """Counts in a millisecond, measured in ten of them (boot/probe/clock.c)."""
+    """Counts per millisecond, measured over ten milliseconds (boot/probe/clock.c)."""
     command = [str(resources.built("boot/probe")), "/", "1", CHECK]
     completed = subprocess.run(command, capture_output=True, text=True, check=False)
     name, error, count, step = (completed.stdout or "- 1 0 it ended").split(" ", 3)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a kernel was configured with, as the file beside its image says.
+"""A kernel's configuration, from the file beside its image.
 
-It is `config` beside `image` in the store, and `config-RELEASE` beside Debian's.
+The file is `config` beside `image` in the kernel store, and `config-RELEASE` beside Debian's.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ PREFIX = "CONFIG_"
 
 
 def beside(image: Path) -> Mapping[str, str] | None:
-    """Value of each symbol that is set; None where no configuration is beside the image."""
+    """The value of each symbol that is set; None if no configuration is beside the image."""
     real = image.resolve()
     config = real.with_name(real.name.replace("vmlinuz", "config").replace("image", "config"))
     if config == real:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What kernels charge a program for, measured on this machine in a second and remembered.
+"""The kernels' costs for a program, measured on this machine in a second and remembered.
 
-costs/ measures on the kernel that it runs on: this machine's own, or a guest's. Where no kernel of
-User-Mode Linux is built yet, its costs are estimated from what tracing takes here, for that is how
-it serves its programs.
+costs/ measures the kernel that it runs on: this machine's own, or a guest's. If no kernel of
+User-Mode Linux is built yet, its costs are estimated from the time that tracing takes here,
+because User-Mode Linux serves its programs by tracing them.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from kadence.boot import acceleration, processors, session
 from kadence.boot.request import Request
 from kadence.errors import GuestError, KadenceError, ToolError
 
-# Each charge, and what it is for; all but `compute` are nanoseconds that the kernel takes.
+# Each charge and its meaning. All but `compute` are nanoseconds that the kernel takes.
 COMPUTE, CALL, CLOCK = "compute", "call", "clock"
 OPEN, LOOK, WRITE, WRITTEN_PAGE, READ, READ_PAGE = (
     *("open", "look", "write", "written-page"),
@@ -56,10 +56,10 @@ CHARGES = {
     FORK: "a small process from its start to its end",
     EXEC: "the same, with another program",
 }
-# In rounds of tracing, as they were measured beside one another; what is not named here takes one,
-# the way into the kernel and back.
+# In rounds of tracing; calls and rounds were measured on the same machine. A call that is not named
+# here takes one round: the way into the kernel and back.
 ESTIMATED_CALLS = {OPEN: 3.5, LOOK: 2.3, WRITE: 1.6, SIGNAL: 3.7}
-# Likewise, for what is no call.
+# Likewise, for events that are not system calls.
 ESTIMATED_ROUNDS = {FAULT: 3.0, FILE_FAULT: 1.4, FORK: 90.0, EXEC: 500.0}
 ESTIMATED_POPULATE = 2000.0  # nanoseconds: the pages are the host's
 
@@ -71,35 +71,35 @@ MEASURED, ESTIMATED = "measured", "estimated"
 
 @dataclass(frozen=True)
 class Costs:
-    """What one kernel charges, and how that is known."""
+    """One kernel's costs, and how they are known."""
 
     nanoseconds: Mapping[str, float]
     known: str = MEASURED  # or ESTIMATED
     accelerator: str = "native"  # what runs the kernel
 
     def of(self, charge: str) -> float:
-        """One that could not be measured costs as much as a plain call."""
+        """Nanoseconds of a charge; one that could not be measured costs as much as a plain call."""
         return self.nanoseconds.get(charge, self.nanoseconds.get(CALL, 0.0))
 
 
 def own() -> Costs:
-    """This machine's own kernel."""
+    """Costs of this machine's own kernel."""
     return _remembered(["own"], lambda: _measured([*CHARGES, TRACE]))
 
 
 def of_guest(image: Path, name: str, target: str) -> Costs:
-    """A guest's; `name` tells this image from any other."""
+    """Costs of a guest's kernel; `name` tells this image from any other."""
     told = acceleration.remembered() if target != session.TARGETS[0] else ""
     return _remembered([name, target, told], lambda: _measured_in_guest(image, target))
 
 
 def estimated_um() -> Costs:
-    """User-Mode Linux that serves its programs by tracing, from what tracing takes here."""
+    """Costs of User-Mode Linux by tracing, estimated from the time that tracing takes here."""
     return estimate(own())
 
 
 def estimate(here: Costs) -> Costs:
-    """The same from given costs; nothing where tracing could not be measured."""
+    """Estimate them from given costs; raise GuestError if tracing could not be measured."""
     if TRACE not in here.nanoseconds:
         raise GuestError(
             "this machine does not let a process be traced, so User-Mode Linux's costs are unknown",
@@ -166,7 +166,7 @@ def _measured_in_guest(image: Path, target: str) -> Costs:
 
 
 def parse(output: str) -> dict[str, float]:
-    """What costs/ wrote."""
+    """Read the output of costs/: nanoseconds by charge."""
     words = (line.partition(" ") for line in output.splitlines())
     return {name: float(figure) for name, _, figure in words}
 
@@ -175,7 +175,7 @@ def parse(output: str) -> dict[str, float]:
 
 
 def _remembered(of: Sequence[str], measure: Callable[[], Costs]) -> Costs:
-    """Measured the first time, and anew on another machine, kernel or version of costs/."""
+    """Measure the first time, and again after a change of the machine, its kernel or costs/."""
     place = resources.cache_directory() / "costs.json"
     key = _key(of)
     known = _read(place)
@@ -184,7 +184,7 @@ def _remembered(of: Sequence[str], measure: Callable[[], Costs]) -> Costs:
     except (KeyError, TypeError):
         found = measure()
     known[key] = asdict(found)
-    # Where nothing can be kept it is measured each time.
+    # If the result cannot be kept, each call measures.
     with suppress(OSError, KadenceError):
         place.parent.mkdir(parents=True, exist_ok=True)
         with artefact.atomic_output(place) as temporary:

@@ -2,7 +2,7 @@
 """Debian's own kernels and their headers: fetched into the cache, never installed.
 
 Installing the headers of the 6.12 series would install its kernel, too, because the package
-depends on it; and a machine's own kernel is not ours to change.
+depends on it. Kadence must not change a machine's own kernel.
 """
 
 import re
@@ -27,12 +27,12 @@ def newest_release(series: str) -> str:
 
 
 def kernel_image(release: str) -> Path:
-    """The image of this release, fetched from the machine's own package source if need be."""
+    """The image of this release, fetched from the machine's package source if it is missing."""
     return _from_image_package(release, f"boot/vmlinuz-{release}")
 
 
 def kernel_modules(release: str) -> Path:
-    """The folder lib/modules/RELEASE of this release, fetched with its image if need be."""
+    """The folder lib/modules/RELEASE of this release, fetched with its image if it is missing."""
     return _from_image_package(release, f"lib/modules/{release}")
 
 
@@ -47,14 +47,14 @@ def _from_image_package(release: str, relative: str) -> Path:
 
 
 def kernel_headers(release: str) -> Path:
-    """A folder to build modules of this release against, fetched if need be."""
+    """A folder to build modules of this release against, fetched if it is missing."""
     package = f"linux-headers-{release}"
     folder = resources.cache_directory() / "debian" / f"headers-{release}"
     headers = folder / "usr/src" / package
     if not headers.exists():
         parts = [name for name in _dependencies(package) if _is_part_of_headers(name)]
         _fetch([package, *parts], folder)
-    # The one absolute path in them.
+    # The only absolute path in the headers.
     makefile = headers / "Makefile"
     makefile.write_text(re.sub(r"include .*(?=/usr/src/)", f"include {folder}", _text(makefile)))
     return headers
@@ -88,7 +88,7 @@ def _fetch(packages: Sequence[str], folder: Path) -> None:
         _run(["apt-get", "download", "-q", *packages], Path(temporary))
         fetched = sorted(Path(temporary).glob("*.deb"))
         if len(fetched) != len(packages):
-            raise ToolError(f"apt-get found not all of {', '.join(packages)}; run `apt-get update`")
+            raise ToolError(f"apt-get lacks some of {', '.join(packages)}; run `apt-get update`")
         unpacked = Path(temporary) / "unpacked"
         for package in fetched:
             _run(["dpkg-deb", "-x", str(package), str(unpacked)], Path(temporary))

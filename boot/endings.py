@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How a guest's early end is told: one sentence with the cause where it is known, and a log's file.
+"""Reports a guest's early end: one sentence with the cause if it is known, and the log's file.
 
-The known causes are rows of endings.toml. What no row knows is told in the guest's own last words.
+The known causes are rows of endings.toml. If no row fits, the sentence quotes the guest's log.
 """
 
 import os
@@ -48,13 +48,13 @@ class Ending:
 
     @property
     def panic(self) -> str | None:
-        """The kernel's own words, without the time stamp and what all panics begin with."""
+        """The kernel's panic message, without the time stamp and the prefix of all panics."""
         line = next((line for line in self.log.splitlines() if PANIC in line), None)
         return line and line.partition(PANIC)[2].strip(" -\r")
 
 
 def error(request: Request, fields: Mapping[str, str], log: str) -> GuestError:
-    """What is raised for a guest that did not bring its command to an end."""
+    """Build the error to raise for a guest that did not run its command to the end."""
     ending = Ending(request, fields, log)
     return GuestError(
         f"{_sentence(ending)}{_cause(ending)}",
@@ -66,7 +66,7 @@ def error(request: Request, fields: Mapping[str, str], log: str) -> GuestError:
 
 
 def describe(code: int) -> str:
-    """An exit status, or the signal that a negative one means."""
+    """Name an exit status; a negative one stands for a signal."""
     return f"status {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
 
 
@@ -91,7 +91,7 @@ def _sentence(ending: Ending) -> str:
 
 
 def _cause(ending: Ending) -> str:
-    """`: the cause (to mend it: …)`, or what else can be said."""
+    """`: the cause (to mend it: …)`; if it is unknown, the panic or the log's last line."""
     if ending.outcome not in ("died", "boot-timeout", "hang"):
         return ""
     known = _known(ending)
@@ -117,7 +117,7 @@ def _known(ending: Ending) -> str | None:
 
 
 def _fits(row: Mapping[str, Any], ending: Ending) -> str | None:
-    """What the row's expression caught ("" without a group), or None where it does not fit."""
+    """The text that the row's group captured ("" without a group), or None if it does not fit."""
     if row.get("booted", ending.booted) != ending.booted:
         return None
     if "end" in row:
@@ -130,7 +130,7 @@ def _fits(row: Mapping[str, Any], ending: Ending) -> str | None:
 
 
 def _obstacle(target: str) -> str | None:
-    """What this machine has against guests of that target: asked once one did not start."""
+    """The reason why this machine starts no guest of the target. Called after one did not start."""
     try:
         found = host.obstacle(target)
     except KadenceError:
@@ -151,7 +151,7 @@ def _last_words(log: str) -> str:
 
 
 def _kept(log: str) -> str:
-    """Where the log is kept. The newest KEPT_LOGS stay."""
+    """Keep the log, and say where. Only the newest KEPT_LOGS logs stay."""
     if not log.strip():
         return "it wrote no log"
     folder = resources.cache_directory() / "guest-logs"
@@ -167,7 +167,7 @@ def _kept(log: str) -> str:
 
 
 def _write_whole(path: Path, text: str) -> None:
-    """All of the file or none of it."""
+    """Write all of the file or none of it."""
     temporary = path.with_name(f".{path.name}")
     try:
         temporary.write_text(text, encoding="utf-8", errors="replace")

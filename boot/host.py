@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether this machine lets a guest start, asked before anything is built: milliseconds.
+"""Finds out, in milliseconds and before anything is built, whether this machine lets a guest start.
 
-boot/probe/ tries what starting takes; host.toml says what each check is about, and what is known
-to forbid it. Nothing is remembered: a setting may change, and asking again costs less than being
-wrong.
+boot/probe/ tries each operation that a guest's start takes. host.toml says what each check is
+about, and what is known to forbid it. Nothing is remembered: a setting may change, and asking again
+costs less than being wrong.
 """
 
 import errno
@@ -25,7 +25,7 @@ from kadence.boot.session import TARGETS
 from kadence.errors import GuestError, ToolError, UsageError
 
 TABLE = Path(__file__).resolve().parent / "host.toml"
-# What every guest can be given (see memory.py).
+# The least memory of a guest (see memory.py).
 MEMORY = memory.MINIMUM_BYTES
 ROOT = Path("/")
 QEMU, QEMU_PACKAGE = "qemu-system-x86_64", "qemu-system-x86"
@@ -34,7 +34,7 @@ SOME_CONTAINER = {"name": "whoever started this session", "remedy": "run without
 
 @dataclass(frozen=True)
 class Answer:
-    """What one check brought."""
+    """The result of one check."""
 
     check: str
     error: int  # of the step that failed, or 0
@@ -44,7 +44,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Obstacle:
-    """Why no guest of a target starts here."""
+    """The reason why no guest of a target starts here."""
 
     check: str
     sentence: str
@@ -56,20 +56,23 @@ class Obstacle:
 
 @dataclass(frozen=True)
 class Choice:
-    """A target that works here, and why it was chosen where nobody asked for it."""
+    """A target that works here, and the reason if Kadence chose it."""
 
     target: str
     reason: str = ""
     usual: bool = True
 
     def tell(self) -> None:
-        """One line about what nobody asked for."""
+        """Print one line about a target that Kadence chose."""
         if self.reason:
             print(f"kadence: target {self.target}, {self.reason}", file=sys.stderr, flush=True)
 
 
 def choose(wanted: str | None) -> str:
-    """The target that was asked for, else the first that works here; another than usual is told."""
+    """The target asked for, else the first that works here; print a line if that is not TARGETS[0].
+
+    Errors as of `find`.
+    """
     choice = find(wanted)
     if not choice.usual:
         choice.tell()
@@ -77,7 +80,7 @@ def choose(wanted: str | None) -> str:
 
 
 def find(wanted: str | None) -> Choice:
-    """The target that was asked for, else the first that works here; refused where none does."""
+    """The target asked for, else the first that works here; GuestError if none does."""
     if wanted is not None:
         found = obstacle(wanted)
         if found is not None:
@@ -94,15 +97,15 @@ def find(wanted: str | None) -> Choice:
 
 
 def _refusal(obstacles: Sequence[Obstacle]) -> GuestError:
-    """Each cause once: targets share some."""
+    """Build the error. It names each cause once, because targets share some."""
     causes = "; ".join(dict.fromkeys(map(str, obstacles)))
     return GuestError(f"no guest starts on this machine: {causes}", command_started=False)
 
 
 def obstacle(target: str) -> Obstacle | None:
-    """What keeps guests of a target from starting here, or None.
+    """The reason why no guest of a target starts here, or None.
 
-    That there is no room for any guest's memory is an error of `memory.choose`.
+    If there is no room for any guest's memory, `memory.choose` raises UsageError.
     """
     if target not in TARGETS:
         raise UsageError(f"target {target!r} is not known; choose from {', '.join(TARGETS)}")
@@ -115,13 +118,13 @@ def obstacle(target: str) -> Obstacle | None:
 
 
 def register_bytes() -> int | None:
-    """The size of a process's registers beside the general ones; None where it can't be had."""
+    """Bytes of a process's registers beside the general ones; None if they cannot be read."""
     (answer,) = ask(["registers"], Path("/"))
     return None if answer.error else answer.count
 
 
 def ask(checks: Sequence[str], directory: Path) -> list[Answer]:
-    """Have the probe try each of these."""
+    """Have the probe try each of these checks."""
     command = probe(checks, directory)
     completed = subprocess.run(command, capture_output=True, text=True, check=False)
     answers = parse(completed.stdout)
@@ -134,12 +137,12 @@ def ask(checks: Sequence[str], directory: Path) -> list[Answer]:
 
 
 def probe(checks: Sequence[str], directory: Path) -> list[str]:
-    """The command that tries them, here or in a guest."""
+    """The command that tries these checks, here or in a guest."""
     return [str(resources.built("boot/probe")), str(directory), str(MEMORY), *checks]
 
 
 def parse(output: str) -> list[Answer]:
-    """What the probe wrote."""
+    """Read the probe's output."""
     answers = []
     for line in output.splitlines():
         check, error, count, step = line.split(" ", 3)
@@ -148,7 +151,7 @@ def parse(output: str) -> list[Answer]:
 
 
 def explain(answer: Answer, directory: Path, root: Path = ROOT) -> Obstacle:
-    """What an answer means on the machine whose files are below `root`."""
+    """Explain a failed check on the machine whose files are below `root`."""
     does = next(row["does"] for row in _table()["check"] if row["name"] == answer.check)
     values = _container(root) | {"directory": str(directory), "count": str(answer.count)}
     for cause in _table()["cause"]:
@@ -173,7 +176,7 @@ def _container(root: Path) -> dict[str, str]:
 
 
 def _holds(cause: Mapping[str, Any], answer: Answer, directory: Path, root: Path) -> str | None:
-    """What the cause's group caught ("" without one), or None where it is not the cause."""
+    """The text that the cause's group captured ("" without one), or None if a condition fails."""
     if answer.check not in cause.get("checks", [answer.check]):
         return None
     name = errno.errorcode.get(answer.error, "")

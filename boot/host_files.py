@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How the host's files get into an x86_64 guest: by 9p, or by virtiofs where a kernel has no 9p.
+"""Gives an x86_64 guest the host's files: by 9p, or by virtiofs if the kernel has no 9p.
 
 9p needs no privilege and nothing beside QEMU; Kadence's own kernels have it. Debian's cloud kernel
 has virtiofs instead, whose server in QEMU 7.2 runs as root only.
@@ -20,14 +20,14 @@ SERVER_DESCRIPTOR, MACHINE_DESCRIPTOR = 6, 7
 
 @dataclass(frozen=True)
 class HostFiles:
-    """What it takes: words before QEMU's, options of QEMU."""
+    """Words before QEMU's, which start a server, and options of QEMU."""
 
     server: tuple[str, ...]
     options: tuple[str, ...]
 
 
 def carrier(image: Path, memory_bytes: int) -> HostFiles:
-    """By what this kernel has, as the configuration beside its image says; without one, 9p."""
+    """Choose by the configuration beside the kernel's image; without one, choose 9p."""
     settings = configuration.beside(image)
     if settings is None or settings.get("9P_FS") == "y":
         return HostFiles((), _by_9p())
@@ -40,7 +40,7 @@ def carrier(image: Path, memory_bytes: int) -> HostFiles:
 
 
 def _by_9p() -> tuple[str, ...]:
-    """Only root can give files away; anybody else's files are his own anyway."""
+    """Only root can change a file's owner; any other user owns all files that he makes."""
     model = "passthrough" if os.geteuid() == 0 else "none"
     return (
         *("-fsdev", f"local,id=host,path=/,security_model={model},multidevs=remap"),
@@ -69,7 +69,7 @@ def _server(image: Path) -> tuple[str, ...]:
     return (
         *(str(resources.built("boot/file-server")), str(VIRTIOFSD)),
         *(f"--fd={SERVER_DESCRIPTOR}", "-f", "-o", "source=/"),
-        # Locks stay in the guest: this server refuses those that wait.
+        # File locks stay in the guest: this server refuses locks that wait.
         *("-o", "sandbox=chroot", "-o", "log_level=err"),
         "--",
     )

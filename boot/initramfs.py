@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Initial RAM file systems, written in the kernel's newc format; the same input, the same bytes."""
+"""Initial RAM file systems in the kernel's newc format. The same input gives the same bytes."""
 
 import stat
 from collections.abc import Mapping

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How much memory a guest gets, and where the file behind it is made.
 
-UML keeps the guest's memory in a file without a name. It takes room as the guest touches it and
-never gives it back before the guest ends, so all of it must fit what the caller may use.
+UML keeps the guest's memory in a file without a name. The file takes room for each page that the
+guest touches and gives none back before the guest ends. So all of the memory must fit the caller's
+limits.
 """
 
 import os
@@ -17,7 +18,7 @@ from kadence.errors import UsageError
 
 MIB = 1 << 20
 MINIMUM_BYTES = 64 * MIB
-# Every GiB costs some 20 ms and 16 MiB at boot, used or not; who needs more says so.
+# Every GiB costs some 20 ms and 16 MiB at boot, used or not. A caller that needs more asks for it.
 DEFAULT_BYTES = 4096 * MIB
 
 SUFFIXES = {"": 1, "K": 1 << 10, "M": MIB, "G": 1 << 30, "T": 1 << 40}
@@ -25,7 +26,7 @@ SUFFIXES = {"": 1, "K": 1 << 10, "M": MIB, "G": 1 << 30, "T": 1 << 40}
 
 @dataclass(frozen=True)
 class Memory:
-    """What a guest gets."""
+    """The memory that a guest gets."""
 
     size_bytes: int
     directory: Path  # of the file behind it
@@ -33,14 +34,14 @@ class Memory:
 
 @dataclass(frozen=True)
 class Limit:
-    """An upper bound on the guest's memory and where it comes from."""
+    """An upper bound on the guest's memory, and its source."""
 
     size_bytes: int
     source: str
 
 
 def parse_size(text: str) -> int:
-    """Bytes of a size such as 512M or 2G."""
+    """The bytes of a size such as 512M or 2G."""
     match = re.fullmatch(r"(\d+)([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if not match:
         raise UsageError(f"{text!r} is not a size; write it like 512M or 2G")
@@ -48,7 +49,7 @@ def parse_size(text: str) -> int:
 
 
 def choose(requested_bytes: int | None, granted_bytes: int | None = None) -> Memory:
-    """Memory as asked for, else as the caller's limits allow; refused where it cannot be."""
+    """Memory as asked for, else as the caller's limits allow; UsageError if they are too low."""
     if requested_bytes is not None and requested_bytes < MINIMUM_BYTES:
         raise UsageError(
             f"{_mib(requested_bytes)} is too little memory for a guest; "
@@ -82,7 +83,7 @@ def _mib(size_bytes: int) -> str:
 
 
 def _limits(asked: bool) -> Iterator[Limit]:
-    """Unasked, a guest takes half: the rest is for the caches and for others."""
+    """The limits. Unless asked, a guest takes half, and leaves the rest to caches and others."""
     share, part = (1, "") if asked else (2, "half of ")
     yield Limit(_available_bytes() // share, f"{part}this machine's free memory")
     headroom = _cgroup_headroom_bytes()
@@ -104,7 +105,7 @@ def _available_bytes() -> int:
 
 
 def _cgroup_headroom_bytes() -> int | None:
-    """Least room left in this process's memory cgroup and the groups around it."""
+    """The least room left in this process's memory cgroup and its parents; None without limits."""
     rooms = [room for group in _memory_cgroups() if (room := _room_of(group)) is not None]
     return min(rooms, default=None)
 
@@ -141,7 +142,7 @@ def _room_of(group: Path) -> int | None:
 
 
 def _roomiest(wanted_bytes: int) -> Limit:
-    """The first directory with enough room, memory before disk; else the roomiest."""
+    """The first directory with enough room, memory before disk, else the one with most room."""
     best = Limit(-1, tempfile.gettempdir())
     for directory in _directories():
         room = Limit(_free_bytes(directory), str(directory))
@@ -157,7 +158,7 @@ def _directories() -> list[Path]:
 
 
 def _free_bytes(directory: Path) -> int:
-    """Room for a file that UML can make and execute from; 0 where it cannot."""
+    """Bytes for a file that UML can make and execute from; 0 if UML can make none there."""
     if unfit(directory) is not None:
         return 0
     found = os.statvfs(directory)
@@ -165,18 +166,18 @@ def _free_bytes(directory: Path) -> int:
 
 
 def unfit(directory: Path) -> str | None:
-    """Why no file that UML can execute from can be made there, or None."""
+    """The reason why UML can make no file there, or not execute from it; None if it can."""
     try:
         os.statvfs(directory)
     except OSError as error:
         return f"can't be used ({error.strerror})"
     if is_noexec(directory):
         return "is mounted noexec"
-    return None if os.access(directory, os.W_OK | os.X_OK) else "takes no file of this user"
+    return None if os.access(directory, os.W_OK | os.X_OK) else "is not writable by this user"
 
 
 def is_noexec(directory: Path) -> bool:
-    """Whether nothing can be executed from the file system of a directory."""
+    """Whether the file system of a directory is mounted noexec."""
     try:
         return bool(os.statvfs(directory).f_flag & os.ST_NOEXEC)
     except OSError:
@@ -189,7 +190,7 @@ def _described(directory: Path) -> str:
 
 
 def place() -> tuple[Path, str | None]:
-    """Where guests' memory goes at its least, and why not to a place that is better."""
+    """The place of the smallest guest's memory, and why it is not the preferred one, if so."""
     directories = _directories()
     chosen = Path(_roomiest(MINIMUM_BYTES).source)
     first = directories[0]

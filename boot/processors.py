@@ -8,26 +8,26 @@ from kadence.boot import configuration
 from kadence.boot.request import Request
 from kadence.errors import UsageError
 
-# Where no configuration is beside an image: its log tells afterwards.
+# By target, for an image without a configuration beside it: its log tells the number afterwards.
 UNKNOWN = {"um": 1, "x86_64": 64}
-# More than QEMU's machine has sockets for can't be had, whatever a kernel says.
+# QEMU's machine has sockets for no more, whatever number a kernel supports.
 MOST = 255
 IN_LAB = (
     "the lab has one processor: with more, the order of events would depend on this machine; "
     "leave --cpus out, or use `kadence run --target x86_64`"
 )
 _BROUGHT_UP = re.compile(r"smp: Brought up \d+ nodes?, (\d+) CPU")
-# Those that init raises: x86_64.py says when.
+# Processors that init brings online; x86_64.py says when it does.
 _RAISED = re.compile(r"smpboot: Booting Node \d+ Processor \d+")
 
 
 def usable() -> int:
-    """Those of this machine that the caller may run on."""
+    """The number of this machine's processors that the caller may run on."""
     return len(os.sched_getaffinity(0))
 
 
 def most(request: Request) -> int:
-    """As many as the request's kernel can use, as the configuration beside its image says."""
+    """The number that the request's kernel can use, from the configuration beside its image."""
     settings = configuration.beside(request.image)
     if settings is None:
         return UNKNOWN.get(request.target, 1)
@@ -35,7 +35,7 @@ def most(request: Request) -> int:
 
 
 def granted(request: Request, tasks: int) -> int:
-    """For so many tasks: one each, as far as kernel and machine have them."""
+    """One processor for each task, but no more than kernel and machine have."""
     wanted = min(tasks, usable())
     return min(wanted, most(request)) if wanted > 1 else 1
 
@@ -57,7 +57,7 @@ def check(request: Request) -> None:
 
 
 def _too_many(request: Request, limit: int) -> str:
-    """What the kernel can do, and what to do about it."""
+    """The number that the kernel can use, and how to get more."""
     asked = f"{request.image} can't use {request.processors} processors"
     if limit > 1:
         return (
@@ -76,6 +76,6 @@ def _too_many(request: Request, limit: int) -> str:
 
 
 def brought_up(log: str) -> int:
-    """As many as the guest's kernel says that it uses."""
+    """The number of processors in use, from the log of the guest's kernel."""
     found = _BROUGHT_UP.search(log)
     return (int(found[1]) if found else 1) + len(_RAISED.findall(log))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Booting a full kernel with an initial RAM file system in QEMU, emulated, without privilege.
 
-The guest has no disk and no network. With one processor, its clock counts instructions, one to the
-nanosecond, so that what it measures does not depend on the machine below; several processors run
-at once, in threads of their own, which is what finds races. A shell script runs as its first
-process; what it prints, mixed with the kernel's log, is the answer, and only a line with its exit
-status says that it came to its end.
+The guest has no disk and no network. With one processor its clock counts instructions, one per
+nanosecond, so its measurements do not depend on the host. Several processors run at once, each in a
+thread of its own, which exposes races. The guest's first process runs a shell script. The answer is
+the script's output, mixed with the kernel's log. A line with the exit status shows that the script
+ended.
 """
 
 import re
@@ -23,8 +23,8 @@ BUSYBOX = Path("/bin/busybox")
 STATUS = re.compile(r"^kadence-guest-status (\d+)\r?$", re.MULTILINE)
 LOG_TAIL_LINES = 20
 
-# The first process: the file systems, the script, its status, and the end. A machine without ACPI
-# has no power switch, but each can be reset, which ends QEMU.
+# The first process mounts the file systems, runs the script, prints its status and resets the
+# machine, which ends QEMU. A machine without ACPI cannot be switched off.
 INIT = """#!/bin/busybox sh
 export PATH=/bin
 /bin/busybox --install -s /bin
@@ -44,7 +44,7 @@ reboot -f
 
 @dataclass(frozen=True)
 class Machine:
-    """What is booted, and how much of it there is."""
+    """The kernel to boot, and the machine to boot it on."""
 
     image: Path  # bzImage
     memory_megabytes: int = 512
@@ -56,7 +56,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How the script ended, and all that appeared on the console."""
+    """The script's exit status, and all that appeared on the console."""
 
     status: int
     console: str
@@ -91,9 +91,9 @@ def _busybox() -> Path:
 
 
 def _processors(count: int) -> tuple[str, ...]:
-    """Counting instructions is for one; several are emulated in threads of their own.
+    """QEMU counts the instructions of one processor only; it runs several in a thread each.
 
-    Each in a socket: without ACPI a kernel learns of them from a table that names sockets only.
+    Each is in a socket of its own: a kernel without ACPI reads a table that names sockets only.
     """
     if count == 1:
         return ("-accel", "tcg", "-cpu", "max", "-smp", "1", "-icount", "shift=0,sleep=off")
@@ -104,9 +104,9 @@ def _processors(count: int) -> tuple[str, ...]:
 def _boot(machine: Machine, archive: Path) -> str:
     arguments = ["console=ttyS0", "panic=-1", "oops=panic", *machine.kernel_arguments]
     if machine.processors > 1:
-        # A clock that follows the host's stands still while others have the host's processors; a
-        # kernel that looks whether its timer works panics then.
-        # The kernel starts on one processor; /init raises the others.
+        # The clock follows the host's, so it stands still for a guest while other processes have
+        # the host's processors. A kernel that checks its timer would then panic.
+        # The kernel starts on one processor; /init brings the others online.
         arguments += ["no_timer_check", x86_64.STARTS_ON_ONE]
     command = [
         QEMU,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A byte ring in shared memory, with one producer and one consumer that may be different
+ * A byte ring in shared memory, with one producer and one consumer, which may run under different
  * kernels.
  *
- * Whoever has to wait announces it, looks once more, and sleeps until the other side rings the
- * doorbell. Announcing and looking are sequentially consistent, and so are publishing and
- * checking for an announcement: one of the two always sees the other.
+ * A side that has to wait sets its `_waits` flag, checks the ring once more, and sleeps until the
+ * other side rings the doorbell. Setting the flag and checking the ring are sequentially
+ * consistent, and so are advancing the ring and reading the flag on the other side. So either the
+ * waiting side sees the advance, or the other side sees the flag.
  */
 #ifndef KADENCE_BOOT_RING_H
 #define KADENCE_BOOT_RING_H
@@ -55,7 +56,7 @@ static inline struct span ring_room(struct ring *ring, char *base)
 	return (struct span){base + ring->offset + start, length};
 }
 
-/* Each of the next four answers whether the other side has to be woken. */
+/* Each of the next four functions returns whether the other side has to be woken. */
 static inline bool ring_produce(struct ring *ring, size_t length)
 {
 	atomic_fetch_add(&ring->produced, length);
@@ -88,7 +89,7 @@ static inline bool ring_full(struct ring *ring)
 	return atomic_load(&ring->produced) - atomic_load(&ring->consumed) == ring->size;
 }
 
-/* Order matters: what was produced before the end must be seen by who sees the end. */
+/* Read `ended` first: a consumer that sees the end must also see all bytes produced before it. */
 static inline bool ring_finished(struct ring *ring)
 {
 	return atomic_load(&ring->ended) && ring_empty(ring);

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs one command under one kernel: prepares, starts the relay, reads its report.
 
-The relay (relay/main.c) does the work of the running command; here is what comes before and
-after.
+While the command runs, the relay (relay/main.c) does the work.
 """
 
 import fcntl
@@ -24,13 +23,15 @@ from kadence.errors import GuestError, UsageError
 
 TARGETS = ("um", "x86_64")
 STANDARD_STREAMS = 3
-# At most, without the strings: relay/channel.c has rings of 2.5 MiB and a page of rest.
+# The most that the channel takes without the strings: relay/channel.c lays out rings of 2.5 MiB and
+# some pages for the rest.
 CHANNEL_BYTES = 3 << 20
-# Sent by a terminal to a whole foreground group, so the relay has it already (<signal.h>).
+# The code of signals that a terminal sends (<signal.h>). A terminal signals the whole foreground
+# group, so the relay has the signal already.
 SI_KERNEL = 0x80
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1,
              signal.SIGUSR2, signal.SIGALRM)  # fmt: skip
-# These stop and continue the guest's programs, and a stand-in itself.
+# These stop and continue the guest's programs, and the stand-in.
 SUSPENDING = (signal.SIGTSTP, signal.SIGCONT)
 
 _COMPLAINT = re.compile(
@@ -48,9 +49,9 @@ def complaints(log: str) -> list[str]:
 def run(request: Request, *, stand_in: bool = False) -> Result:
     """Run the command and wait for its end.
 
-    With `stand_in` this process is nothing but the command's place holder: it forwards the
-    signals it gets and lets go of standard input and output, so that the other sides of pipes
-    see what the command does with them. That is for the main thread of `kadence run` only.
+    With `stand_in` this process only stands in for the command. It forwards the signals that it
+    gets. It closes standard input and output, so that the other ends of pipes see when the command
+    closes them. `stand_in` is for the main thread of `kadence run` only.
     """
     _check(request)
     closed = [number for number, fd in enumerate(_streams(request)) if not _is_open(fd)]
@@ -94,7 +95,7 @@ def _report_file() -> int:
 
 
 def _out_of_the_way(descriptor: int) -> int:
-    """Move a descriptor to where it does not take the place of a closed stream."""
+    """Move a descriptor to 10 or above, so that it does not take a closed stream's number."""
     try:
         return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
     finally:
@@ -103,10 +104,10 @@ def _out_of_the_way(descriptor: int) -> int:
 
 @dataclass(frozen=True)
 class _Relay:
-    """What the relay is given beside the request."""
+    """The relay's arguments beside the request."""
 
     closed: list[int]  # streams
-    report: int  # descriptor, as the next one
+    report: int  # descriptor, as the next field
     signals: int | None = None  # from the stand-in
 
     def options(self) -> list[str]:
@@ -124,7 +125,7 @@ def _relay_command(request: Request, given: _Relay) -> list[str]:
     if request.target == TARGETS[0]:
         kernel = um.command(request, granted, init)
     else:
-        # Imported here: every step of a job would wait 10 ms for it.
+        # Imported only where needed: the import would cost every step of a job 10 ms.
         from kadence.boot import x86_64
 
         kernel = x86_64.command(request, granted, init, shared_bytes)
@@ -150,7 +151,7 @@ def _relay_command(request: Request, given: _Relay) -> list[str]:
 
 
 def _shared_bytes(request: Request) -> int:
-    """Room for the streams' rings and all strings; a power of two, as PCI devices have it."""
+    """Room for the streams' rings and all strings, rounded up to a power of two for PCI."""
     environment = os.environ if request.environment is None else request.environment
     strings = [os.fsencode(word) for word in (request.file or "", *request.argv)]
     strings += [os.fsencode(f"{name}={value}") for name, value in environment.items()]
@@ -209,7 +210,7 @@ def _stand_in(request: Request, given: _Relay) -> int:
 
 
 def _let_go() -> None:
-    """Standard error stays: it is where an error of the guest is told."""
+    """Let go of input and output. Standard error stays, for messages about the guest."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1):
         os.dup2(nothing, descriptor)
@@ -220,7 +221,10 @@ def _let_go() -> None:
 def _forward_signals(
     relay: "subprocess.Popen[bytes]", pipe: int, expected: set[signal.Signals]
 ) -> int:
-    """By a pipe: who signals us may signal the relay as well, and it has to tell the two apart."""
+    """Forward signals by a pipe until the relay ends; return the relay's status.
+
+    A sender may signal both this process and the relay, which must pass the signal on only once.
+    """
     while (status := relay.poll()) is None:
         arrived = signal.sigwaitinfo(expected)
         if arrived.si_signo != signal.SIGCHLD and arrived.si_code != SI_KERNEL:
@@ -232,7 +236,7 @@ def _forward_signals(
 
 @contextmanager
 def _terminals_kept(request: Request) -> Iterator[None]:
-    """Put a terminal back as it was should the relay be killed before it does so."""
+    """Restore the terminals' settings afterwards, in case the relay is killed before it does so."""
     kept: dict[int, list[Any]] = {}
     for descriptor in _streams(request):
         with suppress(termios.error, OSError):
@@ -254,12 +258,12 @@ def _result(request: Request, report: bytes, relay_status: int) -> Result:
 
         raise GuestError(
             f"the relay between {request.image} and its command ended early "
-            f"({endings.describe(relay_status)}); the guest went with it"
+            f"({endings.describe(relay_status)}), and so did the guest"
         )
     fields = dict(line.partition(" ")[::2] for line in head.decode(errors="replace").splitlines())
     log = log_bytes.decode(errors="replace")
     if fields["outcome"] != "finished":
-        # Imported here, because most guests end well.
+        # Imported only where needed: most guests end well.
         from kadence.boot import endings
 
         raise endings.error(request, fields, log)

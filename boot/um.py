@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""User-Mode Linux: how the kernel is started so that relay and init find each other.
+"""Builds the command that starts User-Mode Linux, with relay and init connected.
 
-Its descriptors are set by relay/kernel.c: 1 the log, 3 the doorbell, 4 the shared memory.
+relay/kernel.c sets the kernel's descriptors: 1 is the log, 3 the doorbell, 4 the shared memory.
 """
 
 import os
@@ -31,10 +31,10 @@ def command(request: Request, memory: Memory, init: Path) -> list[str]:
         f'init="{init}"',
         *("con=null", "con0=fd:1", "ssl=null", "ssl0=fd:3", "console=tty0"),
         "iomem=mmapper,/proc/self/fd/4",
-        # UML keeps a directory for its management console, which nobody uses here and which a
-        # killed kernel would leave behind. One in which nothing can be made makes it do without.
+        # UML makes a directory for its management console, which nobody uses here and which a
+        # killed kernel would leave behind. If UML cannot make it, UML does without.
         "uml_dir=/proc/self/ns/",
-        # Measuring the speed of the delay loop takes most of a boot, and nothing here delays.
+        # Measuring the delay loop's speed takes most of a boot, and nothing here uses the loop.
         "lpj=50000000",
         *_processors(request),
         *request.kernel_arguments,
@@ -42,10 +42,10 @@ def command(request: Request, memory: Memory, init: Path) -> list[str]:
 
 
 def _processors(request: Request) -> tuple[str, ...]:
-    """Only a kernel with several knows these words; another would hand them on to init.
+    """Words for a kernel with several processors; one without SMP would pass them on to init.
 
-    By ptrace the kernel serves one processor only; by seccomp each process says itself, through
-    memory, that it made a system call.
+    By ptrace the kernel serves one processor only. By seccomp each process reports its system calls
+    itself, through memory.
     """
     if request.processors == 1:
         return ()

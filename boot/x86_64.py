@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A whole x86_64 machine in QEMU: how it is started so that relay and init find each other.
+"""Builds the command that starts a whole x86_64 machine in QEMU, with relay and init connected.
 
-Its descriptors are set by relay/kernel.c: 1 the log (serial line 1), 3 the doorbell (serial line
-0), 4 the shared memory (an ivshmem device), 5 QEMU's monitor. The host's files are the root.
+relay/kernel.c sets QEMU's descriptors: 1 is the log (serial line 1), 3 the doorbell (serial line
+0), 4 the shared memory (an ivshmem device), 5 QEMU's monitor. The root file system is the host's.
 """
 
 import hashlib
@@ -16,35 +16,37 @@ from kadence.boot.request import Request
 from kadence.errors import ToolError, UsageError
 
 QEMU = acceleration.QEMU
-# One instruction takes one nanosecond of the guest's clock, which jumps over idle time. String
-# instructions of the byte-wise fast kind are left out: icount charges an instruction a byte.
+# One instruction takes one nanosecond of the guest's clock, which jumps over idle time. Fast string
+# instructions (ERMS, FSRM) are switched off: icount counts one instruction for each of their bytes.
 ICOUNT = "icount"
 LAB = ("-accel", "tcg", "-icount", "shift=0,sleep=off", "-cpu", "max,-erms,-fsrm")
-# At the command's start QEMU is told to log to another file, and not to chain blocks any more:
-# that is part of a block's key in its cache (curr_cflags() in QEMU's accel/tcg/cpu-exec.c), so
-# every block is translated, and logged, once more.
+# At the command's start the relay tells QEMU to log to another file, and to stop chaining blocks.
+# Chaining is part of a block's key in QEMU's cache (curr_cflags() in accel/tcg/cpu-exec.c), so QEMU
+# translates, and logs, every block once more.
 BOOT_LOG, PROGRAM_LOG = "boot.log", "program.log"
 ARGUMENTS = (
     "console=ttyS1,115200",
     "panic=-1",
     "reboot=t",
-    # QEMU's timers are right, and what a kernel measures of them under emulation is not.
+    # QEMU's timers are right, but a kernel's measurements of them under emulation are wrong.
     "no_timer_check",
     "tsc=reliable",
     "nokaslr",
 )
-# The processor's timer is measured at boot by spinning for 0.1 or 0.2 s beside another clock, which
-# is most of a small kernel's boot, as the emulator leaves its translated code at each turn. The
-# machine's own timer needs no measuring; but it is so coarse that a tick often comes a little
-# early, and takes two interrupts. In the lab these would be counted.
-# Several processors need each its own: the machine's one would have to be passed on to all others.
+# At boot a kernel measures the processor's timer by spinning for 0.1 or 0.2 s beside another clock.
+# That is most of a small kernel's boot, because the emulator leaves its translated code at each
+# turn of the loop. The machine's timer needs no measuring, but it is so coarse that a tick often
+# comes a little early and takes two interrupts. The lab would count them.
+# Each of several processors needs its own timer: the kernel would have to pass on the interrupts of
+# the machine's single timer.
 EMULATED = ("noapictimer",)
-# A kernel that starts changes many of its instructions. QEMU before 8.1 may keep the translation of
-# one that another processor changes: a kernel met an int3 that was no longer there, and panicked.
-# So an emulated kernel starts on one processor, and init raises the others (init/processors.c).
+# A starting kernel changes many of its instructions. QEMU before 8.1 may keep the translation of an
+# instruction that another processor changed: a kernel met an int3 that it had already replaced, and
+# panicked. So an emulated kernel starts on one processor, and init brings the others online
+# (init/processors.c).
 STARTS_ON_ONE = "maxcpus=1"
 DEBIANS_HZ = "250"
-# Without what a batch job has no use for: the kernel would look at it.
+# Without devices that a batch job does not use: the kernel would spend time on each.
 MACHINE = "pc,hpet=off,i8042=off,vmport=off,smbus=off,usb=off,graphics=off"
 
 
@@ -68,7 +70,7 @@ def command(request: Request, memory: Memory, init: Path, shared_bytes: int) -> 
 
 
 def accelerator(request: Request) -> str:
-    """What ran a machine that was started before."""
+    """The accelerator of a machine that was started before."""
     if request.trace is not None:
         return acceleration.TCG
     return ICOUNT if request.lab else acceleration.remembered(request.processors)
@@ -78,7 +80,7 @@ def _accelerator(request: Request, machine: list[str]) -> str:
     if request.lab:
         return ICOUNT
     if request.trace is not None:
-        return acceleration.TCG  # only what translates can write down what it translates
+        return acceleration.TCG  # only TCG translates, so only TCG can log translated blocks
     return acceleration.chosen(machine, ARGUMENTS, request.processors)
 
 
@@ -90,9 +92,9 @@ def _arguments(request: Request, accelerated_by: str) -> tuple[str, ...]:
 
 
 def _emulated_several(request: Request) -> tuple[str, ...]:
-    """The kernel starts on one processor, and is told how many loops of a delay fit into a tick.
+    """Start the kernel on one processor, and give it the number of delay loops per tick.
 
-    For each processor raised later, the kernel would measure that for 1.5 s, fail, and complain.
+    For each processor brought online later, it would measure them for 1.5 s, fail, and complain.
     """
     settings = configuration.beside(request.image) or {}
     per_tick = clock.counter_khz() * 1000 // int(settings.get("HZ", DEBIANS_HZ))
@@ -100,7 +102,7 @@ def _emulated_several(request: Request) -> tuple[str, ...]:
 
 
 def _processors(request: Request) -> str:
-    """Cores of one socket, as on a node, for a kernel that finds them so.
+    """Cores of one socket, as on a node, for a kernel with ACPI; else a socket for each.
 
     A kernel without ACPI finds its processors in a table with one entry for each socket.
     """
@@ -121,7 +123,7 @@ def _machine(request: Request, memory: Memory, init: Path) -> list[str]:
 
 
 def at_start(trace: Path) -> str:
-    """What QEMU's monitor is told before the command starts."""
+    """The commands that the relay gives QEMU's monitor before the command starts."""
     return f"logfile {trace / PROGRAM_LOG}\nlog in_asm,nochain\n"
 
 

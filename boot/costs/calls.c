@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* System calls; those on files are made in the current directory. */
+/* Costs of system calls. Files are in the current directory. */
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -12,7 +12,7 @@
 
 #define RECORD 64
 
-#define MOST_WRITTEN (16L << 20) /* bytes; from there on, from the beginning again */
+#define MOST_WRITTEN (16L << 20) /* bytes; then start over at the file's beginning */
 
 long charge_call(long count)
 {
@@ -21,7 +21,7 @@ long charge_call(long count)
 	return count;
 }
 
-/* By the C library: no system call where the kernel offers a shorter way. */
+/* By the C library, which makes no system call if the kernel has a vDSO. */
 long charge_clock(long count)
 {
 	struct timespec time;
@@ -31,7 +31,7 @@ long charge_clock(long count)
 	return count;
 }
 
-/* With the close that belongs to it. */
+/* Includes the matching close(). */
 long charge_open(long count)
 {
 	for (long i = 0; i < count; i++) {
@@ -53,7 +53,7 @@ long charge_look(long count)
 	return count;
 }
 
-/* Files that are measured with stay open: else a short batch would measure their opening. */
+/* The files stay open between batches: otherwise a short batch would measure their opening. */
 static int opened(const char *name, int flags)
 {
 	int file = open(name, flags | O_CLOEXEC, 0600);
@@ -105,7 +105,7 @@ long charge_read(long count)
 	return count;
 }
 
-/* Of a file that this kernel has not in memory yet; each page is asked for once. */
+/* Reads each page once, from a file that is not in this kernel's memory yet. */
 long charge_read_page(long count)
 {
 	static char piece[PAGE];
@@ -119,7 +119,7 @@ long charge_read_page(long count)
 	return count;
 }
 
-/* A record in, and out again: two calls. */
+/* Writes a record and reads it back: two calls. */
 static long pass(long count, const int *ends)
 {
 	char piece[RECORD] = "";

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a kernel charges for: see main.c. */
+/* The operations whose costs are measured: see main.c. */
 #ifndef KADENCE_BOOT_COSTS_H
 #define KADENCE_BOOT_COSTS_H
 
-/* Does so many of what is charged for, and returns how many; negative where it can't be done. */
+/* Does at least `count` operations and returns how many it did; negative if it cannot. */
 typedef long (*charge_function)(long count);
 
 /* calls.c */
@@ -34,9 +34,9 @@ long charge_exec(long count);
 /* trace.c */
 long charge_trace(long count);
 
-/* The argument with which the program ends at once: what charge_exec() starts. */
+/* With this argument, the program ends at once: charge_exec() starts it so. */
 #define NOTHING "nothing"
-/* A file that the caller made, of which no page was read yet, and how many it has. */
+/* A file made by the caller, none of whose COLD_PAGES pages was read yet. */
 #define COLD_FILE "cold"
 #define COLD_PAGES 2048L
 #define PAGE 4096L

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Measures what the kernel that it runs on charges a program for, in a third of a second:
+ * Measures, in a third of a second, the costs of the kernel that it runs on:
  *
  *   kadence-costs DIRECTORY CLASS...
  *
- * writes a line a class: its name and nanoseconds, those of the quickest of several batches, which
- * other work on the machine disturbed least. In DIRECTORY it makes files, and reads one of
- * COLD_PAGES pages that the caller made (COLD_FILE). What a class stands for is told in
- * ../costs.py. One that can't be measured on this kernel has no line.
+ * writes a line for each class: its name and its nanoseconds. They are those of the quickest of
+ * several batches, which other work on the machine disturbed least. The program makes files in
+ * DIRECTORY, and reads COLD_FILE there, which the caller made with COLD_PAGES pages. ../costs.py
+ * explains the classes. A class that cannot be measured on this kernel has no line.
  *
- * What it gets wrong: what is done over and over costs least. A process with much memory pays more
- * for a fork, a deep path more for an open.
+ * What it gets wrong: an operation costs least when it is repeated. A fork costs more in a process
+ * with much memory, an open more with a deep path.
  */
 
 #include <stdio.h>
@@ -21,8 +21,8 @@
 
 #include "costs.h"
 
-/* Short ones: some fall between what else the machine does. All classes have their turns, over and
- * over, because what disturbs comes and goes. */
+/* Batches are short, so that some fall between the machine's other work. All classes take turns,
+ * several times, because disturbances come and go. */
 #define PASSES 4
 #define FEWEST_BATCHES 2
 #define PASS_NANOSECONDS 6000000L
@@ -35,7 +35,7 @@ struct class
 {
 	const char *name;
 	charge_function charge;
-	long least; /* in a batch */
+	long least; /* operations in a batch */
 	long most;  /* likewise */
 };
 
@@ -70,7 +70,7 @@ static long now(void)
 	return time.tv_sec * NANOSECONDS + time.tv_nsec;
 }
 
-/* Nanoseconds of one, or a negative number. */
+/* Returns the nanoseconds of one operation, or a negative number if it failed. */
 static double measure(charge_function charge, long count)
 {
 	long began = now();
@@ -79,7 +79,7 @@ static double measure(charge_function charge, long count)
 	return done > 0 ? (double)(now() - began) / (double)done : -1;
 }
 
-/* So many that a batch is not too short for the clock, within the class's bounds. */
+/* Returns a count, within the class's bounds, at which a batch is long enough for the clock. */
 static long fitting(const struct class *class)
 {
 	long count = class->least;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Memory and its first touches, in pages. */
+/* Costs of memory and of its first touches, in pages. */
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -37,8 +37,9 @@ long charge_map(long count)
 }
 
 /*
- * One page at a time, as the profile counts them, whatever the machine does with huge pages. Short
- * batches walk through a mapping that is as large as a program's: its own end is not in the figure.
+ * Touches one page at a time, as the profile counts them, whatever the machine's setting for huge
+ * pages. Short batches walk through a mapping as large as a program's, so that munmap() is rarely
+ * part of a batch.
  */
 long charge_fault(long count)
 {
@@ -77,7 +78,7 @@ long charge_populate(long count)
 	return done;
 }
 
-/* From the end of the file, where charge_read_page() does not come to. */
+/* Walks down from the file's end, to pages that charge_read_page() does not reach. */
 long charge_file_fault(long count)
 {
 	static long end = COLD_PAGES;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Computing, and processes, threads and signals. */
+/* Costs of computing, of processes, threads and signals. */
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -13,7 +13,7 @@
 
 #include "costs.h"
 
-/* A round is a multiplication and an addition that wait for the one before. */
+/* A round is a multiplication and an addition that depend on the round before. */
 long charge_compute(long count)
 {
 	unsigned long value = (unsigned long)count;
@@ -28,7 +28,7 @@ static void ignore(int number)
 	(void)number;
 }
 
-/* Sent by the thread to itself, handled, and returned from. */
+/* The thread sends itself a signal, handles it, and returns from the handler. */
 long charge_signal(long count)
 {
 	struct sigaction action = {.sa_handler = ignore};
@@ -61,7 +61,7 @@ static void *second(void *turns)
 	return NULL;
 }
 
-/* Two threads wait for each other; a turn is a call that wakes and one that waits. */
+/* Two threads wait for each other. A turn is two calls: one wakes, one waits. */
 long charge_wait(long count)
 {
 	struct turns turns = {.rounds = (count + 3) / 4};
@@ -91,13 +91,13 @@ static long start(long count, char *const *words)
 	return count;
 }
 
-/* To its end, and waited for. */
+/* From fork() to the end of the parent's waitpid(). */
 long charge_fork(long count)
 {
 	return start(count, NULL);
 }
 
-/* With the fork before it: this very program, which is static. */
+/* fork() and execv() of this program, which is static. */
 long charge_exec(long count)
 {
 	static char self[] = "/proc/self/exe";

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What this machine takes for what User-Mode Linux does at each system call of its programs
- * (userspace() in arch/um/os-Linux/skas/process.c of the kernel's source): set a process's
- * registers, let it run to its next call, wait for it and get its registers. Kernel and process
- * share a processor.
+ * Measures the work of User-Mode Linux at each system call of its programs (userspace() in
+ * arch/um/os-Linux/skas/process.c of the kernel's source). It sets a process's registers, lets the
+ * process run to its next call, waits for it, and gets its registers. Kernel and process share a
+ * processor.
  */
 
 #include <elf.h>
@@ -30,7 +30,7 @@ static void call_for_ever(void)
 		syscall(SYS_getppid);
 }
 
-/* The processor that both are to share. */
+/* Stays on one processor, which the child inherits. `all` gets the processors allowed before. */
 static bool share_processor(cpu_set_t *all)
 {
 	cpu_set_t one;
@@ -42,7 +42,7 @@ static bool share_processor(cpu_set_t *all)
 	return !sched_setaffinity(0, sizeof(one), &one);
 }
 
-/* A process that stops at its first call, and ends with this one; -1 where that is forbidden. */
+/* Returns a stopped child that ends with this process, or -1 if tracing is forbidden. */
 static pid_t start_traced(void)
 {
 	pid_t child = fork();

@@ -4,9 +4,9 @@
  *
  *   kadence-file-server SERVER... -- QEMU...
  *
- * They are connected: the server gets a listening socket as descriptor 6, QEMU a connection to it
- * as descriptor 7. The socket has an abstract name, so no file is left behind. The server ends
- * when QEMU does; both are in the process group that the relay's keeper ends (../relay/kernel.c).
+ * The server gets a listening socket as descriptor 6, and QEMU a connection to that socket as
+ * descriptor 7. The socket has an abstract name, so no file is left behind. The server ends when
+ * QEMU does. Both are in the process group that the relay's keeper kills (../relay/kernel.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,7 @@ static int open_socket(int target)
 	return target;
 }
 
-/* The kernel chooses the name: an address without one asks for that. */
+/* Binding an address without a name has the kernel choose an abstract one. */
 static void connect_pair(void)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -91,7 +91,7 @@ int main(int count, char **arguments)
 	case -1:
 		fail("fork");
 	case 0:
-		/* The relay has to see the end of what QEMU alone should hold. */
+		/* Only QEMU may hold these, so that the relay sees QEMU's end. */
 		close_range(MACHINES_FIRST, MACHINES_LAST, 0);
 		become(server, LISTENER);
 	default:

@@ -17,13 +17,13 @@
 
 #include "init.h"
 
-/* What a shell answers where a command cannot be executed, and where there is none. */
+/* A shell's statuses for a command that cannot be executed, and for one that does not exist. */
 #define STATUS_NOT_EXECUTABLE 126
 #define STATUS_NOT_FOUND 127
 
 #define PIPE_BYTES (1 << 20)
 
-/* The command's ends of its streams, and how it tells us what went wrong before it was executed. */
+/* The command's ends of its streams, and the pipe on which it reports errors before its exec. */
 struct child_side {
 	int streams[STANDARD_STREAMS];
 	int terminal;
@@ -38,14 +38,14 @@ static bool open_pipe(int *ours, int *theirs, bool input)
 		return false;
 	*ours = ends[input ? 1 : 0];
 	*theirs = ends[input ? 0 : 1];
-	/* Fewer, larger transfers; where the kernel refuses, the default size does. */
+	/* For fewer, larger transfers. If the kernel refuses, the default size will do. */
 	fcntl(*ours, F_SETPIPE_SZ, PIPE_BYTES);
 	return !fcntl(*ours, F_SETFL, O_NONBLOCK);
 }
 
 /*
- * Where both input and output are terminals the outer one is raw and this one does all the
- * work; otherwise the outer one still adds its carriage returns, so this one must not.
+ * If input and output are terminals, the outer terminal is raw and this one does all the work.
+ * Otherwise the outer one still adds carriage returns, so this one must not.
  */
 static void set_terminal(int terminal, const struct channel *channel)
 {
@@ -128,7 +128,7 @@ static void take_streams(struct child_side *side)
 {
 	if (setsid() < 0 || (side->terminal >= 0 && ioctl(side->terminal, TIOCSCTTY, 0)))
 		child_fails(side->report, "the command's session");
-	/* hold_standard_descriptors() saw to it that none of ours is below 3. */
+	/* hold_standard_descriptors() has made sure that none of init's descriptors is below 3. */
 	for (int stream = 0; stream < STANDARD_STREAMS; stream++) {
 		if (side->streams[stream] < 0)
 			close(stream);
@@ -189,7 +189,7 @@ static noreturn void child(struct child_side *side, struct channel *channel)
 	_exit(errno == ENOENT || errno == ENOTDIR ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE);
 }
 
-/* Waits until the command is executed: from then on it can be signalled as a group. */
+/* Waits for the command's exec; the command then leads its process group and can be signalled. */
 static bool wait_for_report(int report, struct channel *channel)
 {
 	ssize_t length;

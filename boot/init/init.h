@@ -10,7 +10,7 @@
 
 #include "../channel.h"
 
-/* The running command and our ends of its streams; -1 where there is none. */
+/* The running command and init's ends of its streams; -1 if there is none. */
 struct command {
 	pid_t pid;
 	int input;
@@ -18,37 +18,37 @@ struct command {
 	int terminal;	      /* master side of its pseudo-terminal; owns the descriptor */
 };
 
-/* What init waits for and works on. */
+/* The state of init. */
 struct guest {
 	struct channel *channel;
 	int doorbell; /* see channel.h */
 	int children; /* signalfd of SIGCHLD */
 	struct command command;
-	uint32_t window; /* the size that the command's terminal has now; see channel.h */
+	uint32_t window; /* the current size of the command's terminal; see channel.h */
 };
 
 /* main.c */
 int64_t now_ns(void);
 noreturn void give_up(const char *what);
 
-/* root.c: from the initial RAM file system, if that is where init is, to the host's files. */
+/* root.c: moves from the initial RAM file system, if init starts there, to the host's files. */
 void root_begin(void); /* from here on there is a log */
 void root_enter(void);
-bool root_in_machine(void); /* a whole one, not User-Mode Linux */
+bool root_in_machine(void); /* true in a whole machine, false under User-Mode Linux */
 
-/* shared.c: where the kernel shows the memory that is shared with the relay. */
+/* shared.c: maps the memory that is shared with the relay. */
 struct channel *shared_map(void);
 
-/* system.c: what a program expects to find on any Linux system. */
+/* system.c: sets up what a program expects on any Linux system. */
 void system_mount(void);
 void system_prepare(const struct channel_request *request);
 void system_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 noreturn void system_power_off(void);
 
-/* processors.c: those that the kernel has not started on, see ../x86_64.py. */
+/* processors.c: brings those online that the kernel did not start on; see ../x86_64.py. */
 void processors_raise(void);
 
-/* command.c: starts the command as the caller would have; on failure says why in `failure`. */
+/* command.c: starts the command as the caller would have; on failure writes why to `failure`. */
 bool command_start(struct command *command, struct channel *channel);
 
 /* streams.c */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The guest's init: runs one command as the caller outside would have run it, reports how it
- * ended, and powers off. See ../channel.h for how it talks to the relay outside.
+ * The guest's init: runs one command as the caller would have run it on the host, reports how it
+ * ended, and powers off. ../channel.h describes how init talks to the relay on the host.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 #include "init.h"
 
-/* How long processes that the command left behind may go on, as `>(tee log)` in a shell does. */
+/* The time for processes that the command left running to end, such as a shell's `>(tee log)`. */
 #define LEFT_BEHIND_NS INT64_C(2000000000)
 #define LEFT_BEHIND_LOOK_MS 20
 #define GO_LOOK_MS 10
@@ -60,8 +60,8 @@ static int watch_children(void)
 }
 
 /*
- * Streams and signals must not wait behind a command with a quantum of seconds. Children start
- * as ordinary processes again.
+ * Streams and signals must not wait behind a command with a quantum of seconds. Children start as
+ * ordinary processes.
  */
 static void take_precedence(void)
 {
@@ -71,7 +71,7 @@ static void take_precedence(void)
 		system_log("init stays an ordinary process: %s", strerror(errno));
 }
 
-/* Reaps what has ended. Answers whether children are left; notes the command's own status. */
+/* Reaps ended children and notes the command's status. Returns whether children are left. */
 static bool reap(struct guest *guest, bool *ended)
 {
 	struct channel_result *result = &guest->channel->result;
@@ -114,7 +114,7 @@ static void end_left_behind(struct guest *guest)
 		streams_turn(guest, -1);
 }
 
-/* The doorbell tells of the answer; it is looked for anyway, should the bell be lost. */
+/* The doorbell announces `go`. Init also checks every GO_LOOK_MS, in case the ring is lost. */
 static void wait_for_go(const struct guest *guest)
 {
 	struct pollfd doorbell = {.fd = guest->doorbell, .events = POLLIN};
@@ -145,7 +145,7 @@ static void serve(struct guest *guest)
 	atomic_store(&channel->state, CHANNEL_FINISHED);
 }
 
-/* The kernel starts init without 0 to 2 when it has no console. */
+/* Without a console, the kernel starts init without descriptors 0 to 2. */
 static void hold_standard_descriptors(void)
 {
 	int descriptor;
@@ -156,7 +156,7 @@ static void hold_standard_descriptors(void)
 	close(descriptor);
 }
 
-/* Somebody wants to know whether a kernel boots here: see ../acceleration.py. */
+/* ../acceleration.py tests whether a kernel boots here. */
 static void answer_probe(void)
 {
 	system_log("probe");

@@ -7,7 +7,7 @@
 
 #include "init.h"
 
-/* False: the kernel has no such processor, or none that could be raised. */
+/* Returns false if the kernel has no such processor, or cannot switch it. */
 static bool raise_one(unsigned int number)
 {
 	char path[64];
@@ -23,7 +23,7 @@ static bool raise_one(unsigned int number)
 	return true;
 }
 
-/* One that is up already stays so. The first has no such file: it can't be switched off. */
+/* A processor that is online stays so. Processor 0 has no such file: it cannot be switched off. */
 void processors_raise(void)
 {
 	for (unsigned int number = 1; raise_one(number); number++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * From the initial RAM file system to the host's files. There init has only itself; a kernel that
- * starts init from the host's files, as User-Mode Linux does, has nothing to do here.
+ * Moves from the initial RAM file system, which holds only init, to the host's files. A kernel that
+ * starts init from the host's files, as User-Mode Linux does, needs no move.
  */
 #include <linux/magic.h>
 #include <sys/mount.h>
@@ -13,7 +13,7 @@
 
 #define HOST "/host"
 /*
- * The host's side is ../host_files.py. mmap: what is read and written is the host's at once, and
+ * The host's side is ../host_files.py. cache=mmap: reads and writes reach the host at once, and
  * files can be mapped for writing. Virtiofs is for stock kernels, some of which have no 9p.
  */
 #define TAG "host"
@@ -40,7 +40,7 @@ void root_begin(void)
 	in_machine = in_initial_ram();
 	if (!in_machine)
 		return;
-	/* For the log, should anything fail. */
+	/* For /dev/kmsg, in case a later step fails. */
 	mkdir("/dev", 0755);
 	mount("devtmpfs", "/dev", "devtmpfs", 0, NULL);
 }

@@ -30,7 +30,7 @@ static bool is_ivshmem(const char *modalias)
 	return strcmp(found, IVSHMEM) == 0;
 }
 
-/* A device is there for use once somebody has enabled it; drivers do, and here is none. */
+/* A PCI device must be enabled before use. Its driver would do that, but here is none. */
 static int open_region(char *modalias)
 {
 	char *name = strrchr(modalias, '/') + 1;

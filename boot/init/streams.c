@@ -15,8 +15,8 @@
 #include "init.h"
 
 /*
- * The shortest time between two looks at the streams. Init runs before all others, so a command
- * that writes a line at a time would otherwise switch to init and back at each.
+ * The shortest time between two looks at the streams. Init is a real-time process, so a command
+ * that writes a line at a time would otherwise switch to init and back at each line.
  */
 #define PACE_NS INT64_C(4000000)
 
@@ -30,14 +30,14 @@ enum poll_entry {
 
 void ring_doorbell(const struct guest *guest)
 {
-	/* A full line means that the relay has not yet answered an earlier ring: it will look. */
+	/* If the line is full, the relay has not yet answered an earlier ring: it will look. */
 	if (write(guest->doorbell, "", 1) < 0 && errno != EAGAIN)
 		system_power_off();
 }
 
 static void close_stream(struct command *command, int *descriptor)
 {
-	/* Input and output share the pseudo-terminal, which is closed with the guest. */
+	/* Input and output share the pseudo-terminal, which stays open until the guest ends. */
 	if (*descriptor != command->terminal)
 		close(*descriptor);
 	*descriptor = -1;
@@ -109,8 +109,8 @@ static void collect_output(struct guest *guest, int stream)
 }
 
 /*
- * Who suspends a job goes on to stop all processes of the kernel, too. A process of User-Mode
- * Linux's that runs when that happens is lost, so all programs are stopped before; not init.
+ * A batch system that suspends a job then stops all of the kernel's processes, too. User-Mode Linux
+ * loses a process that runs at that moment, so init stops all programs first, but not itself.
  */
 static void pass_signal(const struct guest *guest, int number)
 {
@@ -157,7 +157,7 @@ static void answer_ping(struct guest *guest)
 		ring_doorbell(guest);
 }
 
-/* Fills in what to wait for; answers whether there is nothing to be done before. */
+/* Fills in the events to wait for; returns whether nothing has to be done before waiting. */
 static bool prepare(struct guest *guest, struct pollfd *entries)
 {
 	struct command *command = &guest->command;
@@ -173,7 +173,7 @@ static bool prepare(struct guest *guest, struct pollfd *entries)
 		bool waits = command->outputs[stream] >= 0 &&
 			     ring_producer_sleeps(&guest->channel->rings[stream]);
 
-		/* A full ring: the doorbell says when to go on. */
+		/* If the ring is full, the doorbell reports room. */
 		*entry =
 		    (struct pollfd){.fd = waits ? -1 : command->outputs[stream], .events = POLLIN};
 		if (atomic_load(&guest->channel->rings[stream].abandoned) && entry->fd >= 0)
@@ -190,7 +190,7 @@ static void empty(int descriptor)
 		;
 }
 
-/* The end of a command is seen at once, because it ends the measurement. */
+/* Keeps the pace, but returns at once when the command ends, because that ends its time. */
 static void pace(const struct guest *guest)
 {
 	static int64_t next;
@@ -206,7 +206,7 @@ static void pace(const struct guest *guest)
 	next = now + PACE_NS;
 }
 
-/* Waits for anything to do, at most so long, and does it. */
+/* Waits for work, at most `timeout_ms`, and does it. */
 void streams_turn(struct guest *guest, int timeout_ms)
 {
 	struct pollfd entries[POLL_ENTRIES];

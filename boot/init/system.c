@@ -19,7 +19,7 @@
 
 #include "init.h"
 
-/* To the kernel log, where the relay finds it. */
+/* Writes a line to the kernel log, which the relay reads. */
 void system_log(const char *format, ...)
 {
 	char text[512] = "kadence: ";
@@ -39,8 +39,8 @@ void system_log(const char *format, ...)
 }
 
 /*
- * A machine without ACPI can't be switched off, but QEMU is told to end where it would start
- * again. User-Mode Linux would really start again.
+ * A machine without ACPI cannot be switched off, but QEMU is told to end instead of restarting the
+ * machine. User-Mode Linux would really restart.
  */
 noreturn void system_power_off(void)
 {
@@ -61,8 +61,8 @@ static void mount_or_log(const char *type, const char *place, const char *data)
 }
 
 /*
- * The host's shared memory is files like others: a command may have its data there. `host` is
- * the folder itself, from before /dev was mounted over it.
+ * A command may have data in the host's /dev/shm, so the guest shows it. `host` is that folder,
+ * opened before /dev was mounted over it.
  */
 static void mount_shared_memory(int host)
 {
@@ -95,7 +95,7 @@ void system_mount(void)
 	int shared_memory;
 
 	umask(0);
-	/* A kernel may have mounted its own already; below is the host's. */
+	/* The kernel may have mounted a /dev already; the host's is below it. */
 	umount2("/dev", MNT_DETACH);
 	shared_memory = open("/dev/shm", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	mount_or_log("devtmpfs", "/dev", "mode=755");
@@ -121,7 +121,7 @@ static void raise_loopback(void)
 	close(descriptor);
 }
 
-/* Without this a program that asks for random numbers waits until the guest has gathered some. */
+/* Otherwise a program that reads random numbers waits until the guest has gathered entropy. */
 static void seed_random(const uint8_t *seed)
 {
 	struct {
@@ -143,7 +143,7 @@ void system_prepare(const struct channel_request *request)
 	seed_random(request->seed);
 	if (sethostname(request->hostname, strlen(request->hostname)))
 		system_log("setting the host name: %s", strerror(errno));
-	/* The guest belongs to the caller, so the caller may use all that it can do. */
+	/* The guest belongs to the caller, so the caller may use the device. */
 	if (chmod("/dev/kadapt", 0666) && errno != ENOENT)
 		system_log("/dev/kadapt: %s", strerror(errno));
 }

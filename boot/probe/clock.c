@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How fast the processor's time stamp counter counts, by this machine's own clock. */
+/* Measures the rate of the processor's time stamp counter by this machine's own clock. */
 #include <stdint.h>
 #include <time.h>
 #include <x86intrin.h>
@@ -13,7 +13,7 @@
 struct reading {
 	int64_t nanoseconds;
 	uint64_t count;
-	uint64_t width; /* counted while the clock was read: how far off `count` may be */
+	uint64_t width; /* counts while the clock was read: the error bound of `count` */
 };
 
 static struct reading read_once(void)
@@ -44,7 +44,7 @@ static struct reading read_both(void)
 	return best;
 }
 
-/* In kHz. */
+/* Returns the rate in kHz. */
 struct answer check_clock(const struct question *question)
 {
 	const struct timespec pause = {.tv_nsec = PAUSE_NANOSECONDS};

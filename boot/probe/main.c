@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Asks this machine for what starting a guest takes, one check after the other, in milliseconds
- * and without a kernel:
+ * Tries each operation that a guest's start takes, in milliseconds and without a kernel:
  *
  *   kadence-probe DIRECTORY BYTES CHECK...
  *
- * writes a line a check: its name, the error number of the step that failed or 0, what was counted,
- * and the step. Each check is a process of its own, so a filter that kills hits only that one; its
- * error number is ENOSYS then, for that is what the system call was to this machine. A check that
- * takes longer than CHECK_SECONDS is killed, too.
+ * writes a line for each check: its name, the error number of the step that failed or 0, the
+ * check's count, and the step. Each check runs in a process of its own, so a seccomp filter that
+ * kills ends only that check. The error number is then ENOSYS, because the system call does not
+ * exist for this process. A check that takes longer than CHECK_SECONDS is killed, too.
  *
- * The names are explained in ../host.toml. What it does not see: a machine that lets one process do
- * what it forbids another, as a file of SELinux's rules may.
+ * ../host.toml explains the names. The probe cannot see that a machine allows one program what it
+ * forbids another, as SELinux's rules may.
  */
 #include <errno.h>
 #include <signal.h>
@@ -47,7 +46,7 @@ struct answer fine(long value)
 	return (struct answer){.step = "", .value = value};
 }
 
-/* Steps are static strings, so the parent knows them by their address. */
+/* Steps are static strings, so the child's pointer is valid in the parent, too. */
 static struct answer ask_apart(check_function ask, const struct question *question)
 {
 	struct answer answer;
@@ -97,7 +96,7 @@ int main(int argc, char **argv)
 	question.directory = argv[1];
 	question.memory_bytes = strtoull(argv[2], &end, 10);
 	if (*end || !question.memory_bytes) {
-		fprintf(stderr, "kadence-probe: %s is no size\n", argv[2]);
+		fprintf(stderr, "kadence-probe: %s is not a size\n", argv[2]);
 		return EXIT_FAILURE;
 	}
 	for (int i = 3; i < argc; i++) {

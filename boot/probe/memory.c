@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Memory, as User-Mode Linux and QEMU ask for it. */
+/* Checks of memory, allocated as User-Mode Linux and QEMU do it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,15 +10,15 @@
 #include "probe.h"
 
 #define PAGE 4096L
-/* Where User-Mode Linux puts the code that it runs in its programs' processes (STUB_START). */
+/* The address of the code that User-Mode Linux runs in its programs' processes (STUB_START). */
 #define STUB_ADDRESS 0x100000L
 /*
- * A program's page in a guest is a mapping of its own unless it happens to lie behind the one
- * before it. With fewer than this even small programs fail.
+ * Each page of a program in a guest is a mapping of its own, unless its memory happens to follow
+ * the previous page's. With fewer mappings than this, even small programs fail.
  */
 #define MAPPINGS 2048
 
-/* A file without a name, as User-Mode Linux makes it. */
+/* Makes a file without a name, as User-Mode Linux does. */
 static int make_file(const char *directory)
 {
 	int file = open(directory, O_CLOEXEC | O_RDWR | O_EXCL | O_TMPFILE, 0700);
@@ -39,7 +39,7 @@ static int make_sized_file(const struct question *question)
 {
 	int file = make_file(question->directory);
 
-	/* As they do it: a sparse file with a byte at its end. */
+	/* A sparse file with a byte at its end, as User-Mode Linux makes it. */
 	if (file >= 0 && pwrite(file, "", 1, (off_t)question->memory_bytes - 1) != 1) {
 		close(file);
 		return -1;
@@ -61,7 +61,7 @@ struct answer check_file(const struct question *question)
 	return fine(0);
 }
 
-/* The stack of a new process of User-Mode Linux, and the code that QEMU translates. */
+/* For the stack of a new process of User-Mode Linux, and the code that QEMU translates. */
 struct answer check_code(const struct question *question)
 {
 	int all = PROT_READ | PROT_WRITE | PROT_EXEC;
@@ -72,7 +72,7 @@ struct answer check_code(const struct question *question)
 	return fine(0);
 }
 
-/* A machine's memory in QEMU. */
+/* For a guest's memory in QEMU. */
 struct answer check_private(const struct question *question)
 {
 	if (mmap(NULL, question->memory_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
@@ -93,7 +93,7 @@ struct answer check_address(const struct question *question)
 	return fine(0);
 }
 
-/* Every other page, so that none joins the one before. */
+/* Changes every other page, so that the kernel cannot merge neighbouring mappings. */
 struct answer check_mappings(const struct question *question)
 {
 	char *room = mmap(NULL, 2 * MAPPINGS * PAGE, PROT_NONE,

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the machine is asked: see main.c. */
+/* The checks of a machine: see main.c. */
 #ifndef KADENCE_BOOT_PROBE_H
 #define KADENCE_BOOT_PROBE_H
 
 #include <stddef.h>
 
 struct question {
-	const char *directory; /* where the file behind a guest's memory is to be made */
+	const char *directory; /* for the file behind a guest's memory */
 	size_t memory_bytes;
 };
 
 struct answer {
 	int error;	  /* of the step that failed, or 0 */
 	const char *step; /* a static string */
-	long value;	  /* what the check counted */
+	long value;	  /* the check's count */
 };
 
 typedef struct answer (*check_function)(const struct question *question);
 
-/* An answer of a step that has just failed. */
+/* The answer for a step that has just failed; reads errno. */
 struct answer failed(const char *step);
 struct answer fine(long value);
 

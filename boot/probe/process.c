@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Processes, and what they need to start with. */
+/* Checks of processes and of the facilities that they need at start. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -13,10 +13,10 @@
 
 #include "probe.h"
 
-/* Those of a small guest: relay, keeper, the kernel's helpers, init, a shell and its programs. */
+/* In a small guest: relay, keeper, the kernel's helpers, init, a shell and its programs. */
 #define PROCESSES 12
 
-/* The memory that is shared with the relay: the kernel opens it by its descriptor's name. */
+/* The guest's kernel opens the memory shared with the relay by its descriptor's name in /proc. */
 struct answer check_proc(const struct question *question)
 {
 	int memory = memfd_create("probe", MFD_CLOEXEC);
@@ -39,7 +39,7 @@ static void end_all(const pid_t *children, int count)
 	}
 }
 
-/* They share descriptors with their parent, as the processes of User-Mode Linux do. */
+/* The children share descriptors with their parent, as the processes of User-Mode Linux do. */
 struct answer check_processes(const struct question *question)
 {
 	pid_t children[PROCESSES];
@@ -63,7 +63,7 @@ struct answer check_processes(const struct question *question)
 	return fine(PROCESSES);
 }
 
-/* User-Mode Linux's clock. */
+/* For User-Mode Linux's clock. */
 struct answer check_timer(const struct question *question)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
@@ -78,7 +78,7 @@ struct answer check_timer(const struct question *question)
 	return fine(0);
 }
 
-/* Asked in a guest, too. */
+/* Runs in guests, too. */
 struct answer check_processors(const struct question *question)
 {
 	(void)question;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tracing, as User-Mode Linux does it with each process of its programs (start_up.c and
- * skas/process.c below arch/um/os-Linux in the kernel's source).
+ * Checks of tracing, done as User-Mode Linux does it with each process of its programs (start_up.c
+ * and skas/process.c below arch/um/os-Linux in the kernel's source).
  */
 #include <elf.h>
 #include <errno.h>
@@ -18,11 +18,11 @@
 
 #include "probe.h"
 
-/* Far more than any processor has: the kernel answers with what there is. */
+/* More than any processor has; the kernel returns the bytes that there are. */
 #define REGISTERS_LIMIT (1 << 20)
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 
-/* Stops, then makes one system call, which ends it with the status that its tracer chose. */
+/* Stops, then calls getpid(). Its exit status is 0 if its tracer turned that into getppid(). */
 static int traced_child(void *unused)
 {
 	(void)unused;
@@ -38,7 +38,7 @@ static pid_t refused(int error)
 	return -1;
 }
 
-/* A stopped child that is traced, or -1 with the error of its PTRACE_TRACEME. */
+/* Returns a stopped child that is traced, or -1 with errno from the child's PTRACE_TRACEME. */
 static pid_t start_traced(void)
 {
 	pid_t child = fork();
@@ -50,7 +50,7 @@ static pid_t start_traced(void)
 		return -1;
 	if (WIFEXITED(status))
 		return refused(WEXITSTATUS(status));
-	/* What a filter killed. */
+	/* A seccomp filter killed the child. */
 	if (WIFSIGNALED(status))
 		return refused(ENOSYS);
 	return child;
@@ -75,7 +75,7 @@ static bool stops_at_call(pid_t child, int request)
 	return WIFSTOPPED(status) && WSTOPSIG(status) == SYSCALL_STOP;
 }
 
-/* Until the child is about to make the call whose result is looked at. */
+/* Continues the child until it is about to call getpid(). */
 static bool stops_at_getpid(pid_t child, int request)
 {
 	do {
@@ -98,7 +98,7 @@ static bool ends_well(pid_t child)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* Has the child's getpid() changed to getppid(). */
+/* Changes the child's getpid() to getppid(). */
 struct answer check_trace(const struct question *question)
 {
 	pid_t child = start_traced();
@@ -118,7 +118,7 @@ struct answer check_trace(const struct question *question)
 	return fine(0);
 }
 
-/* Answers the child's getpid() in the kernel's place. */
+/* Intercepts the child's system call, so that the kernel does not execute it. */
 struct answer check_emulate(const struct question *question)
 {
 	pid_t child = start_traced();
@@ -133,7 +133,7 @@ struct answer check_emulate(const struct question *question)
 	return end(child, fine(0));
 }
 
-/* Counts the bytes of the registers that a process has beside the general ones. */
+/* Counts the bytes of a process's registers beside the general ones. */
 struct answer check_registers(const struct question *question)
 {
 	struct iovec state = {malloc(REGISTERS_LIMIT), REGISTERS_LIMIT};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Fills the shared memory with the request: what the relay inherited is the command's. */
+/* Fills the shared memory with the request. The command gets all that the relay inherited. */
 #include <errno.h>
 #include <grp.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The kernel: User-Mode Linux, a process with many children, or QEMU with a kernel in it.
- * All of it must go when the relay does.
+ * Starts and ends the kernel: User-Mode Linux, which is a process with many children, or QEMU with
+ * a kernel in it. All of these processes must end when the relay does.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -49,9 +49,9 @@ static void set_limits(void)
 	struct rlimit none = {0, 0};
 	struct rlimit files;
 
-	/* A panicking UML dumps its whole memory. */
+	/* Without this limit, a panicking UML dumps its whole memory. */
 	setrlimit(RLIMIT_CORE, &none);
-	/* It holds a descriptor for every file that its programs have open, and many of its own. */
+	/* UML holds a descriptor for each file that its programs have open, and many of its own. */
 	if (!getrlimit(RLIMIT_NOFILE, &files)) {
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
@@ -59,9 +59,10 @@ static void set_limits(void)
 }
 
 /*
- * A batch system signals every process of a job, so what is meant for the command hits the kernel
- * and the processes of its programs, too. They hold out: all is blocked but what a processor's
- * faults bring and what User-Mode Linux works with itself. Its programs' processes inherit that.
+ * A batch system signals every process of a job, so a signal for the command also hits the kernel
+ * and the processes of its programs. To survive, the kernel blocks all signals except those of
+ * processor faults and those that User-Mode Linux itself uses. Its programs' processes inherit the
+ * mask.
  */
 static void block_signals(void)
 {
@@ -78,10 +79,10 @@ static void block_signals(void)
 }
 
 /*
- * A guest with one processor: each of User-Mode Linux's processes is a process here, and
- * the kernel waits while one of them runs. Spread over two processors, every system call in the
- * guest wakes the other one: on a quiet machine 82,000 small writes took 6.3 s instead of 2.7.
- * The processor to stay on is the one that the scheduler has just found for us.
+ * For a guest with one processor. Each of the guest's processes under User-Mode Linux is a process
+ * of the host, and the kernel waits while one of them runs. If they are spread over two processors,
+ * every system call in the guest wakes the other processor: on a quiet machine 82,000 small writes
+ * took 6.3 s instead of 2.7. The host's scheduler has just chosen the current processor: stay here.
  */
 static void stay_on_one_processor(void)
 {
@@ -109,7 +110,7 @@ static noreturn void become_kernel(const struct options *options, const struct e
 	block_signals();
 	if (options->processors == 1)
 		stay_on_one_processor();
-	/* With a random heap UML counts the gap before it, up to 1 GiB, as memory to be managed. */
+	/* If the heap's address is random, UML manages the gap before it, up to 1 GiB. */
 	personality(ADDR_NO_RANDOMIZE);
 	if (!prctl(PR_SET_PDEATHSIG, SIGKILL) && getppid() == keeper && place_descriptors(ends)) {
 		char *const environment[] = {directory, "PATH=/usr/bin:/bin", "HOME=/", NULL};
@@ -122,14 +123,14 @@ static noreturn void become_kernel(const struct options *options, const struct e
 	_exit(EXIT_FAILURE);
 }
 
-/* What the keeper tells the relay: first that the kernel runs or why not, then how it ended. */
+/* The keeper's message to the relay, sent twice: when the kernel was started, and at its end. */
 struct news {
 	pid_t pid;
 	int error;
 	int status;
 };
 
-/* All that is left of the kernel, its helpers and the processes of its programs. */
+/* Kills all that is left of the kernel, its helpers and the processes of its programs. */
 static void kill_all(pid_t kernel, int *status)
 {
 	int ended_status;
@@ -167,9 +168,9 @@ void ends_close(const struct ends *ends)
 }
 
 /*
- * The kernel's parent. A process that the kernel was just making when it was killed is still
- * alive, and stopped for good: the keeper inherits it, and finds it. Being in a session of its
- * own it outlives a blow to the caller's whole process group.
+ * The keeper is the kernel's parent. If the kernel is killed while it makes a process, that process
+ * stays alive and stopped for good. The keeper inherits and kills it. The keeper is in a session of
+ * its own, so it survives a signal to the caller's whole process group.
  */
 static noreturn void keeper(const struct options *options, const struct ends *ends, int news_pipe,
 			    pid_t relay)
@@ -181,7 +182,7 @@ static noreturn void keeper(const struct options *options, const struct ends *en
 	sigset_t all;
 
 	setsid();
-	/* The command's streams are the relay's alone, so that their ends are seen outside. */
+	/* Only the relay may hold the command's streams, so that others see them closed. */
 	for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
 		dup2(nothing, stream);
 	sigfillset(&all);
@@ -193,7 +194,7 @@ static noreturn void keeper(const struct options *options, const struct ends *en
 	if (news.pid == 0)
 		become_kernel(options, ends, error_pipe[1], self);
 	close(error_pipe[1]);
-	/* Only the kernel may hold these, so that their ends are seen. */
+	/* Only the kernel may hold these, so that the relay sees when they are closed. */
 	ends_close(ends);
 	if (news.pid < 0)
 		news.error = errno;
@@ -256,7 +257,7 @@ void kernel_kill(struct kernel *kernel)
 
 	if (kernel->pid > 0 && !kernel->ended)
 		kill(kernel->pid, SIGKILL);
-	/* The keeper does the rest; should it have been killed, its children are ours now. */
+	/* The keeper kills the rest. If it was killed itself, the relay inherits its children. */
 	while (!kernel->ended && waitpid(kernel->keeper, NULL, 0) < 0 && errno == EINTR)
 		;
 	if (!kernel->ended)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps the guest's log within bounds: of a very long one the beginning and the end. */
+/* Keeps the guest's log within bounds: of a very long log, the beginning and the end. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -4,9 +4,9 @@
  * and terminal are the command's. It starts the kernel, carries the streams through
  * the shared memory of ../channel.h, watches that the guest lives, and reports.
  *
- * The report (report.c) says how it went; the exit status is 0 if there is one. Whatever ends
- * the relay ends the kernel and all its processes, and no file is left: all is in memory and
- * in files without a name.
+ * The report (report.c) says how the run ended; the exit status is 0 if there is a report. However
+ * the relay ends, the kernel and all its processes end with it. No file is left: all data is in
+ * memory and in files without a name.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,9 +23,9 @@
 
 #include "relay.h"
 
-/* How long the guest may take to power off after it has handed over everything. */
+/* The time that the guest may take to power off after it has delivered everything. */
 #define POWER_OFF_NS INT64_C(5000000000)
-/* Longer between two turns and the relay was stopped itself: no ground to blame the guest. */
+/* If two turns are further apart, the relay itself was stopped: the guest is not to blame. */
 #define STOPPED_NS INT64_C(5000000000)
 #define TURN_MS 1000
 
@@ -41,13 +41,13 @@ struct session {
 	int doorbell;
 	int monitor;
 	int signals;
-	int stand_in;	    /* where the stand-in tells the command's signals, or -1 */
+	int stand_in;	    /* pipe on which the stand-in sends the command's signals, or -1 */
 	int interrupted_by; /* signal that came before the command was started, or 0 */
 	int64_t started_ns;
 	int64_t command_ns; /* when the command started, or 0 */
-	int64_t pinged_ns;  /* of a ping without an answer, or when the last was answered */
+	int64_t pinged_ns;  /* of the last ping, the command's start or the relay's last stop */
 	int64_t turn_ns;
-	const char *outcome; /* NULL while it goes on */
+	const char *outcome; /* NULL while the run goes on */
 };
 
 int64_t now_ns(void)
@@ -65,7 +65,7 @@ noreturn void fail(const char *what)
 	exit(EXIT_FAILURE);
 }
 
-/* From here on the caller's death is ours. */
+/* From here on the relay dies with its caller. */
 static void follow_parent(pid_t parent)
 {
 	if (prctl(PR_SET_PDEATHSIG, PARENT_DIED) || prctl(PR_SET_CHILD_SUBREAPER, 1))
@@ -74,7 +74,7 @@ static void follow_parent(pid_t parent)
 		exit(EXIT_FAILURE);
 }
 
-/* SIGINT and its like may have been ignored for the command's sake; the relay needs them. */
+/* The caller may have ignored SIGINT or others for the command. Blocked, they reach signalfd. */
 static int watch_signals(void)
 {
 	sigset_t set;
@@ -99,7 +99,7 @@ static void abort_session(struct session *session)
 	_exit(EXIT_FAILURE);
 }
 
-/* The last of the two counts. */
+/* The last one of SIGTSTP and SIGCONT counts, so each clears the other. */
 static void suspend_or_resume(struct session *session, int number)
 {
 	uint64_t other = UINT64_C(1) << ((number == SIGTSTP ? SIGCONT : SIGTSTP) - 1);
@@ -139,9 +139,9 @@ static bool is_forwarded(int number)
 }
 
 /*
- * Who signals all processes of a job hits the stand-in and the relay. The command is to get it
- * once, and the stand-in is the one of the two that is always hit; but what a terminal sends to
- * its foreground group the stand-in leaves to us.
+ * A signal to all processes of a job hits both the stand-in and the relay, but the command is to
+ * get it once. The stand-in is always hit, so the relay ignores its own copy. A terminal's signals
+ * to its foreground group are the exception: the stand-in leaves them to the relay.
  */
 static bool is_duplicate(const struct session *session, const struct signalfd_siginfo *info)
 {
@@ -158,7 +158,7 @@ static void take_signals(struct session *session)
 			take_signal(session, (int)info.ssi_signo);
 }
 
-/* Without any, the stand-in has gone; that the system tells by a signal. */
+/* If read() returns none, the stand-in is gone; PARENT_DIED reports that. */
 static void take_from_stand_in(struct session *session)
 {
 	unsigned char numbers[64];
@@ -203,7 +203,10 @@ static void look_at_guest(struct session *session)
 		session->outcome = "died";
 }
 
-/* A quarter of the time after the last answer the guest is asked; it has the rest to answer. */
+/*
+ * Pings the guest once a quarter of the limit has passed since the last ping, if that was answered.
+ * A ping that stays unanswered for the whole limit means that the guest hangs.
+ */
 static void check_life(struct session *session, int64_t now)
 {
 	struct channel *channel = session->channel;
@@ -238,7 +241,7 @@ static void check_time(struct session *session)
 	session->turn_ns = now;
 }
 
-/* Until the next time-out, but at most a turn. */
+/* Returns the time until the next time-out, at most TURN_MS. */
 static int turn_ms(const struct session *session)
 {
 	const struct options *options = session->options;
@@ -260,7 +263,7 @@ static void turn(struct session *session, int timeout_ms)
 	    {.fd = session->stand_in, .events = POLLIN},
 	};
 
-	/* A kernel that ended leaves its descriptors hung up: its end is seen by SIGCHLD. */
+	/* An ended kernel's descriptors would wake poll() for ever. SIGCHLD reports the end. */
 	if (session->kernel.ended)
 		entries[0].fd = entries[2].fd = -1;
 	poll(entries, sizeof(entries) / sizeof(entries[0]), timeout_ms);
@@ -283,7 +286,7 @@ static void run(struct session *session)
 	}
 }
 
-/* Delivers what the command wrote, lets the guest power off, and makes sure that it is gone. */
+/* Delivers the command's output, lets the guest power off, and makes sure that it is gone. */
 static void finish(struct session *session)
 {
 	int64_t deadline;
@@ -309,7 +312,7 @@ static int open_log(struct session *session)
 	return log[1];
 }
 
-/* Answers the kernel's end. */
+/* Returns the kernel's end. */
 static int open_socket(int *ours)
 {
 	int pair[2];
@@ -339,7 +342,7 @@ static void start(struct session *session)
 	carrier_start(session->carriers, session->channel, session->doorbell);
 }
 
-/* The standard descriptors are the command's; none of ours may take the place of a closed one. */
+/* The standard descriptors are the command's. The relay's must not take a closed one's number. */
 static void hold_standard_descriptors(void)
 {
 	int descriptor;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* QEMU's own monitor, for people: it prompts, takes a line, answers, and prompts again. */
+/* QEMU's monitor for people: it prompts, takes a line, answers, and prompts again. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static void await_prompt(int monitor)
 	}
 }
 
-/* Tells the monitor lines, each after the answer to the one before. */
+/* Sends the monitor lines, each after the answer to the line before. */
 void monitor_tell(int monitor, const char *commands)
 {
 	while (*commands) {

@@ -16,7 +16,7 @@
 
 struct options {
 	const char *memory_directory; /* where the file behind the guest's memory is made */
-	const char *at_start;	      /* told to the kernel's monitor before the command starts */
+	const char *at_start;	      /* commands for QEMU's monitor before the command starts */
 	char **kernel;		      /* the words that start the kernel */
 	size_t shared_bytes;	      /* of the memory that holds the channel */
 	pid_t parent;
@@ -27,11 +27,11 @@ struct options {
 	int64_t boot_timeout_ns;
 	int64_t hang_timeout_ns;
 	int64_t timeout_ns; /* 0: none */
-	const char *file;   /* to be executed; by default what the command's first word names */
+	const char *file;   /* to be executed; by default the command's first word */
 	char **command;
 };
 
-/* The kernel's ends of what connects it with the relay. */
+/* The kernel's ends of its connections with the relay. */
 struct ends {
 	int doorbell;
 	int memory;
@@ -39,7 +39,7 @@ struct ends {
 	int log;
 };
 
-/* The guest's log; of a very long one the beginning and the end. */
+/* The guest's log. Of a very long log, only the beginning and the end are kept. */
 struct log {
 	char *bytes;
 	size_t length;
@@ -55,7 +55,7 @@ struct kernel {
 	bool ended;
 };
 
-/* One direction of one stream, carried by a thread of its own because descriptors may block. */
+/* One direction of one stream, carried by its own thread because a descriptor may block. */
 struct carrier {
 	pthread_t thread;
 	bool running;

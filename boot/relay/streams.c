@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Carries bytes between the caller's descriptors and the rings. A descriptor may block, and
- * must not be made non-blocking because others share it, so each has a thread.
+ * Carries bytes between the caller's descriptors and the rings. Each descriptor has a thread: it
+ * may block, and other processes share it, so the relay must not make it non-blocking.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 
 void doorbell_ring(int doorbell)
 {
-	/* If it is full or the guest is gone, there is nobody to wake: the main loop will see. */
+	/* If the socket is full, the guest will look anyway. If it is gone, turn() sees that. */
 	ssize_t ignored = send(doorbell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 
 	(void)ignored;
@@ -39,7 +39,7 @@ static bool carrier_wait(const struct carrier *carrier, int descriptor, short ev
 	return entries[1].revents & (events | POLLERR | POLLHUP | POLLNVAL);
 }
 
-/* The other side of a pipe must see that we are through. */
+/* Closes the descriptor for good, so that the other end of a pipe sees its end. */
 static void release(struct carrier *carrier)
 {
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -80,7 +80,7 @@ static void *carry_in(void *argument)
 	return NULL;
 }
 
-/* False if whoever reads the descriptor has gone. */
+/* Returns false if the descriptor's reader is gone. */
 static bool write_some(struct carrier *carrier, struct span filled)
 {
 	ssize_t length = write(carrier->descriptor, filled.bytes,
@@ -148,7 +148,7 @@ void carrier_start(struct carrier *carriers, struct channel *channel, int doorbe
 		start_one(&carriers[STREAM_PTY], carry_out, terminal);
 }
 
-/* Not earlier: a guest that does not come up leaves all input to whoever runs the command then. */
+/* Called once the command runs: if the guest fails to boot, all input is left for another run. */
 void carrier_start_input(struct carrier *carriers, const struct channel_request *request)
 {
 	if (request->streams[STREAM_INPUT] != STREAM_CLOSED)
@@ -162,7 +162,7 @@ void carriers_wake(struct carrier *carriers)
 			eventfd_write(carriers[stream].wake, 1);
 }
 
-/* Input that nobody will read may block for ever; only what the command wrote is waited for. */
+/* Waits for the output's threads only: the input's thread may block for ever in read(). */
 void carriers_finish(struct carrier *carriers)
 {
 	carriers_wake(carriers);

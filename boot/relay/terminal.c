@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The outer terminal. While the command runs, its own pseudo-terminal does what a terminal
- * does (editing, echo, Ctrl-C), so the outer one only passes bytes.
+ * The outer terminal. While the command runs, its pseudo-terminal in the guest does a terminal's
+ * work (editing, echo, Ctrl-C), so the outer one only passes bytes.
  */
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 static struct termios saved;
 static bool is_raw;
 
-/* Where the pseudo-terminal's output is shown. */
+/* Returns the descriptor that shows the pseudo-terminal's output, or -1. */
 int terminal_descriptor(const struct channel_request *request)
 {
 	static const int order[] = {STDOUT_FILENO, STDERR_FILENO, STDIN_FILENO};
@@ -41,7 +41,7 @@ void terminal_describe(struct channel *channel)
 	atomic_store(&channel->window, terminal_window(&channel->request));
 }
 
-/* Only in the foreground: in the background setting a terminal stops the process. */
+/* Only in the foreground: changing a terminal from the background stops the process. */
 void terminal_make_raw(const struct channel_request *request)
 {
 	struct termios raw;
@@ -58,7 +58,7 @@ void terminal_make_raw(const struct channel_request *request)
 
 void terminal_restore(void)
 {
-	/* Standard input may be released already; all three are the same terminal then. */
+	/* The relay may have released standard input. All three are the same terminal then. */
 	for (int descriptor = STDIN_FILENO; is_raw && descriptor <= STDERR_FILENO; descriptor++)
 		if (!tcsetattr(descriptor, TCSADRAIN, &saved))
 			is_raw = false;

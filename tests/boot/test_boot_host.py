@@ -80,7 +80,7 @@ def test_limit_on_processes() -> None:
     assert (answer.error, answer.step) == (errno.EAGAIN, "clone")
     # The probe itself and the process of its check are two of the six.
     assert answer.count == 4
-    assert "after 4 processes there are no more" in host.explain(answer, Path("/tmp")).sentence
+    assert "only 4 can be started" in host.explain(answer, Path("/tmp")).sentence
 
 
 @root_only
