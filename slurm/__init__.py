@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Jobs of a batch scheduler that bring their kernel: bundles, their steps, and what they gained."""
+"""Batch jobs that bring their kernel: bundles, the jobs' steps, and reports of their gains."""

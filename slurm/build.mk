@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The node's tool and Slurm's plugin. kadence-step is the tool by the name under which it is a
-# step's command.
+# The node's tool and Slurm's plugin. kadence-step is the same tool under another name, by which it
+# acts as a step's command.
 
 SLURM_NODE := $(BUILD)/slurm/kadence-node
 SLURM_STEP := $(BUILD)/slurm/kadence-step

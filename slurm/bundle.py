@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bundles: one file with all that a job brings, signed by its user.
+"""Bundles: one file with a job's program, plan and kernel, signed by its user.
 
 A bundle is an archive (archive.py) of the manifest, its signature unless it is unsigned, and the
 files that the manifest lists, in that order.
@@ -50,7 +50,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Contents:
-    """What goes into a bundle."""
+    """The contents of a bundle to be made."""
 
     name: str
     programs: Sequence[BuiltProgram]
@@ -58,14 +58,14 @@ class Contents:
     kernels: Mapping[str, Kernel] = field(default_factory=dict)  # by target, as the next two
     configurations: Mapping[str, Configuration] = field(default_factory=dict)
     measured: Mapping[str, Measured] = field(default_factory=dict)
-    command: Sequence[str] = ()  # that makes it again
+    command: Sequence[str] = ()  # makes the bundle again
     architecture: str = manifest.ARCHITECTURE
     interface: int = manifest.INTERFACE
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """A bundle that was read: whole, and as its manifest says."""
+    """A bundle that was read and agrees with its manifest."""
 
     manifest: Manifest
     signature: Signature | None
@@ -75,7 +75,7 @@ class Bundle:
 
 
 def write(path: Path, contents: Contents, key: Ed25519PrivateKey | None) -> None:
-    """Make a bundle; without a key an unsigned one."""
+    """Make a bundle; without a key it is unsigned."""
     programs = [_program(built) for built in contents.programs]
     members = [_member(program.file, built.path, executable=True) for program, built in programs]
     members.append(_member(manifest.PLAN, contents.plan))
@@ -98,7 +98,7 @@ def _program(built: BuiltProgram) -> tuple[Program, BuiltProgram]:
     build_id = elf.build_id(built.path)
     if build_id is None:
         raise UsageError(
-            f"{built.path} is no program with a build-id, by which nodes tell it from others; "
+            f"{built.path} is not a program with a build-id, by which nodes identify it; "
             "link it with -Wl,--build-id"
         )
     name = built.path.name
@@ -143,7 +143,7 @@ def _file(member: Member) -> File:
 
 
 def read(path: Path) -> Bundle:
-    """Read and check all but who signed it; see `signer`."""
+    """Read a bundle and check everything except its signature; see `signer`."""
     try:
         packed = path.read_bytes()
     except OSError as error:
@@ -151,7 +151,7 @@ def read(path: Path) -> Bundle:
     name = str(path)
     members = archive.unpack(name, packed)
     if not members or members[0].path != manifest.NAME:
-        raise ArtefactError(f"{name} does not begin with {manifest.NAME}, so it is no bundle")
+        raise ArtefactError(f"{name} does not begin with {manifest.NAME}, so it is not a bundle")
     text = members.pop(0).content
     document = artefact.parse(f"the manifest of {name}", text, artefact.BUNDLE)
     described = manifest.from_document(name, document)
@@ -164,7 +164,7 @@ def read(path: Path) -> Bundle:
 
 
 def _require_same(name: str, described: Manifest, members: Sequence[Member]) -> None:
-    """The archive holds what the manifest lists, and the manifest lists what it names."""
+    """Check that the archive holds the listed files, and that the manifest lists all it names."""
     listed = [file.path for file in described.files]
     found = [member.path for member in members]
     for path in [*found, *listed]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From a program's folder to what goes into its bundle: all stages of `kadence specialize` but
-the measuring, and what an earlier measuring found."""
+"""Makes a bundle's contents from a program's folder: does all stages of `kadence specialize` except
+the measurement, and takes the verdict of an earlier measurement."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -26,11 +26,11 @@ from kadence.stages import Stages, alone_in, tell
 
 NODE_TARGET = "x86_64"
 REPORT = "report.json"
-NEEDED = (PLAN, ADAPTED_PROGRAM)  # without them there is nothing to carry to a node
+NEEDED = (PLAN, ADAPTED_PROGRAM)  # a bundle without them would be of no use on a node
 
 
 def gather(folder: Path, output: Path, wish: Wish, report: Path | None) -> Contents:
-    """Do every stage that is not done yet; `report` is one to take the verdict from."""
+    """Do every stage that is not done yet; `report` names the report with the verdict, if any."""
     described = program.read(folder)
     places = Places(output.resolve(), described.name)
     claim(places.output, described.folder)
@@ -74,7 +74,7 @@ def _programs(described: Program, folders: Mapping[str, Path]) -> list[Built]:
 
 
 def _request(kernel: StoredKernel, plan: Path, wish: Wish, prepared: Prepared) -> BuildRequest:
-    """The request that gave the kernel that serves, repairs included."""
+    """The request of the bundle's kernel, repairs included."""
     if kernel.kind != TAILORED_KIND:
         return BuildRequest(kind=GENERIC, target=kernel.target)
     repairs = tuple((repair.symbol, repair.value) for repair in prepared.proof.repairs)
@@ -83,7 +83,7 @@ def _request(kernel: StoredKernel, plan: Path, wish: Wish, prepared: Prepared) -
 
 
 def _node_request(plan: Path, wish: Wish) -> BuildRequest:
-    """For a node's own kernel; what a repair put back belongs to the target it was found on."""
+    """The request for kexec, without repairs: a repair belongs to the target of its proof."""
     return BuildRequest(TAILORED_KIND, plan, NODE_TARGET, trace=wish.trace)
 
 
@@ -121,7 +121,7 @@ def configuration(request: BuildRequest) -> Configuration:
 def _measured(
     named: Path | None, usual: Path, kernel: StoredKernel, built: Sequence[Built]
 ) -> dict[str, Measured]:
-    """The verdict by target, where a report is there and of these very builds and kernel."""
+    """The verdict by target, if there is a report, and it is of these very builds and kernel."""
     path = named or usual
     if named is None and not usual.exists():
         tell("not measured: `kadence specialize` would tell whether the kernel gains anything")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a job gained from its kernel, in a table and a few sentences."""
+"""Reports a job's gain from its kernel, in a table and a few sentences."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -18,7 +18,7 @@ HEAD = (
 NUMBERS = 6  # columns from this one on hold numbers
 MILLION = 1_000_000
 MEBIBYTE = 1 << 20
-# Where no task ran there: what the others took says nothing of it.
+# The row for a job none of whose tasks ran plain: the other tasks' times do not stand for it.
 NOT_RUN = ("-", "-", "-", "plain", KERNEL_NAMES[MACHINE], "not run", "-", "-", "-", "-")
 
 
@@ -33,7 +33,7 @@ class Comparison:
 
     @property
     def differs(self) -> bool:
-        """Whether both medians are sure enough and their intervals have nothing in common."""
+        """Whether both medians are certain enough and their intervals do not overlap."""
         sure = min(self.adapted.confidence, self.plain.confidence) >= statistics.CONFIDENCE
         apart = self.adapted.high < self.plain.low or self.plain.high < self.adapted.low
         return sure and apart
@@ -43,7 +43,7 @@ class Comparison:
         return self.adapted.value / self.plain.value
 
     def sentence(self) -> str:
-        """With the counts, for they say how much it is worth."""
+        """The comparison, with the numbers of tasks, by which a reader can weigh it."""
         what = f"{self.command} on {self.target}: {self.adapted.count} adapted and "
         what += f"{self.plain.count} plain tasks"
         if not self.differs:
@@ -52,13 +52,13 @@ class Comparison:
 
 
 def comparisons(tasks: Sequence[Task]) -> list[Comparison]:
-    """One for each command that ran both ways, with the same arguments."""
+    """One comparison for each command that ran both ways with the same arguments."""
     groups: dict[tuple[str, tuple[str, ...]], dict[str, list[float]]] = {}
     for task in tasks:
         if task.seconds is None or task.arguments is None or not _succeeded(task):
             continue
         key = (PurePath(task.command).name, task.arguments)
-        # The bundle's kernel under a plain program is neither of the two.
+        # A plain program on the bundle's kernel belongs to neither side.
         if task.is_adapted or task.target == PLAIN:
             groups.setdefault(key, {}).setdefault(task.target, []).append(task.seconds)
     return [
@@ -75,12 +75,12 @@ def comparisons(tasks: Sequence[Task]) -> list[Comparison]:
 
 
 def _succeeded(task: Task) -> bool:
-    """What broke off early took no time that could be compared."""
+    """Whether the task succeeded. A task that ended early has no comparable time."""
     return task.number("status") == 0 and not task.number("signal")
 
 
 def text(job: Job) -> str:
-    """For a reader."""
+    """The report as text."""
     return "\n".join(_lines(job))
 
 
@@ -154,7 +154,7 @@ def _details(task: Task) -> Iterator[str]:
 
 
 def _memory(counted: Mapping[str, int]) -> str:
-    """Nothing where nothing was counted, as by a kernel of before."""
+    """Page faults and populated memory; empty if none were counted, as by older kernels."""
     faults = counted["minor_faults"] + counted["major_faults"]
     populated = counted["populated_bytes"]
     text = f" and {faults} page faults" if faults else ""
@@ -162,7 +162,7 @@ def _memory(counted: Mapping[str, int]) -> str:
 
 
 def _measured(bundles: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What there is instead, and named as that."""
+    """Without a comparison in the job: the bundle's own measurements, named as such."""
     for bundle in bundles:
         measured = bundle.get("measured")
         for target, verdict in (measured if isinstance(measured, dict) else {}).items():
@@ -175,7 +175,7 @@ def _measured(bundles: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def document(job: Job) -> dict[str, Any]:
-    """For a program."""
+    """The report as JSON."""
     tasks = job.tasks()
     return {
         "job": job.identifier,

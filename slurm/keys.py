@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Ed25519 keys and signatures, in the files and bytes that OpenSSL knows too.
+"""Ed25519 keys and signatures, in formats that OpenSSL can read.
 
 A signature is one line: `ed25519`, the key's identifier, and the signature in base64. The
 identifier is the first 16 hex digits of the SHA-256 of the 32 bytes of the public key.
@@ -25,24 +25,24 @@ MAKE_ONE = "make a key with `kadence key`"
 
 
 class SignatureError(KadenceError):
-    """A key or a signature is not what it has to be."""
+    """A key or a signature is missing, malformed or wrong."""
 
 
 @dataclass(frozen=True)
 class Signature:
-    """A signature's line, taken apart."""
+    """The parts of a signature's line."""
 
     signer: str  # identifier of the key
     value: bytes
 
     def line(self) -> bytes:
-        """As it is written."""
+        """The line as it is written to a file."""
         encoded = base64.b64encode(self.value).decode("ascii")
         return f"{ALGORITHM} {self.signer} {encoded}\n".encode("ascii")
 
     @staticmethod
     def parse(line: bytes, name: str) -> "Signature":
-        """Read a line strictly; `name` is for the refusal."""
+        """Read a line strictly; `name` is for the error message."""
         words = line.split(b" ")
         try:
             algorithm, signer, encoded = (word.decode("ascii") for word in words)
@@ -56,18 +56,18 @@ class Signature:
 
 
 def default_path() -> Path:
-    """Where a user's own key is."""
+    """The path of the user's own key."""
     configuration = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     return Path(configuration) / "kadence" / "key"
 
 
 def public_path(path: Path) -> Path:
-    """Where the public half of a key lies: beside it."""
+    """The path of a key's public half, beside the key."""
     return path.with_name(path.name + PUBLIC_SUFFIX)
 
 
 def identifier(public: Ed25519PublicKey) -> str:
-    """What a key is called in signatures."""
+    """The key's identifier in signatures."""
     return hashlib.sha256(public.public_bytes_raw()).hexdigest()[:IDENTIFIER_DIGITS]
 
 
@@ -101,7 +101,7 @@ def _create(path: Path, content: bytes, mode: int) -> None:
 
 
 def load_private(path: Path) -> Ed25519PrivateKey:
-    """A private key that nobody else can read."""
+    """Load a private key; SignatureError if other users can read it."""
     content = _content(path)
     if path.stat().st_mode & 0o077:
         raise SignatureError(f"others may read the key {path}; do `chmod 600 {path}`")
@@ -115,7 +115,7 @@ def load_private(path: Path) -> Ed25519PrivateKey:
 
 
 def load_public(path: Path) -> Ed25519PublicKey:
-    """A public key."""
+    """Load a public key."""
     try:
         key = serialization.load_pem_public_key(_content(path))
     except (ValueError, UnsupportedAlgorithm) as error:
@@ -133,7 +133,7 @@ def _content(path: Path) -> bytes:
 
 
 def ring(folder: Path) -> dict[str, tuple[str, Ed25519PublicKey]]:
-    """A key ring: identifier -> the key's name and the key, of all `NAME.pub` in a folder."""
+    """The key ring of all `NAME.pub` in a folder: identifier -> the key's name and the key."""
     if not folder.is_dir():
         raise SignatureError(f"there is no key ring {folder}; make the folder and put keys into it")
     found = {}
@@ -144,12 +144,12 @@ def ring(folder: Path) -> dict[str, tuple[str, Ed25519PublicKey]]:
 
 
 def sign(private: Ed25519PrivateKey, content: bytes) -> bytes:
-    """The line that says who signed this."""
+    """The signature's line for `content`."""
     return Signature(identifier(private.public_key()), private.sign(content)).line()
 
 
 def holds(public: Ed25519PublicKey, signature: Signature, content: bytes) -> bool:
-    """Whether the key's owner signed this."""
+    """Whether this key made the signature of `content`."""
     try:
         public.verify(signature.value, content)
     except InvalidSignature:

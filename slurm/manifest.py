@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a bundle says of itself: programs, kernels, configurations, and a checksum of every file.
+"""The manifest of a bundle: programs, kernels, configurations, and a checksum of every file.
 
-The manifest's fields are listed in docs/artefacts.md. It is read without anything that is slow
-to import, because every step of a job reads it before it boots.
+docs/artefacts-jobs.md lists the manifest's fields. This module imports nothing slow, because every
+step of a job reads the manifest before its kernel boots.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from typing import Any
 from kadence.errors import ArtefactError
 
 ARCHITECTURE = "x86_64"
-# The least KADAPT_VERSION (kadapt/uapi/kadapt.h) that the programs speak with.
+# The least KADAPT_VERSION (kadapt/uapi/kadapt.h) that the programs need.
 INTERFACE = 1
 NAME = "manifest.json"
 SIGNATURE = "manifest.sig"
@@ -31,7 +31,7 @@ class Program:
 
 @dataclass(frozen=True)
 class KernelFile:
-    """A kernel that the bundle brings."""
+    """A kernel in the bundle."""
 
     file: str
     id: str
@@ -48,7 +48,7 @@ class ConfigurationFile:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a report found against the plain program on the machine's own kernel."""
+    """A report's verdict: the comparison with the plain program on the machine's own kernel."""
 
     outcome: str
     ratio: float | None  # of the times; below 1 is faster
@@ -67,24 +67,24 @@ class File:
 
 @dataclass(frozen=True)
 class Manifest:
-    """All that a manifest says."""
+    """A manifest."""
 
     name: str
     architecture: str
     interface: int
     programs: tuple[Program, ...]
     plan: str
-    kernels: dict[str, KernelFile]  # by target, as the next two
+    kernels: dict[str, KernelFile]  # by target, as the next two fields
     configurations: dict[str, ConfigurationFile]
     measured: dict[str, Measured]
     files: tuple[File, ...]
 
     def body(self) -> dict[str, Any]:
-        """As an artefact's body."""
+        """The body of the manifest's artefact."""
         return asdict(self)
 
     def named(self) -> Iterator[str]:
-        """Every file that something in the manifest refers to."""
+        """Every file that the manifest refers to."""
         yield self.plan
         yield from (program.file for program in self.programs)
         yield from (kernel.file for kernel in self.kernels.values())
@@ -92,7 +92,7 @@ class Manifest:
 
 
 def from_document(name: str, document: dict[str, Any]) -> Manifest:
-    """A manifest from its artefact, checked; `name` is for the refusal."""
+    """Build a checked manifest from its artefact; `name` is for the error message."""
     try:
         return _manifest(document)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -132,7 +132,7 @@ def _kernel(each: dict[str, Any]) -> KernelFile:
 def _measured(each: dict[str, Any]) -> Measured:
     ratio = each["ratio"]
     if ratio is not None and not (isinstance(ratio, int | float) and ratio > 0):
-        raise ValueError(f"{ratio!r} is no ratio of times")
+        raise ValueError(f"{ratio!r} is not a ratio of times")
     return Measured(_text(each["outcome"]), ratio, _text(each["sentence"]))
 
 
@@ -145,11 +145,11 @@ def _file(each: dict[str, Any]) -> File:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str) or not value:
-        raise ValueError(f"{value!r} stands where a text has to be")
+        raise ValueError(f"{value!r} is not a text")
     return value
 
 
 def _count(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError(f"{value!r} stands where a number has to be")
+        raise ValueError(f"{value!r} is not a number")
     return value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a task leaves for the epilog: how it ran, and what it used by the guest's own counters."""
+"""A task's note for the epilog: how the task ran, and what it used by the guest's counters."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ from kadence.slurm.manifest import KernelFile
 if TYPE_CHECKING:
     from kadence.slurm.step import Step
 
-# Of longer ones none are kept: a job may have thousands of tasks.
+# Longer arguments are not kept: a job may have thousands of tasks.
 LONGEST_ARGUMENTS = 16 << 10
 MEASURED = (
     "boot_seconds",
@@ -30,7 +30,7 @@ MEASURED = (
 def of(
     step: "Step", kernel: KernelFile | None, result: boot.Result | None, why: str
 ) -> dict[str, Any]:
-    """A note; without a kernel, of a command that ran plain or not at all, and why."""
+    """Build a note. `kernel` is None for a command that ran plain or not at all; `why` says why."""
     body: dict[str, Any] = {
         "step": step.task.step,
         "task": step.task.number,
@@ -51,7 +51,7 @@ def _arguments(words: list[str]) -> list[str] | None:
 
 
 def _used(result: boot.Result) -> dict[str, Any]:
-    """With the status as Slurm's plugin notes it: 128 beside the number of a signal."""
+    """The result's figures. As in the plugin's note, the status is 128 beside a signal."""
     return {
         "status": result.status if result.signal is None else 128,
         "signal": result.signal or 0,
@@ -61,7 +61,7 @@ def _used(result: boot.Result) -> dict[str, Any]:
 
 
 def leave(path: Path, body: Mapping[str, Any]) -> None:
-    """Where it can't be written there is none: the job's own work is worth more."""
+    """Write a note. If that fails, there is no note: the job's own work must not fail for it."""
     try:
         artefact.write(path, artefact.STEP, None, [], dict(body))
     except (ArtefactError, ValueError):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the epilogs kept of a job: a record of each node, with an entry for each task.
+"""The records that epilogs keep of a job: one for each node, with an entry for each task.
 
-An entry joins what a task, Slurm's plugin and libkadapt left (docs/artefacts.md). A task that was
-killed leaves less, and the folder they write to is the user's: nothing in an entry is relied on.
+An entry joins the notes of a task, of Slurm's plugin and of libkadapt (docs/artefacts-jobs.md). A
+killed task leaves less, and the folder with the notes is the user's. So readers trust no entry.
 """
 
 import json
@@ -17,7 +17,7 @@ from kadence import artefact
 from kadence.errors import UsageError
 from kadence.measure import KERNEL_NAMES, MACHINE
 
-PLAIN = "none"  # target of what ran on the node's own kernel, unadapted
+PLAIN = "none"  # target of a command that ran unadapted on the node's own kernel
 PHASE_COUNTS = (
     *("entries", "time_ns", "voluntary_switches", "involuntary_switches"),
     *("minor_faults", "major_faults", "populated_bytes"),
@@ -27,7 +27,7 @@ IO_COUNTS = ("appends", "bytes")
 
 @dataclass(frozen=True)
 class Task:
-    """What is known of one task."""
+    """One task's entry."""
 
     node: str
     entry: Mapping[str, Any]
@@ -43,7 +43,7 @@ class Task:
 
     @property
     def arguments(self) -> tuple[str, ...] | None:
-        """None where they were not kept."""
+        """The command's arguments; None if they were not kept."""
         words = self.entry.get("arguments")
         return tuple(printable(str(word)) for word in words) if isinstance(words, list) else None
 
@@ -61,7 +61,7 @@ class Task:
 
     @property
     def kernel(self) -> str:
-        """What it ran on."""
+        """The kernel that the task ran on."""
         identifier = self._text("kernel", "")
         if self.target == PLAIN:
             return KERNEL_NAMES[MACHINE]
@@ -69,13 +69,13 @@ class Task:
 
     @property
     def ending(self) -> str:
-        """Its status, or the signal that ended it; empty where Slurm's plugin told nothing."""
+        """Its status, or the signal that ended it; empty if Slurm's plugin left no note."""
         number = self.number("signal")
         return f"signal {number:.0f}" if number else self._text("status", "")
 
     @property
     def seconds(self) -> float | None:
-        """From its start to its end, a guest's boot included."""
+        """The time from its start to its end, a guest's boot included; None if unknown."""
         whole = self.number("task_seconds")
         taken = whole if whole is not None else self.sum("boot_seconds", "wall_seconds")
         return taken if taken is not None and taken > 0 else None
@@ -87,13 +87,13 @@ class Task:
         return float(value) if math.isfinite(value) else None
 
     def sum(self, *keys: str) -> float | None:
-        """None where one of them is missing."""
+        """The sum of these numbers; None if one is missing."""
         found = [self.number(key) for key in keys]
         known = [value for value in found if value is not None]
         return sum(known) if len(known) == len(found) else None
 
     def phases(self) -> dict[int, dict[str, int]]:
-        """What libkadapt counted, summed over the task's processes."""
+        """libkadapt's counters by phase, summed over the task's processes."""
         sums: dict[int, dict[str, int]] = {}
         for process in self._processes():
             for phase in _list(process.get("phases")):
@@ -103,12 +103,12 @@ class Task:
         return sums
 
     def io(self) -> dict[str, int]:
-        """Records that took no system call; empty for a program without I/O paths."""
+        """Counts of records that took no system call; empty for a program without rings."""
         found = [p["io"] for p in self._processes() if isinstance(p.get("io"), dict)]
         return {name: sum(_count(io, name) for io in found) for name in IO_COUNTS if found}
 
     def complaints(self) -> list[str]:
-        """Of the guest's kernel."""
+        """Lines of the guest's log that a healthy kernel would not write."""
         found = self.entry.get("complaints")
         return [printable(str(line)) for line in found] if isinstance(found, list) else []
 
@@ -121,7 +121,7 @@ class Task:
 
 
 def printable(text: str) -> str:
-    """What a task wrote must not write to a terminal."""
+    """Replace unprintable characters, so that a task's text cannot control a terminal."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
@@ -142,7 +142,7 @@ class Job:
     records: Sequence[Mapping[str, Any]]
 
     def tasks(self) -> list[Task]:
-        """In order of steps and tasks."""
+        """All tasks, in order of steps and tasks."""
         found = [
             Task(str(record.get("node")), entry)
             for record in self.records
@@ -151,7 +151,7 @@ class Job:
         return sorted(found, key=lambda task: (_natural(task.name), task.node))
 
     def sentences(self, key: str) -> list[str]:
-        """Refusals or notices, each once, with the nodes that said it."""
+        """Refusals or notices, each once, with the nodes that reported it."""
         nodes: dict[str, list[str]] = {}
         for record in self.records:
             sentence = record.get(key)
@@ -174,10 +174,10 @@ def _natural(name: str) -> list[tuple[int, str]]:
 
 
 def read(identifier: str, folder: Path) -> Job:
-    """The records of a job, or one sentence."""
+    """The records of a job; UsageError with one sentence if there are none."""
     if not re.fullmatch(r"[0-9]+", identifier):
         raise UsageError(
-            f"{identifier!r} is no job's number; of a job array's task `sacct -o JobIDRaw` tells it"
+            f"{identifier!r} is not a job's number; for an array's tasks see `sacct -o JobIDRaw`"
         )
     paths = _paths(identifier, folder)
     if not paths:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a bundle holds, for a reader."""
+"""Describes a bundle's contents."""
 
 import json
 from collections.abc import Iterator
@@ -8,17 +8,17 @@ from kadence.slurm.bundle import Bundle
 
 
 def summary(bundle: Bundle) -> str:
-    """One line."""
+    """The bundle in one line."""
     return f"{_sizes(bundle)}, {_signed(bundle, None)}"
 
 
 def as_text(bundle: Bundle, owner: str | None) -> str:
-    """All that matters to who runs it; `owner` is whose signature was verified."""
+    """The description for a reader; `owner` is the verified signer, if any."""
     return "\n".join(_lines(bundle, owner))
 
 
 def as_json(bundle: Bundle, owner: str | None) -> str:
-    """The manifest, and who signed it."""
+    """The manifest, and its signer."""
     signature = None
     if bundle.signature is not None:
         signature = {"key": bundle.signature.signer, "verified_as": owner}

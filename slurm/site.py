@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The administrator's file, as far as building for a site needs it; node/site.cc reads the rest."""
+"""The keys of the administrator's file that a build for the site uses; nodes read all of them."""
 
 import tomllib
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ DEFAULTS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Site:
-    """What a site allows, and where it keeps what it built."""
+    """The site's rules, and the places of its store and records."""
 
     file: Path
     key_ring: Path

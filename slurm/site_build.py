@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Builds what a site's nodes may run with privilege, once its administrator has seen it."""
+"""Builds the kernels and modules that a site's nodes may run, after the administrator's review."""
 
 import re
 import shutil
@@ -22,7 +22,7 @@ from kadence.slurm.site_request import Order
 
 MODULE = "kadapt.ko"
 IMAGE, CONFIG, COMMAND_LINE, INITIAL_RAM = "bzImage", "config", "cmdline", "initrd"
-# By which a running kernel says which one of the site's it is.
+# Names a kernel of the site's store on its own command line.
 MARK = "kadence.kernel"
 NANOSECONDS = 1_000_000
 RELEASE = re.compile(r"[0-9][A-Za-z0-9.+~_-]*")
@@ -31,7 +31,7 @@ HEADERS = Path("/usr/src")
 
 @dataclass(frozen=True)
 class Signer:
-    """Into which store, and with what the folders are signed."""
+    """The store to write to, and the key that signs its folders."""
 
     store: Path
     key: Ed25519PrivateKey
@@ -39,14 +39,14 @@ class Signer:
 
 
 def review(order: Order, site: Site) -> Iterator[str]:
-    """What the administrator has to see before a kernel is built."""
+    """The lines that the administrator has to see before a kernel is built."""
     yield f"kernel for configuration {order.configuration}, {order.inputs.origin.series}:"
     yield from _table(order.inputs.requested)
     if order.alone:
-        yield "of these, no rule of this site's asks for:"
+        yield "of these, the site's rules do not ask for:"
         yield from _table(order.alone)
     if order.ignored:
-        yield "the bundle asks for these in vain:"
+        yield "the bundle asks for these, but does not get them:"
         yield from _table(order.ignored)
     if order.undefended:
         yield f"switched off, because {site.file} says mitigations_off:"
@@ -83,7 +83,7 @@ def build_kernel(
 
 
 def feature_line(order: Order) -> str:
-    """What helpers.conf needs, so that Slurm boots nodes into the kernel."""
+    """The line for helpers.conf, by which Slurm boots nodes into the kernel."""
     helper = resources.home() / "slurm/kexec/feature"
     return f"Feature=kadence_{order.configuration} Helper={helper}"
 
@@ -110,7 +110,7 @@ def _content(path: Path) -> bytes:
 def build_module(release: str, signer: Signer) -> Path:
     """Build the driver for a kernel that nodes run already, into the site's store."""
     if not RELEASE.fullmatch(release):
-        raise UsageError(f"{release!r} is no kernel's release, as `uname -r` says it")
+        raise UsageError(f"{release!r} is not a kernel's release as `uname -r` prints it")
     with tempfile.TemporaryDirectory(prefix="kadapt-module-") as temporary:
         content = _made_module(release, Path(temporary) / "module")
     folder = site_store.MODULES / release
@@ -121,7 +121,7 @@ def build_module(release: str, signer: Signer) -> Path:
 
 
 def _made_module(release: str, folder: Path) -> bytes:
-    """Kbuild puts objects beside sources, so it gets copies."""
+    """Build the module in a copy, because Kbuild puts objects beside the sources."""
     driver = resources.home() / "kadapt"
     shutil.copytree(driver / "driver", folder)
     (folder / "uapi").mkdir(exist_ok=True)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From a bundle's configuration to what a site builds of it.
+"""Turns a bundle's configuration into the request that a site builds.
 
-The configuration is a user's text, so little of it is taken as it is. What the program needs is put
-through the site's own rules; what the configuration asks for beyond them, as a trace makes it, may
-only switch things on, and the kernel is built without what can't be had. What a node needs, and the
-site's defences, stand above both.
+A user wrote the configuration, so the site trusts little of it. The program's needs go through the
+site's own rules. Symbols that the configuration asks for beyond the rules, as after a trace, may
+only be switched on; the kernel is built without those that are unavailable. The nodes' symbols and
+the site's mitigations take precedence over both.
 """
 
 import re
@@ -32,7 +32,7 @@ LONGEST_REASON = 200
 
 @dataclass(frozen=True)
 class Configuration:
-    """What a bundle wants its node's kernel to be."""
+    """The kernel that a bundle wants for its nodes."""
 
     id: str
     needs: Needs
@@ -52,17 +52,17 @@ class SiteRequest(BuildRequest):
 
 @dataclass(frozen=True)
 class Order:
-    """A kernel to build, and what the administrator should know of it."""
+    """A kernel to build, with the facts for the administrator."""
 
     configuration: str  # its ID, by which bundles name the kernel
     inputs: Inputs
-    alone: tuple[Requested, ...]  # what the bundle asks for and no rule of the site's
-    ignored: tuple[Requested, ...]  # what it asks for in vain
+    alone: tuple[Requested, ...]  # asked for by the bundle, but by no rule of the site
+    ignored: tuple[Requested, ...]  # asked for by the bundle, but refused
     undefended: tuple[Requested, ...]  # mitigations that are left out
 
 
 def configuration_of(name: str, bundle: Bundle) -> Configuration:
-    """The bundle's configuration for nodes; `name` is for refusals."""
+    """The bundle's configuration for nodes; `name` is for error messages."""
     listed = bundle.manifest.configurations.get(TARGET)
     if listed is None:
         raise UsageError(f"{name} has no configuration for {TARGET}, so there is nothing to build")
@@ -78,7 +78,7 @@ def configuration_of(name: str, bundle: Bundle) -> Configuration:
 def order(
     name: str, wanted: Configuration, mitigations_off: bool, node_symbols: Sequence[Path]
 ) -> Order:
-    """Decide on every symbol."""
+    """Decide every symbol of the kernel."""
     request = SiteRequest(
         kind=TAILORED, target=TARGET, mitigations=not mitigations_off, bundle=name
     )
@@ -121,21 +121,21 @@ def _node_symbols(files: Iterable[Path]) -> Iterator[Requested]:
             for symbol, need in symbols.items():
                 yield Requested(symbol, need["value"], need["reason"], file.name, NODE_PRECEDENCE)
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise UsageError(f"{file} is no list of symbols as {NODE_SYMBOLS}: {error}") from error
+            raise UsageError(f"{file} is not a list like {NODE_SYMBOLS}: {error}") from error
 
 
 def _requested(each: dict[str, Any]) -> Requested:
-    """Soft: what only the bundle asks for may be impossible here."""
+    """A symbol from the bundle. It is soft: the site's kernel may not have it."""
     symbol, value = str(each["symbol"]), str(each["value"])
     if not SYMBOL.fullmatch(symbol):
-        raise ValueError(f"{symbol!r} is no symbol")
+        raise ValueError(f"{symbol!r} is not a symbol")
     return Requested(symbol, value, plain(each["reason"]), plain(each["origin"]), soft=True)
 
 
 def _identifier(text: str) -> str:
-    """It becomes the name of a folder."""
+    """Check an ID, because it becomes the name of a folder."""
     if not re.fullmatch(r"[0-9a-f]{4,64}", text):
-        raise ValueError(f"{text!r} is no kernel's ID")
+        raise ValueError(f"{text!r} is not a kernel's ID")
     return text
 
 
@@ -155,5 +155,5 @@ def _needs(needs: dict[str, Any]) -> Needs:
 
 
 def plain(text: Any) -> str:
-    """A user's words without anything that a terminal would act on."""
+    """A user's text, shortened and without characters that a terminal would act on."""
     return "".join(each if each.isprintable() else "?" for each in str(text))[:LONGEST_REASON]

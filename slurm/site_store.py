@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The site's store: kernels and modules that nodes take, each folder signed with the site's key.
+"""Writes the site's store: kernels and modules for nodes, each folder signed with the site's key.
 
-A folder is there whole or not at all; kadence-node (node/site_store.cc) reads it.
+A folder is complete or absent. kadence-node (node/site_store.cc) reads the store.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from kadence.errors import UsageError
 from kadence.slurm import keys, manifest
 
 KERNELS, MODULES = PurePosixPath("kernels"), PurePosixPath("modules")
-# The store is read by nodes and by who submits jobs, and written by root alone.
+# Nodes and the users who submit jobs read the store; only root writes it.
 FOLDER_MODE, FILE_MODE = 0o755, 0o644
 
 
@@ -31,7 +31,7 @@ def write(
     key: Ed25519PrivateKey,
     command: Sequence[str],
 ) -> Path:
-    """Put a folder with these files into the store, in the place of one of that name."""
+    """Put a folder with these files into the store; replace a folder of that name."""
     final = store / folder
     try:
         final.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
@@ -60,14 +60,14 @@ def _signed(
         {"path": name, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
         for name, content in files.items()
     ]
-    # The folder's name is signed, too: none can take another's place.
+    # The folder's name is signed, too, so that no folder can replace another.
     whole = {"folder": str(folder), **body, "files": described}
     text = artefact.text(artefact.SITE, None, command, whole).encode()
     return {**files, manifest.NAME: text, manifest.SIGNATURE: keys.sign(key, text)}
 
 
 def _take_place(fresh: Path, final: Path) -> None:
-    """Whoever reads the old folder's files goes on doing so."""
+    """Rename the new folder into place. Readers keep the old folder's files that they have open."""
     old = fresh.with_name(f".old-{os.getpid()}-{final.name}")
     if final.exists():
         final.rename(old)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A task of a step, on the kernel that its job's bundle brings.
+"""Runs a task of a step on the kernel of its job's bundle.
 
     python -m kadence.slurm.step ARGUMENTS...
 
-is what kadence-step (node/step.cc) becomes for target um. The task is this process: Slurm signals
-it, and takes its exit status for the command's. What makes no guest (a step too large for one, a
-kernel that does not come up) ends as the job's fallback says; a command that was started is never
-run a second time.
+is what kadence-step (node/step.cc) executes for target um. This process is the task: Slurm signals
+it, and takes its exit status for the command's. If no guest can serve the step (it is too large, or
+the kernel does not boot), the job's fallback decides. A command that was started is never run a
+second time.
 
-All that is imported here is paid for by every step of every job before its kernel starts.
+Every step of every job waits for the imports of this module before its kernel starts.
 """
 
 import fcntl
@@ -33,10 +33,10 @@ from kadence.slurm.task import Task
 UM = "um"
 LOG_LINES = 12  # of a guest's log, in the note of a step that failed
 FAIL = "fail"
-# Whoever reads a command's counters reads them here: what libkadapt appends a line to.
+# Names the file to which libkadapt appends its counters, a line for each process.
 COUNTERS = "KADAPT_COUNTERS"
-# mpirun takes a job's variables for a Slurm that starts its ranks, and in the guest there is none:
-# OpenMPI's (plm, ras) and those of MPICH and its kin (Hydra).
+# From a job's variables mpirun concludes that Slurm starts its ranks, but the guest has no Slurm.
+# These settings are for OpenMPI (plm, ras), and for MPICH and its derivatives (Hydra).
 LAUNCHERS = {
     "OMPI_MCA_plm": "isolated",
     "OMPI_MCA_ras": "^slurm",
@@ -48,24 +48,24 @@ ABOVE_STANDARD_STREAMS = 10
 
 
 class NotServedError(KadenceError):
-    """The bundle's kernel can't serve this step."""
+    """The bundle has no kernel that can serve this step."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """What a task needs to know."""
+    """A task, and the decisions of its job on this node."""
 
     task: Task
     command: list[str]  # as Slurm was given it
-    program: str  # what to run in its place on the bundle's kernel
+    program: str  # to be run in its place on the bundle's kernel
     store: Path  # the bundle, unpacked
-    steps: Path  # where the task leaves a note
+    steps: Path  # the folder for the task's note
     fallback: str
     boot_seconds: float
 
     @staticmethod
     def here() -> "Step":
-        """As kadence-step and the prolog left it."""
+        """Read the environment that kadence-step set and the state that the prolog wrote."""
         environment = os.environ
         state = artefact.read(Path(environment[task.JOB], "state.json"), artefact.JOB)
         command = environment[task.COMMAND]
@@ -80,7 +80,7 @@ class Step:
         )
 
     def key(self) -> str:
-        """What the files that a task leaves are named by."""
+        """The beginning of the names of the files that a task leaves."""
         return f"{self.task.step}.{self.task.number}"
 
     def is_adapted(self) -> bool:
@@ -89,7 +89,7 @@ class Step:
 
 
 def main() -> int:
-    """The command's exit status; ends by a signal where the command did."""
+    """Return the command's exit status, or die by the signal that ended the command."""
     try:
         step = Step.here()
     except KeyError as error:
@@ -145,12 +145,12 @@ def _run(step: Step, kernel: KernelFile) -> boot.Result:
 
 
 def _guest_memory(of: Task) -> int | None:
-    """An eighth is for the kernel's own processes, and for this one."""
+    """Memory for the guest; an eighth is left to the kernel's host processes and to this one."""
     return None if of.memory_bytes is None else of.memory_bytes * 7 // 8
 
 
 def _environment(step: Step) -> dict[str, str]:
-    """The command's own, and where libkadapt leaves its counters for the epilog."""
+    """The command's environment, with the file to which libkadapt writes its counters."""
     counters = {COUNTERS: str(step.steps / f"{step.key()}.counters")}
     return LAUNCHERS | counters | _own_environment()
 
@@ -160,12 +160,12 @@ def _own_environment() -> dict[str, str]:
 
 
 def say(sentence: str) -> None:
-    """A line in the job's error file."""
+    """Write a line to the job's error file."""
     print(f"kadence: {sentence}", file=sys.stderr, flush=True)
 
 
 def _kept_streams() -> dict[int, int]:
-    """Second descriptors of the streams that a stand-in lets go of; a closed one has none."""
+    """Duplicates of the streams that a stand-in closes; none of a stream that is closed already."""
     kept = {}
     for stream in LET_GO:
         with suppress(OSError):
@@ -183,7 +183,7 @@ def _take_back(kept: Mapping[int, int]) -> None:
 
 
 def _fall_back(step: Step, error: KadenceError, kept: Mapping[int, int]) -> int:
-    """The command was not started."""
+    """Do as the job's fallback says. The command was not started."""
     if step.fallback != FAIL:
         say(f"{error}; running unadapted")
         _take_back(kept)
@@ -194,24 +194,24 @@ def _fall_back(step: Step, error: KadenceError, kept: Mapping[int, int]) -> int:
 
 
 def _lost(step: Step, error: GuestError) -> int:
-    """The guest went in the middle of the job: who knows what the command had done by then."""
-    say(f"{error}; what it did is not done again")
+    """The guest died under the command, which may have done part of its work."""
+    say(f"{error}; the command is not run again")
     _leave_refusal(step, error, status=error.exit_status)
     return error.exit_status
 
 
 def become_plain(step: Step, why: str) -> NoReturn:
-    """Execute what Slurm was given, as if we had not been here."""
+    """Execute the command that Slurm was given, as Slurm would have done."""
     _leave_note(step, None, None, why=why)
     name = step.command[0]
     file = name if "/" in name else shutil.which(name)
-    # The interpreter ignores these, and what is ignored stays so.
+    # The interpreter ignores these signals, and an exec keeps ignored signals ignored.
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     try:
         os.execve(file or name, step.command, _own_environment())
     except OSError as error:
-        # As slurmstepd says it, and with the status that it gives.
+        # slurmstepd's message and exit status.
         say(f"error: execve(): {name}: {error.strerror}")
         sys.exit(error.errno)
 
@@ -227,7 +227,7 @@ def _end_by(number: int) -> int:
 
 
 def _tell_shortage(result: boot.Result) -> None:
-    """What a command that failed may have failed for."""
+    """Name a possible cause, if the command failed."""
     if result.status == 0:
         return
     if "Out of memory: Killed process" in result.log:
@@ -238,18 +238,18 @@ def _tell_shortage(result: boot.Result) -> None:
 
     fault = lacking(result)
     if fault is not None:
-        say(f"{fault}: make the bundle anew, tailored with such an input")
+        say(f"{fault}: make the bundle anew, tailored to such an input")
 
 
 def _leave_note(
     step: Step, kernel: KernelFile | None, result: boot.Result | None, why: str = ""
 ) -> None:
-    """For the epilog; nothing depends on it, so the command's end does not either."""
+    """Leave a note for the epilog. The command's result does not depend on it."""
     note.leave(step.steps / f"{step.key()}.json", note.of(step, kernel, result, why))
 
 
 def _log_end(error: KadenceError) -> list[str]:
-    """For whoever reads the note on a machine that has not the guest's log."""
+    """The end of the guest's log, for readers of the note on machines without that log."""
     return error.log.splitlines()[-LOG_LINES:] if isinstance(error, GuestError) else []
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A task as Slurm describes it to itself: environment variables of 22.05, set for every task."""
+"""A task, read from the environment variables that Slurm 22.05 sets for every task."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 MIB = 1 << 20
-# What kadence-step hands to kadence.slurm.step (node/step.cc); no command sees them.
+# kadence-step (node/step.cc) sets these for kadence.slurm.step; commands do not see them.
 COMMAND = "KADENCE_STEP_COMMAND"
 PROGRAM = "KADENCE_STEP_PROGRAM"
 JOB = "KADENCE_JOB"
@@ -19,17 +19,17 @@ class Task:
 
     step: str
     number: int  # in the step
-    nodes: int  # of the step, as the next one
+    nodes: int  # of the step, as the next field
     tasks: int
     processors: int  # that the task asked for
-    memory_bytes: int | None  # that the step has on this node; None: no limit of its own
+    memory_bytes: int | None  # the step's limit on this node; None: it has none
 
     def is_first(self) -> bool:
-        """Whether it speaks for its step."""
+        """Whether this task prints the messages of its step."""
         return self.number == 0
 
     def too_large(self) -> str | None:
-        """Why no guest of User-Mode Linux, which has one processor, can serve the step."""
+        """Why a guest of User-Mode Linux, with one processor, cannot serve the step, or None."""
         sizes = ((self.nodes, "nodes"), (self.tasks, "tasks"), (self.processors, "processors"))
         for count, what in sizes:
             if count > 1:
@@ -38,7 +38,7 @@ class Task:
 
 
 def of(environment: Mapping[str, str]) -> Task:
-    """The task that has this environment; what a step does not say is what its job says."""
+    """The task that has this environment. If the step sets no variable, the job's counts."""
 
     def number(default: int, *names: str) -> int:
         texts = (environment.get(name, "") for name in names)
@@ -58,5 +58,5 @@ def of(environment: Mapping[str, str]) -> Task:
 
 
 def _memory(per_node_mib: int, by_processors_mib: int) -> int | None:
-    """Slurm names at most one of the two; 0 of it means all the node has."""
+    """Slurm sets at most one of the two; 0 means all of the node's memory."""
     return (per_node_mib or by_processors_mib) * MIB or None

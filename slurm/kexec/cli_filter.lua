@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Slurm's cli_filter, beside slurm.conf: a job with --kadence-target=kexec asks for nodes that boot
--- the kernel that its bundle wants, and has them to itself. It is a help to users and grants
--- nothing: what a node boots is decided by the site's store, and whether a job's bundle may use it
--- by the node's prolog.
+-- Slurm's cli_filter, beside slurm.conf: a job with --kadence-target=kexec gets nodes to itself,
+-- which boot the kernel that its bundle wants. The filter only helps users and grants nothing: the
+-- site's store decides what a node boots, and the node's prolog decides whether the job's bundle
+-- may use that kernel.
 
 local tool = os.getenv("KADENCE_NODE") or "kadence-node"
 local site = os.getenv("KADENCE_SITE") or "/etc/kadence/site.toml"
@@ -11,7 +11,7 @@ local function quoted(word)
 	return "'" .. word:gsub("'", "'\\''") .. "'"
 end
 
--- The name of the kernel that the bundle wants, or nil; the plugin tells what is wrong with it.
+-- The name of the kernel that the bundle wants, or nil. The plugin reports what is wrong.
 local function kernel_of(bundle)
 	local words = { quoted(tool), "--site", quoted(site), "kernel-of", quoted(bundle) }
 	local pipe = io.popen(table.concat(words, " ") .. " 2>/dev/null")
@@ -30,7 +30,7 @@ end
 function slurm_cli_pre_submit(options, offset)
 	local ours = options.spank and options.spank.kadence
 
-	-- A step's nodes are its job's.
+	-- A step runs on its job's nodes.
 	if not ours or os.getenv("SLURM_JOB_ID") or ours["kadence-target"] ~= "kexec" then
 		return slurm.SUCCESS
 	end

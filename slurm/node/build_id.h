@@ -8,7 +8,7 @@
 namespace kadence
 {
 
-/* The linker's build-id of a 64-bit ELF file in hex digits; empty where it has none. */
+/* Returns the linker's build-id of a 64-bit ELF file in hex digits; empty if it has none. */
 std::string build_id_of(const std::filesystem::path &program);
 
 } // namespace kadence

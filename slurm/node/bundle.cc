@@ -50,7 +50,7 @@ class archive_reader
 		if (result != ARCHIVE_OK)
 			refuse_damaged();
 		if (archive_entry_filetype(entry_) != AE_IFREG || archive_entry_hardlink(entry_))
-			throw refusal("the bundle has something else than regular files in it");
+			throw refusal("the bundle holds something other than regular files");
 		return true;
 	}
 
@@ -61,7 +61,7 @@ class archive_reader
 		return text ? text : "";
 	}
 
-	/* Hands on the entry's bytes; more than `limit` are a refusal. */
+	/* Passes the entry's bytes to `take`; refuses more than `limit`. */
 	void read(uint64_t limit, const sink &take)
 	{
 		char piece[piece_bytes];
@@ -71,7 +71,7 @@ class archive_reader
 		while ((got = archive_read_data(archive_.get(), piece, sizeof(piece))) > 0) {
 			total += static_cast<uint64_t>(got);
 			if (total > limit)
-				throw refusal("the bundle has a file larger than it may be");
+				throw refusal("the bundle has a file that is too large");
 			take({piece, static_cast<size_t>(got)});
 		}
 		if (got < 0)
@@ -123,7 +123,7 @@ void require_room(const manifest &bundle, const site &rules)
 	}
 }
 
-/* The folders of `path` are made on the way; the manifest has no name that leads elsewhere. */
+/* Also makes the folders of `path`. The manifest has no name that leads out of the bundle. */
 descriptor create_below(int folder, const std::string &path, bool executable)
 {
 	for (size_t slash = path.find('/'); slash != std::string::npos;
@@ -163,7 +163,7 @@ void unpack_file(archive_reader &archive, const bundled_file &expected, int targ
 			      " of the bundle is not what the manifest says; make the bundle anew");
 }
 
-/* Reads the signature where there is one; true if the reader then stands at the first file. */
+/* Reads the signature if there is one. Returns true if the reader is then at the first file. */
 bool verify_signature(archive_reader &archive, const std::string &text, const site &rules,
 		      const std::vector<public_key> &ring)
 {
@@ -183,14 +183,14 @@ bool verify_signature(archive_reader &archive, const std::string &text, const si
 
 descriptor open_bundle(const std::string &path, const site &rules)
 {
-	/* Not waiting for who may write into a FIFO. */
+	/* O_NONBLOCK: do not wait for the writer of a FIFO. */
 	descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 	struct stat status;
 
 	if (file.get() < 0 || fstat(file.get(), &status))
 		refuse_errno("cannot read the bundle " + path);
 	if (!S_ISREG(status.st_mode))
-		throw refusal("the bundle " + path + " is no file");
+		throw refusal("the bundle " + path + " is not a regular file");
 	if (static_cast<uint64_t>(status.st_size) > rules.largest_bundle)
 		throw refusal("the bundle " + path + " is larger than " +
 			      "largest_bundle_mib = " + std::to_string(rules.largest_bundle >> 20) +
@@ -203,9 +203,9 @@ std::string unpack(int source, int target, const site &rules, const std::vector<
 	archive_reader archive(source);
 
 	if (!archive.next() || archive.name() != "manifest.json")
-		throw refusal("this is no bundle: it does not begin with a manifest");
+		throw refusal("this is not a bundle: it does not begin with a manifest");
 	const std::string text = archive.read_text(largest_manifest);
-	/* Nothing of the manifest is believed, not even parsed, before its signature is seen. */
+	/* Verify the signature before parsing the manifest. */
 	bool has_more = verify_signature(archive, text, rules, ring);
 	const manifest bundle = parse_manifest(text);
 	require_machine(bundle);

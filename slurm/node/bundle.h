@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads a bundle as it comes, verifying each byte before anything is made of it. */
+/* Reads a bundle as a stream, and verifies its contents. */
 #ifndef KADENCE_NODE_BUNDLE_H
 #define KADENCE_NODE_BUNDLE_H
 
@@ -14,17 +14,17 @@
 namespace kadence
 {
 
-/* Opens a bundle for reading: a regular file that is not too large, else a refusal. */
+/* Opens a bundle for reading. Refuses anything but a regular file, and a file that is too large. */
 descriptor open_bundle(const std::string &path, const site &rules);
 
-/* No folder: everything is verified and nothing written. */
+/* No folder: unpack() verifies everything and writes nothing. */
 const int nowhere = -1;
 
 /*
- * Reads the archive from the descriptor `source` to its end, verifies signature, names, sizes,
- * checksums and that this machine can use it, writes its files below the folder `target` (a
- * descriptor, or nowhere), and returns the text of its manifest. What does not fit the site's rules
- * is a refusal; what was written by then is for the caller to remove.
+ * Reads the archive from the descriptor `source` to its end. Verifies the signature, names, sizes,
+ * checksums, and that this machine can use the bundle. Writes its files below the folder `target`
+ * (a descriptor, or nowhere), and returns the text of its manifest. Refuses a bundle that breaks
+ * the site's rules; the caller then removes the files written so far.
  */
 std::string unpack(int source, int target, const site &rules, const std::vector<public_key> &ring);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What kadence-node can be told to do. */
+/* The commands of kadence-node. */
 #ifndef KADENCE_NODE_COMMANDS_H
 #define KADENCE_NODE_COMMANDS_H
 
@@ -20,22 +20,22 @@ struct wish {
 	std::string target; /* or empty */
 	std::string fallback = "run";
 	bool exclusive = false; /* the job has the node to itself */
-	bool discard = false;	/* the bundle is a copy made for this node alone */
+	bool discard = false;	/* the bundle is a copy for this node alone, to be removed */
 };
 
-/* Verifies a bundle for this machine and these rules without unpacking it; a refusal if not. */
+/* Verifies a bundle for this machine and these rules without unpacking it, or refuses it. */
 void check(const site &rules, const std::string &bundle, const std::string &target);
 
-/* The name of the node's kernel that a bundle wants, once it was verified; a refusal if none. */
+/* Verifies a bundle and returns the name of the site's kernel that it wants, or refuses it. */
 std::string kernel_of(const site &rules, const std::string &bundle);
 
 /*
- * Makes the node ready for a job and writes down what was decided, whatever the bundle is like.
- * Done before for this job with the same wish, it does nothing. Returns the job's folder.
+ * Prepares the node for a job and writes the decisions down, also if it refuses the bundle. Does
+ * nothing if that was done for this job with the same wish. Returns the job's folder.
  */
 std::string prepare(const site &rules, const wish &what);
 
-/* kadence-step: becomes the command of a step, as decided. Returns only to fail. */
+/* kadence-step: becomes the command of a step, as was decided. Returns only after a failure. */
 int become_step(char *arguments[]);
 
 } // namespace kadence

@@ -67,10 +67,10 @@ void become(const confinement &limits)
 		refuse_errno("cannot become user " + whose.name);
 }
 
-/* A change of user clears both, so they come last. */
+/* A change of user clears both settings, so they come last. */
 void follow_parent(pid_t parent)
 {
-	/* So that the user's debugger can't change what this process finds. */
+	/* PR_SET_DUMPABLE: the user's debugger must not change this process's findings. */
 	if (prctl(PR_SET_DUMPABLE, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
 		throw refusal("the process that asked for this was killed");
 }
@@ -114,7 +114,7 @@ int milliseconds_until(int64_t deadline_ns)
 	return left < 0 ? 0 : static_cast<int>(left);
 }
 
-/* False where the deadline came first. */
+/* Returns false if the deadline came first. */
 bool read_answer(int source, int64_t deadline_ns, std::string &answer)
 {
 	char piece[65536];
@@ -176,9 +176,9 @@ std::string confine(const confinement &limits, const std::function<std::string()
 	const bool in_time = read_answer(source.get(), limits.deadline_ns, answer);
 	reap(child, in_time);
 	if (!in_time)
-		throw refusal("it took longer than prepare_seconds of the site's rules allow");
+		throw refusal("this took longer than the site's prepare_seconds allow");
 	if (answer.empty())
-		throw refusal("the process that did it was killed");
+		throw refusal("the process that did this work was killed");
 	if (answer.front() == answer_refused)
 		throw refusal(answer.substr(1));
 	return answer.substr(1);

@@ -10,10 +10,10 @@
 namespace kadence
 {
 
-/* Two lower-case digits for each byte. */
+/* Returns two lower-case digits for each byte. */
 std::string hexadecimal(const unsigned char *bytes, size_t count);
 
-/* SHA-256 of what is added, in lower-case hex digits. */
+/* SHA-256 of the bytes added, in lower-case hex digits. */
 class digest
 {
       public:

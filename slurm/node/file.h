@@ -34,26 +34,26 @@ class descriptor
 	int number_ = -1;
 };
 
-/* The whole file, at most `limit` bytes, or a refusal. */
+/* Returns the whole file. Refuses one that cannot be read or is larger than `limit` bytes. */
 std::string read_file(const std::filesystem::path &path, uint64_t limit);
 std::string read_all(int number, uint64_t limit, const std::string &name);
 
-/* All bytes or a refusal that names the file. */
+/* Writes all bytes, or throws a refusal that names the file. */
 void write_all(int number, std::string_view bytes, const std::string &name);
 
-/* There whole or not at all, also after a crash of the machine. */
+/* The file is complete or absent, also after a crash of the machine. */
 void write_atomically(const std::filesystem::path &path, std::string_view bytes, mode_t mode);
 
-/* An exclusive flock(2) on `path`, waited for until `deadline_ns` of monotonic_ns(). */
+/* Takes an exclusive flock(2) on `path`; waits until `deadline_ns` of monotonic_ns(). */
 descriptor lock_file(const std::filesystem::path &path, int64_t deadline_ns);
 
-/* Lets one user read the file, and nobody else but root: an access control list. */
+/* Lets only this user and root read the file, by an access control list. */
 void grant_read(const std::filesystem::path &path, uid_t user);
 
 /* Nanoseconds of CLOCK_MONOTONIC. */
 int64_t monotonic_ns();
 
-/* This boot of the node, a random number of the kernel's. */
+/* The kernel's random number for this boot of the node. */
 std::string boot_id();
 
 } // namespace kadence

@@ -74,14 +74,14 @@ std::string record_name(const std::string &node, const fs::path &folder)
 }
 
 /*
- * A job's folder after the job: what the lock is needed for is done. A crash from here on costs
+ * A job's folder after the job, once the work under the lock is done. A crash from here on loses
  * the job's record.
  */
 struct ended_job {
 	outcast out;
-	fs::path folder; /* in it */
+	fs::path folder; /* the job's, in `out` */
 	job_state state;
-	json record; /* null: there is nothing to tell */
+	json record; /* null: the job left no state */
 };
 
 /* The caller holds the spool's lock. */
@@ -111,8 +111,8 @@ void keep_record(const site &rules, const std::string &node, ended_job &job)
 }
 
 /*
- * Without the lock: the steps' folder is the user's, who may have filled it. It goes whatever
- * happens to the record: the next job is worth more.
+ * Runs without the lock, because the user may have filled the steps' folder. If the record fails,
+ * the folder is removed all the same, so that the next job finds a clean node.
  */
 void settle(const site &rules, const std::string &node, std::vector<ended_job> &jobs,
 	    std::vector<outcast> &out)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What comes after a job, however it ended. */
+/* Cleans up after a job, however it ended. */
 #ifndef KADENCE_NODE_FINISH_H
 #define KADENCE_NODE_FINISH_H
 
@@ -11,12 +11,12 @@ namespace kadence
 {
 
 /*
- * Gathers what the job's steps counted into the site's records, restores the node and removes all
- * of the job. Of a job that is not known here nothing is to be done.
+ * Gathers the counters of the job's steps into the site's records, restores the node and removes
+ * the job's folders. Does nothing for a job that is not known here.
  */
 void finish(const site &rules, const std::string &node, const std::string &job);
 
-/* Does so for jobs of an earlier boot, and for folders of a prolog that did not come to an end. */
+/* Does so for jobs of an earlier boot, and for the folders of a prolog that did not finish. */
 void sweep(const site &rules, const std::string &node);
 
 } // namespace kadence

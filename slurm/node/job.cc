@@ -85,7 +85,7 @@ bool read_state(const fs::path &folder, job_state &state)
 
 void write_state(const fs::path &folder, const job_state &state)
 {
-	/* A path need not be UTF-8; what is not is replaced, not thrown over. */
+	/* A path need not be UTF-8: other bytes are replaced, so that dump() does not throw. */
 	write_atomically(folder / "state.json",
 			 to_json(state).dump(1, ' ', false, json::error_handler_t::replace) + "\n",
 			 0600);

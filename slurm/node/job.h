@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A job on this node, SPOOL/jobs/ID/ (or ID.STEP/ for a step with a bundle of its own): what was
- * decided for it, in state.json, and the folder in which its steps leave what they counted.
+ * A job on this node, SPOOL/jobs/ID/ (or ID.STEP/ for a step with a bundle of its own): state.json
+ * has the decisions for the job, and the folder steps/ takes the counters of its steps.
  */
 #ifndef KADENCE_NODE_JOB_H
 #define KADENCE_NODE_JOB_H
@@ -22,7 +22,7 @@ namespace kadence
 struct job_state {
 	std::string job; /* Slurm's number */
 	uid_t user = 0;
-	std::string boot; /* boot_id() of when it was written */
+	std::string boot; /* boot_id() when the state was written */
 	std::string bundle;
 	std::string store;  /* folder of the unpacked bundle, or empty */
 	std::string target; /* um, module, kexec, none */
@@ -36,17 +36,17 @@ struct job_state {
 	double prepare_ms = 0;
 };
 
-/* False where there is none; one that can't be read is none. */
+/* Returns false if there is no state that can be read. */
 bool read_state(const std::filesystem::path &folder, job_state &state);
 void write_state(const std::filesystem::path &folder, const job_state &state);
 
-/* The lock under which the spool is changed. */
+/* Takes the lock for changes of the spool. */
 descriptor lock_spool(const site &rules, int64_t deadline_ns);
 
 /* Names of the store's folders that jobs refer to. */
 std::set<std::string> bundles_in_use(const site &rules);
 
-/* Folders of the job's: its own and those of its steps. */
+/* The job's folders: its own and those of its steps. */
 std::vector<std::filesystem::path> folders_of(const site &rules, const std::string &job);
 
 } // namespace kadence

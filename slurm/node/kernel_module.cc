@@ -26,7 +26,7 @@ const char users_file[] = "/sys/module/kadapt/refcnt";
 const char limit_file[] = "/sys/module/kadapt/parameters/quantum_max_ns";
 const uint64_t largest_number = 64;
 const int64_t turn_ns = 10000000;
-/* udev sets owner and mode of a device that is new to it, and would undo ours. */
+/* udev sets owner and mode of a new device, and would overwrite the job's. */
 const char udev_is_busy[] = "/run/udev/queue";
 const int64_t longest_udev_ns = 2000000000;
 /* The driver's own limits, docs/kadapt.md. */
@@ -130,7 +130,7 @@ device_access read_device()
 
 void set_device(const device_access &access)
 {
-	/* Nobody's while it changes hands. */
+	/* Nobody may open the device while its owner changes. */
 	if (chmod(device, 0) || chown(device, access.owner, access.group) ||
 	    chmod(device, access.mode))
 		refuse_errno(std::string("cannot change the access to ") + device);

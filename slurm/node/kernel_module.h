@@ -10,7 +10,7 @@
 namespace kadence
 {
 
-/* Who may open the device. */
+/* The device's owner and mode. */
 struct device_access {
 	uid_t owner = 0;
 	gid_t group = 0;
@@ -20,18 +20,18 @@ struct device_access {
 
 bool driver_is_there();
 
-/* Descriptors, threads in a phase and rings that hold it; 0 where it is built in: not counted. */
+/* Open descriptors, threads in a phase, and rings; 0 if the driver is built in: not counted. */
 uint64_t driver_users();
 
 /* The longest quantum that a policy may ask for. */
 uint64_t driver_limit_ns();
 void set_driver_limit(uint64_t nanoseconds);
 
-/* Loads a module that was read before, so that nothing changes between check and use. */
+/* Loads a module from memory, so that nothing changes between check and use. */
 void load_driver(const std::string &bytes, uint64_t limit_ns);
 
-/* Waits until nobody uses it, at most until `deadline_ns` of monotonic_ns(); false if somebody
- * still does. */
+/* Waits until the driver is idle, at most until `deadline_ns` of monotonic_ns(); false if it is
+ * still in use. */
 bool await_idle_driver(int64_t deadline_ns);
 bool unload_driver(int64_t deadline_ns);
 

@@ -18,12 +18,12 @@ namespace kadence
 namespace
 {
 
-const char mark[] = "kadence.kernel="; /* as kadence.slurm.site_build writes it */
+const char mark[] = "kadence.kernel="; /* kadence.slurm.site_build writes it */
 const uint64_t largest_command_line = 65536;
 
 /*
- * Bytes that were verified, as a file that nobody can change any more. The kernel takes none that
- * is open for writing.
+ * Puts verified bytes into a file that nobody else can change. The kernel accepts no file that is
+ * open for writing, so this returns a descriptor for reading.
  */
 descriptor sealed_file(const std::string &bytes, const char *name)
 {
@@ -73,11 +73,11 @@ void require_kernel(const std::string &id)
 void load_kernel(const site &rules, const std::string &id)
 {
 	if (!is_name(id))
-		throw refusal("'" + id + "' is no kernel's name");
+		throw refusal("'" + id + "' is not a kernel's name");
 	const site_folder folder(rules, std::filesystem::path("kernels") / id);
 	if (!rules.mitigations_off && !folder.says("mitigations"))
-		throw refusal("kernel " + id + " has no mitigations, which " + rules.file.string() +
-			      " does not allow");
+		throw refusal("kernel " + id + " has no mitigations, but " + rules.file.string() +
+			      " requires them");
 	const descriptor image = sealed_file(folder.read("bzImage"), "kernel");
 	const bool has_ram = folder.has("initrd");
 	const descriptor ram =

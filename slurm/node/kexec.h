@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The site's own kernels as a node's kernel. They are named by the configuration they were built
- * from, which is how bundles name them. */
+/* The site's kernels in place of a node's own. Each is named by the ID of the configuration that it
+ * was built from; bundles use the same name. */
 #ifndef KADENCE_NODE_KEXEC_H
 #define KADENCE_NODE_KEXEC_H
 
@@ -11,13 +11,13 @@
 namespace kadence
 {
 
-/* The site's kernel that runs here, or empty where another does. */
+/* The name of the site's kernel that runs here; empty if another kernel runs. */
 std::string running_kernel();
 
-/* A refusal unless this one runs. */
+/* Refuses unless this kernel runs. */
 void require_kernel(const std::string &id);
 
-/* Verifies a kernel of the site's and loads it; whoever calls `kexec -e` afterwards starts it. */
+/* Verifies a kernel of the site's store and loads it. `kexec -e` then starts it. */
 void load_kernel(const site &rules, const std::string &id);
 
 } // namespace kadence

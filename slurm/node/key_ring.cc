@@ -32,7 +32,7 @@ key_pointer parse_pem(const std::string &text)
 	return {PEM_read_bio_PUBKEY(source.get(), nullptr, nullptr, nullptr), &EVP_PKEY_free};
 }
 
-/* Empty where the text is no base64 of a signature's length. */
+/* Returns empty if the text is not base64 of a signature's length. */
 std::string decode_signature(const std::string &text)
 {
 	/* OpenSSL writes whole groups of three bytes, padding included. */
@@ -74,7 +74,7 @@ public_key read_public_key(const std::filesystem::path &file)
 
 	if (!key || EVP_PKEY_id(key.get()) != EVP_PKEY_ED25519 ||
 	    EVP_PKEY_get_raw_public_key(key.get(), result.bytes.data(), &length) != 1)
-		throw refusal(file.string() + " is no public ed25519 key in PEM form");
+		throw refusal(file.string() + " is not a public ed25519 key in PEM form");
 	result.name = file.stem().string();
 	result.id = sha256({reinterpret_cast<const char *>(result.bytes.data()), length})
 			.substr(0, key_id_digits);
@@ -101,7 +101,7 @@ std::string verify(const std::vector<public_key> &ring, const std::string &text,
 	words >> kind >> id >> encoded;
 	const std::string signature = decode_signature(encoded);
 	if (kind != "ed25519" || signature.empty())
-		throw refusal("the signature of " + what + " is no ed25519 signature");
+		throw refusal("the signature of " + what + " is not an ed25519 signature");
 	const auto key = std::find_if(ring.begin(), ring.end(),
 				      [&](const public_key &one) { return one.id == id; });
 	if (key == ring.end())

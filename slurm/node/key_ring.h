@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* ed25519 signatures and the public keys that are trusted. */
+/* ed25519 signatures and trusted public keys. */
 #ifndef KADENCE_NODE_KEY_RING_H
 #define KADENCE_NODE_KEY_RING_H
 
@@ -17,15 +17,15 @@ struct public_key {
 	std::array<unsigned char, 32> bytes; /* RFC 8032 */
 };
 
-/* One PEM file ("BEGIN PUBLIC KEY"). */
+/* Reads one PEM file ("BEGIN PUBLIC KEY"). */
 public_key read_public_key(const std::filesystem::path &file);
 
-/* Every *.pub of a folder; a missing folder is an empty ring. */
+/* Reads every *.pub of a folder; a missing folder is an empty ring. */
 std::vector<public_key> read_key_ring(const std::filesystem::path &folder);
 
 /*
- * Name of the key whose signature of `text` the line holds ("ed25519 ID BASE64"), or a refusal.
- * `what` is what was signed, for the sentence.
+ * Verifies that `line` ("ed25519 ID BASE64") is a signature of `text` by a key of the ring, or
+ * refuses it. Returns the key's name. `what` names the signed thing in the refusal.
  */
 std::string verify(const std::vector<public_key> &ring, const std::string &text,
 		   const std::string &line, const std::string &what);

@@ -30,7 +30,7 @@ bool carries(const fs::path &process, const std::string &entry)
 
 		return environment.find('\0' + entry + '\0') != std::string::npos;
 	} catch (const refusal &) {
-		return false; /* it has ended meanwhile */
+		return false; /* the process has ended meanwhile */
 	}
 }
 
@@ -40,9 +40,9 @@ std::string entry_of(const fs::path &folder)
 }
 
 /*
- * A number may come to mean another process, so open a handle before the second look.
- * If the number means another process by then, the handle's process has ended, and the
- * signal reaches nobody. Kernels before 5.3 (RHEL 8) have no handles.
+ * Another process may get the number meanwhile, so this opens a handle (pidfd) first and checks the
+ * environment again. If the process ends after that check, the signal reaches nobody, even if the
+ * number is used again. Kernels before 5.3 (RHEL 8) have no handles.
  */
 void kill_if_still(pid_t process, const fs::path &folder)
 {

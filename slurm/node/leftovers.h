@@ -10,12 +10,12 @@ namespace kadence
 {
 
 /*
- * Processes that carry KADENCE_JOB=FOLDER in their environment. Slurm
- * has ended all of a job's processes before its epilog; who is still there got away.
+ * Returns the processes that have KADENCE_JOB=FOLDER in their environment. Slurm ends all of a
+ * job's processes before its epilog, so a process that is still there escaped Slurm.
  */
 std::vector<pid_t> processes_of(const std::filesystem::path &folder);
 
-/* Kills them; the number of those that there were. */
+/* Kills these processes and returns how many there were. */
 size_t kill_leftovers(const std::filesystem::path &folder);
 
 } // namespace kadence

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kadence-node: the node's side of bundles. The SPANK plugin calls it from a job's prolog, steps
- * and epilog; `check` is for everybody. As kadence-step it is a step's command (step.cc).
+ * kadence-node: the node's side of bundles. The SPANK plugin calls it in a job's prolog, steps and
+ * epilog; `check` is for everybody. Under the name kadence-step it is a step's command (step.cc).
  */
 #include <cstdlib>
 #include <getopt.h>
@@ -22,13 +22,13 @@ namespace
 using namespace kadence;
 
 const char usage[] = "usage: kadence-node [--site FILE] [--node NAME] COMMAND\n"
-		     "  check BUNDLE [--target T]           would this site take it?\n"
+		     "  check BUNDLE [--target T]           does this site accept it?\n"
 		     "  prepare --job ID --uid UID --bundle FILE [--step S] [--target T]\n"
 		     "          [--fallback fail|run] [--exclusive] [--discard]\n"
 		     "  finish --job ID                     gather, restore, remove\n"
 		     "  sweep                               the same for what a crash left\n"
-		     "  kernel-of BUNDLE                    name of the kernel that it wants\n"
-		     "  load-kernel NAME                    of the site's, for kexec\n";
+		     "  kernel-of BUNDLE                    the name of the kernel that it wants\n"
+		     "  load-kernel NAME                    load the site's kernel for kexec\n";
 
 enum option_key {
 	OPTION_SITE = 1,
@@ -66,10 +66,10 @@ struct invocation {
 
 [[noreturn]] void refuse_usage()
 {
-	throw refusal(std::string("the command line makes no sense\n") + usage);
+	throw refusal(std::string("the command line is wrong\n") + usage);
 }
 
-/* Numbers become parts of paths, so nothing else may be in them. */
+/* Numbers become parts of paths, so they must have only digits. */
 std::string number(const std::string &text)
 {
 	if (text.empty() || text.size() > 10 ||

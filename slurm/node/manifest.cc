@@ -19,7 +19,7 @@ using nlohmann::json;
 const char schema_name[] = "kadence.bundle";
 const int schema_version = 1;
 const size_t most_files = 1024;
-const long most_folders = 4096; /* on all files' paths together: each costs as much as a file */
+const long most_folders = 4096; /* on all paths together: a folder costs as much as a file */
 const size_t longest_path = 255;
 
 [[noreturn]] void refuse(const std::string &what)
@@ -27,7 +27,7 @@ const size_t longest_path = 255;
 	throw refusal("the bundle's manifest " + what + "; make the bundle anew");
 }
 
-/* What the rest of the node's side will open below the bundle's folder. */
+/* The node's tool will open these paths below the bundle's folder. */
 bool stays_inside(const std::string &path)
 {
 	if (path.empty() || path.size() > longest_path || path.front() == '/')
@@ -81,7 +81,7 @@ void require_file(const manifest &result, const std::string &path)
 {
 	if (std::none_of(result.files.begin(), result.files.end(),
 			 [&](const bundled_file &file) { return file.path == path; }))
-		refuse("refers to a file that the bundle has not");
+		refuse("refers to a file that the bundle does not have");
 }
 
 void read_programs(const json &document, manifest &result)
@@ -122,7 +122,7 @@ manifest read_manifest(const json &document)
 	if (document.at("schema") != schema_name)
 		refuse("is not of schema " + std::string(schema_name));
 	if (document.at("version") != schema_version)
-		refuse("has a version of " + std::string(schema_name) + " that is not known here");
+		refuse("has a version of " + std::string(schema_name) + " that is unknown here");
 	result.name = document.at("name").get<std::string>();
 	if (document.at("build_id").is_string())
 		result.build_id = document.at("build_id").get<std::string>();
@@ -141,7 +141,7 @@ manifest parse_manifest(const std::string &text)
 	try {
 		return read_manifest(json::parse(text));
 	} catch (const json::exception &) {
-		/* Its sentences quote what came from the bundle. */
+		/* The exception's text quotes the bundle, so it is not passed on. */
 		refuse("is damaged");
 	}
 }

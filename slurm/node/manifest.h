@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a bundle says of itself: manifest.json, docs/artefacts.md. */
+/* A bundle's manifest.json: see docs/artefacts-jobs.md. */
 #ifndef KADENCE_NODE_MANIFEST_H
 #define KADENCE_NODE_MANIFEST_H
 
@@ -25,7 +25,7 @@ struct bundled_program {
 	std::vector<std::string> replaces; /* build-ids of the program before it was adapted */
 };
 
-/* What a report said of a target, beside the plain program on the machine's own kernel. */
+/* A report's verdict on a target, against the plain program on the machine's own kernel. */
 struct measurement {
 	std::string outcome;
 	double ratio = 0; /* of the times; 0: unknown */
@@ -43,7 +43,7 @@ struct manifest {
 	std::vector<bundled_file> files;		   /* in the archive's order */
 };
 
-/* Refuses what is missing, of another type, out of range or pointing out of the bundle. */
+/* Refuses fields that are missing, of another type, out of range or lead out of the bundle. */
 manifest parse_manifest(const std::string &text);
 
 } // namespace kadence

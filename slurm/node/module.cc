@@ -26,11 +26,11 @@ const int schema_version = 1;
 const uint64_t largest_note = 1 << 16;
 const mode_t users_alone = 0600;
 
-/* The node as it was. */
+/* The node's state before the job. */
 struct node_before {
-	std::string job; /* for which it was changed */
+	std::string job; /* the job for which the node was changed */
 	std::string boot;
-	bool was_there = false; /* the driver; what follows holds if it was */
+	bool was_there = false; /* the driver; if false, the next two mean nothing */
 	uint64_t limit_ns = 0;
 	device_access device;
 };
@@ -56,7 +56,7 @@ json to_json(const node_before &before)
 	};
 }
 
-/* False where nothing of this boot is noted. */
+/* Returns false if there is no note of this boot. */
 bool read_note(const site &rules, node_before &before)
 {
 	try {
@@ -111,7 +111,7 @@ bool is_same(const device_access &one, const device_access &other)
 	       one.mode == other.mode;
 }
 
-/* What is not as it was, or empty. */
+/* Returns what is not as before the job, or empty. */
 std::string difference(const node_before &before)
 {
 	if (driver_is_there() != before.was_there)
@@ -125,7 +125,7 @@ std::string difference(const node_before &before)
 	return driver_limit_ns() == before.limit_ns ? "" : "the driver has another quantum_max_ns";
 }
 
-/* Nobody new comes in meanwhile; what fails shows in the difference. */
+/* Keeps new users out while the driver becomes idle. */
 void close_device()
 {
 	if (read_device().exists)
@@ -162,14 +162,14 @@ std::string restore(const site &rules, const node_before &before, int64_t deadli
 	} catch (const refusal &error) {
 		problem = error.what();
 	}
-	/* The note stays as long as there is something to put back. */
+	/* The note stays until all is restored. */
 	if (!problem.empty())
 		return "the node is not as it was before job " + before.job + ": " + problem;
 	forget(rules);
 	return describe(before);
 }
 
-/* An earlier job's epilog may not have got through. */
+/* An earlier job's epilog may not have restored the node. */
 void require_clean(const site &rules, int64_t deadline_ns)
 {
 	node_before earlier;
@@ -178,8 +178,8 @@ void require_clean(const site &rules, int64_t deadline_ns)
 		return;
 	restore(rules, earlier, deadline_ns);
 	if (read_note(rules, earlier))
-		throw refusal("this node's driver is still in use by what job " + earlier.job +
-			      " left");
+		throw refusal("this node's driver is still in use after job " + earlier.job +
+			      " ended");
 }
 
 void take(const site &rules, const wish &what, const std::string &module)
@@ -209,7 +209,7 @@ void prepare_module(const site &rules, const wish &what, int64_t deadline_ns)
 	before = observe(what.job);
 	if (before.was_there && driver_users() != 0)
 		throw refusal("the driver on this node is in use by others");
-	/* Read and verified before anything is changed. */
+	/* Read and verify the module before the first change. */
 	const std::string module =
 	    before.was_there
 		? ""
@@ -228,7 +228,7 @@ std::string restore_module(const site &rules, const std::string &job, int64_t de
 	node_before before;
 
 	if (!read_note(rules, before)) {
-		forget(rules); /* of an earlier boot, or damaged */
+		forget(rules); /* the note is of an earlier boot, or damaged */
 		return {};
 	}
 	const bool is_meant =

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The node's own kernel with the site's driver in it, for a job that has the node to itself: the
- * device is the job's user's alone, and what was there before is put back after the job.
+ * Puts the site's driver into the node's own kernel, for a job that has the node to itself. Only
+ * the job's user may open the device. After the job, the node's earlier state is restored.
  *
- * What was there before is in SPOOL/module.json, written before anything is changed and removed
- * when everything is back, so that whoever comes after a crash knows. After a reboot nothing of it
- * holds any more.
+ * That state is in SPOOL/module.json: it is written before the first change and removed when all is
+ * restored, so that a crash loses nothing. After a reboot it does not hold any more.
  */
 #ifndef KADENCE_NODE_MODULE_H
 #define KADENCE_NODE_MODULE_H
@@ -21,15 +20,15 @@ namespace kadence
 
 /*
  * Loads the site's module for this kernel unless the driver is there, sets the administrator's
- * limit and gives the device to the job's user. A refusal where this can't be; all is as before
- * then. The caller holds the spool's lock, as for the next.
+ * limit and gives the device to the job's user. If it refuses, the node is as before. The caller
+ * holds the spool's lock, as for restore_module().
  */
 void prepare_module(const site &rules, const wish &what, int64_t deadline_ns);
 
 /*
- * Puts back what was changed for this job, or, with an empty `job`, for a job that has no folder
- * in the spool any more. Returns what was done, in a sentence that says so if it is not as it was;
- * empty if nothing was to be done.
+ * Undoes the changes for this job or, with an empty `job`, those for a job that has no folder in
+ * the spool any more. Returns a sentence on the node's state, which also tells if the node is not
+ * as before; empty if there was nothing to undo.
  */
 std::string restore_module(const site &rules, const std::string &job, int64_t deadline_ns);
 

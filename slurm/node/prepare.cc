@@ -34,7 +34,7 @@ bool is_answered(const job_state &state, const wish &what)
 					state.fallback == what.fallback));
 }
 
-/* What the bundle decides. */
+/* Takes the decisions that depend on the bundle. */
 void choose(const site &rules, const wish &what, const confinement &limits, const kept_bundle &kept,
 	    job_state &state)
 {
@@ -64,7 +64,7 @@ job_state undecided(const site &rules, const wish &what)
 	return state;
 }
 
-/* The spool as this command finds and leaves it, locked only while it is looked at or changed. */
+/* The preparation of a job. It locks the spool only while it reads or changes it. */
 class preparation
 {
       public:
@@ -106,7 +106,7 @@ class preparation
 		return false;
 	}
 
-	/* Sets the folder: the job's, or that of its step which brings another bundle. */
+	/* Also sets folder_: the job's, or the step's if the step brings another bundle. */
 	bool is_answered()
 	{
 		const fs::path of_job = rules_.jobs() / what_.job;
@@ -122,7 +122,7 @@ class preparation
 		return false;
 	}
 
-	/* The job is refused what it asked for, and its prolog goes on. */
+	/* Notes a failure of `work` as the job's refusal. The prolog goes on. */
 	void refuse_faults_of(const std::function<void()> &work)
 	{
 		try {
@@ -133,7 +133,7 @@ class preparation
 		}
 	}
 
-	/* Without the lock, as it takes as long as the bundle is large. */
+	/* Runs without the lock, because a large bundle takes long. */
 	void stage()
 	{
 		if (!rules_.allows_user(limits_.whose.name))
@@ -143,13 +143,13 @@ class preparation
 		staged_->unpack();
 	}
 
-	/* False where the bundle must be unpacked once more. */
+	/* Returns false if the bundle must be unpacked once more. */
 	bool decide()
 	{
 		const descriptor lock = lock_spool(rules_, limits_.deadline_ns);
 		std::optional<kept_bundle> kept;
 
-		/* Another task of the same job's may have been quicker. */
+		/* Another task of the same job may have been quicker. */
 		if (is_answered())
 			return true;
 		if (staged_)
@@ -173,8 +173,8 @@ class preparation
 
 		if (fs::exists(folder_))
 			out_.push_back(put_out(rules_, folder_));
-		/* No list of users here: a guest's kernel knows of none, and its programs write to
-		 * steps. */
+		/* No access control list here: programs in a guest write to steps, and the guest's
+		 * kernel does not see such lists. */
 		if (mkdir(folder_.c_str(), 0711) || mkdir(steps.c_str(), 0700) ||
 		    chown(steps.c_str(), limits_.whose.user, limits_.whose.group))
 			refuse_errno("cannot make " + folder_.string());

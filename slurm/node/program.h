@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which program a step's command means. */
+/* Finds the program that a step's command stands for. */
 #ifndef KADENCE_NODE_PROGRAM_H
 #define KADENCE_NODE_PROGRAM_H
 
@@ -11,13 +11,13 @@
 namespace kadence
 {
 
-/* The file that execvp(3) would take, or empty: there is none. */
+/* Returns the file that execvp(3) would execute; empty if there is none. */
 std::string find_command(const std::string &command);
 
 /*
- * The bundle's program where the command has its name and is what it was made from, or is not
- * there at all; else the command as it is, or empty if there is none. Refuses a command that was
- * built anew since.
+ * Returns the bundle's program if the command has its name, and is a build that the program
+ * replaces or does not exist. Else returns the command's own file, or empty if there is none.
+ * Refuses a command that has the name but is another build.
  */
 std::string choose_program(const manifest &bundle, const std::filesystem::path &folder,
 			   const std::string &command);

@@ -33,7 +33,7 @@ bool ends_with(const std::string &text, const std::string &ending)
 	       text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
 }
 
-/* Empty for what is no file of the user's own: links lead anywhere. */
+/* Returns empty for anything but a regular file: a link may lead anywhere. */
 std::string read_step_file(const fs::path &path)
 {
 	const descriptor file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
@@ -45,7 +45,7 @@ std::string read_step_file(const fs::path &path)
 	return read_all(file.get(), largest_step, path.string());
 }
 
-/* One line a process; a line that is no JSON is what a killed process left. */
+/* Reads one line for each process; skips a line that is not JSON, left by a killed process. */
 json counters_of(const std::string &text)
 {
 	json lines = json::array();
@@ -120,7 +120,7 @@ void write_record(const site &rules, const std::string &file_name, const job_sta
 	fs::create_directories(rules.records, error);
 	if (mkdir(folder.c_str(), 0700) && errno != EEXIST)
 		refuse_errno("cannot make " + folder.string());
-	/* Another node of the job's may have been first. */
+	/* Another node of the job may have made the folder. */
 	if (lchown(folder.c_str(), limits.whose.user, limits.whose.group))
 		refuse_errno("cannot give " + folder.string() + " to its user");
 	wide.largest_file = text.size();

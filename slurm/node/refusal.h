@@ -8,7 +8,7 @@
 namespace kadence
 {
 
-/* One sentence for the user: what is wrong, where, and what to do. */
+/* A refusal: one sentence for the user about what is wrong, where, and what to do. */
 class refusal : public std::runtime_error
 {
       public:

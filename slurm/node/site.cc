@@ -14,7 +14,7 @@ namespace kadence
 namespace
 {
 
-/* No sensible value is larger, and seconds of it still fit 64 bits of nanoseconds. */
+/* No sensible value is larger, and this many seconds still fit into 64 bits of nanoseconds. */
 const int64_t largest_number = 1 << 30;
 
 [[noreturn]] void refuse_key(const site &result, std::string_view key, const toml::node &value,
@@ -59,7 +59,7 @@ reader truth_of(bool site::*field)
 	};
 }
 
-/* `choices` empty: any text will do. */
+/* If `choices` is empty, any text is valid. */
 reader names_of(std::vector<std::string> site::*field, const std::vector<std::string> &choices)
 {
 	return [field, choices](site &result, std::string_view key, const toml::node &value) {

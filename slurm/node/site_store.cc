@@ -47,9 +47,9 @@ site_folder::site_folder(const site &rules, const fs::path &name) : path_(rules.
 	try {
 		const json document = parse_signed(rules, path_);
 
-		/* Signed for its name too: no other signed folder can take its place. */
+		/* The name is signed, too, so no other signed folder can replace this one. */
 		if (document.at("folder") != name.string())
-			throw refusal(path_.string() + " holds what was signed as another folder");
+			throw refusal(path_.string() + " was signed under another name");
 		for (const json &one : document.at("files"))
 			files_[one.at("path").get<std::string>()] = {
 			    one.at("bytes").get<uint64_t>(), one.at("sha256").get<std::string>()};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the site has built and signed: the only kernels and modules that a node takes. */
+/* The site's signed kernels and modules: a node accepts no others. */
 #ifndef KADENCE_NODE_SITE_STORE_H
 #define KADENCE_NODE_SITE_STORE_H
 
@@ -20,7 +20,7 @@ class site_folder
 	/* Verifies the manifest of STORE/`name`, or refuses. */
 	site_folder(const site &rules, const std::filesystem::path &name);
 
-	/* A file's bytes, with the length and the checksum that were signed, or a refusal. */
+	/* Returns a file's bytes; refuses a file that is not the one that was signed. */
 	std::string read(const std::string &file) const;
 	bool has(const std::string &file) const;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kadence-step: what Slurm executes in the place of a step's command. It is the task already, with
- * its limits, processors, environment and streams; it says what there is to say and becomes what
- * shall run.
+ * kadence-step: Slurm executes this in place of a step's command. The process is already the task,
+ * with its limits, processors, environment and streams. It prints the job's messages and executes
+ * the program that was decided.
  */
 #include <cerrno>
 #include <cstdlib>
@@ -28,7 +28,7 @@ namespace
 {
 
 const uint64_t largest_manifest = 1 << 20;
-/* Of longer ones none are noted: a job may have thousands of tasks. */
+/* Longer arguments are not noted: a job may have thousands of tasks. */
 const size_t longest_arguments = 16 << 10;
 const char batch[] = "batch";
 
@@ -71,7 +71,7 @@ step read_step()
 	return result;
 }
 
-/* The command's environment is as it would be without us. */
+/* The command gets the environment that it would have without Kadence. */
 void forget_variables()
 {
 	for (const char *name : {"KADENCE_STEP_COMMAND", "KADENCE_JOB", "KADENCE_STEP",
@@ -85,7 +85,7 @@ void say(const step &what, const std::string &sentence)
 		std::cerr << "kadence: " << sentence << std::endl;
 }
 
-/* As slurmstepd does it and says it, where there is no such program. */
+/* Executes a program; if that fails, prints slurmstepd's message and returns its status. */
 int execute(const std::string &file, const std::string &name, char *const arguments[])
 {
 	if (!file.empty())
@@ -116,8 +116,8 @@ nlohmann::json noted_arguments(char *const arguments[])
 }
 
 /*
- * For the epilog. Nothing depends on the note: where it can't be written the program runs all the
- * same.
+ * Writes a note for the epilog. Nothing depends on the note: if it cannot be written, the program
+ * runs all the same.
  */
 void note_step(const step &what, bool is_adapted, char *const arguments[])
 {
@@ -156,13 +156,13 @@ int execute_refused(const step &what, const std::string &problem, char *argument
 		say(what, problem);
 		return EXIT_FAILURE;
 	}
-	/* The steps of a batch script say it. */
+	/* In a batch script the steps print the message. */
 	if (what.number != batch)
 		say(what, problem + "; running unadapted");
 	return execute_plain(what, arguments);
 }
 
-/* On the node's own kernel, with its device. */
+/* On the node's running kernel, with its device. */
 int execute_here(const step &what, const std::string &program, char *arguments[])
 {
 	const bool is_adapted = program.compare(0, what.state.store.size(), what.state.store) == 0;
@@ -174,7 +174,7 @@ int execute_here(const step &what, const std::string &program, char *arguments[]
 	return execute(program, what.command, arguments);
 }
 
-/* A guest of its own; kadence.slurm.step looks after it. */
+/* In a guest, which kadence.slurm.step starts. */
 int execute_in_guest(const std::string &program, char *arguments[])
 {
 	const fs::path self = fs::read_symlink("/proc/self/exe");

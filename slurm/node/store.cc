@@ -30,10 +30,10 @@ const size_t piece_bytes = 262144;
 const uint64_t largest_manifest = 1 << 20;
 const char tree_name[] = "tree";
 const char manifest_name[] = "manifest.json";
-const char bytes_name[] = "bytes"; /* what the tree takes on the disk, in decimal */
+const char bytes_name[] = "bytes"; /* the tree's size on the disk, in decimal */
 const uint64_t largest_bytes_text = 32;
 
-/* Open and locked: nobody else takes it for what a crash has left. */
+/* Opens and locks a folder, so that nobody takes it for one that is left over from a crash. */
 descriptor lock_folder(const fs::path &path)
 {
 	descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -44,8 +44,8 @@ descriptor lock_folder(const fs::path &path)
 }
 
 /*
- * A new folder of a name that nobody has, for root alone. The caller holds the spool's lock until
- * it has locked the folder.
+ * Makes a new folder with a unique name, for root alone. The caller holds the spool's lock until it
+ * has locked the folder.
  */
 fs::path make_unique(const fs::path &parent, const std::string &beginning)
 {
@@ -56,7 +56,7 @@ fs::path make_unique(const fs::path &parent, const std::string &beginning)
 	return name;
 }
 
-/* Digest of what was copied: the file may still change under the hand. */
+/* Returns the digest of the copied bytes, because the file itself may still change. */
 std::string copy_bundle(int source, int target, uint64_t limit)
 {
 	std::string piece(piece_bytes, '\0');
@@ -109,8 +109,8 @@ std::string unpack_confined(const site &rules, int copy, const fs::path &tree,
 }
 
 /*
- * From here on all is root's. The user enters by the group: a guest's kernel sees owner, group and
- * mode, and would see no access control list.
+ * Makes root the owner of all files. The user gets access by the group: a guest's kernel sees
+ * owner, group and mode, but no access control list.
  */
 void take_over(const fs::path &tree, gid_t group)
 {
@@ -122,8 +122,8 @@ void take_over(const fs::path &tree, gid_t group)
 }
 
 /*
- * After a loss of power a name must not stand for files that never got there. One by one: of the
- * whole file system's, a job's gigabytes may be waiting to be written.
+ * After a loss of power, the store must not name files that never reached the disk. Files are
+ * written one by one, because syncing the whole file system could write gigabytes of some job.
  */
 void make_durable(const fs::path &tree)
 {
@@ -150,7 +150,7 @@ uint64_t size_of(const fs::path &folder)
 	return total;
 }
 
-/* As it was when it was unpacked: nothing in it has changed since. */
+/* Returns the size after unpacking: nothing in the folder has changed since. */
 uint64_t kept_size(const fs::path &place, const site &rules)
 {
 	try {
@@ -160,7 +160,7 @@ uint64_t kept_size(const fs::path &place, const site &rules)
 	}
 }
 
-/* By age, the folders that may go; those on their way in or out that nobody has go to `left`. */
+/* Returns the bundles by age. `left` gets the folders that a crash left on their way in or out. */
 std::vector<std::pair<fs::file_time_type, fs::path>> list_store(const site &rules,
 								std::vector<outcast> &left)
 {
@@ -197,14 +197,14 @@ void make_spool(const site &rules)
 	make_folder(rules.bundles(), 0711);
 }
 
-/* A folder that goes with its owner, unless it has become something. */
+/* A folder whose destructor removes it, unless become() has moved it into the store. */
 class staged_bundle::folder
 {
       public:
 	folder(const fs::path &parent, const person &whose)
 	    : path_(make_unique(parent, ".in-")), lock_(lock_folder(path_))
 	{
-		/* Nobody but root gets past the parent; the user owns what is inside. */
+		/* Only root can enter the folder; the user owns the tree inside. */
 		if (lock_.get() < 0 || mkdir(tree().c_str(), 0700) ||
 		    chown(tree().c_str(), whose.user, whose.group))
 			refuse_errno("cannot unpack the bundle in " + parent.string());
@@ -227,7 +227,7 @@ class staged_bundle::folder
 		return path_ / "bundle";
 	}
 
-	/* With all that is known of the tree. */
+	/* Writes the manifest and the tree's size beside the tree. */
 	void complete(const std::string &manifest) const
 	{
 		write_atomically(path_ / manifest_name, manifest, 0600);
@@ -235,7 +235,7 @@ class staged_bundle::folder
 		unlink(copy().c_str());
 	}
 
-	/* It becomes `place`, for users to pass through. */
+	/* Moves the folder to `place`, and lets users pass through it. */
 	void become(const fs::path &place) const
 	{
 		if (chmod(path_.c_str(), 0711))
@@ -283,7 +283,7 @@ std::optional<kept_bundle> staged_bundle::publish()
 			return std::nullopt;
 		staging_->become(place_);
 	}
-	/* The time of its last use, for trim_store(). */
+	/* Sets the time of last use, for trim_store(). */
 	utimensat(AT_FDCWD, place_.c_str(), nullptr, 0);
 	return kept_bundle{place_ / tree_name, read_kept_manifest(place_ / tree_name)};
 }
@@ -303,7 +303,7 @@ outcast put_out(const site &rules, const fs::path &folder)
 	outcast out = {make_unique(rules.bundles(), ".out-"), descriptor()};
 
 	out.lock = lock_folder(out.path);
-	/* For users to pass through: what a job's steps left is still gathered as the user. */
+	/* Lets users pass through: the notes of a job's steps are still gathered as the user. */
 	if (out.lock.get() < 0 || chmod(out.path.c_str(), 0711))
 		refuse_errno("cannot change " + out.path.string());
 	fs::rename(folder, out.path / folder.filename());

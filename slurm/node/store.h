@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The node's store of unpacked bundles: SPOOL/store/KEY/ has the manifest, as it was signed, for
- * root alone, and in tree/ the files, which are root's and which the user's group may read. KEY
- * names that user and the bundle's bytes, so a bundle is unpacked once on a node, however many jobs
- * and tasks bring it. What was verified stays what it was: the user can change nothing in it.
+ * The node's store of unpacked bundles. SPOOL/store/KEY/ has the signed manifest, which only root
+ * can read, and in tree/ the files. Root owns the files; the user's group may read them. KEY names
+ * the user and the bundle's bytes, so a node unpacks a bundle once, however many jobs and tasks
+ * bring it. The user cannot change a verified file.
  *
- * Bundles are copied, unpacked and removed without the spool's lock, for which other users' jobs
- * wait. A folder whose name begins with a dot is on its way in or out; who works on it holds a lock
- * on it (flock), and one without a lock is what a crash has left.
+ * Other users' jobs wait for the spool's lock, so bundles are copied, unpacked and removed without
+ * it. A folder whose name begins with a dot is on its way in or out. The process that works on it
+ * holds a lock on it (flock). A folder without a lock is left over from a crash.
  */
 #ifndef KADENCE_NODE_STORE_H
 #define KADENCE_NODE_STORE_H
@@ -26,7 +26,7 @@
 namespace kadence
 {
 
-/* Makes the folders of the spool where they are missing. */
+/* Makes the missing folders of the spool. */
 void make_spool(const site &rules);
 
 struct kept_bundle {
@@ -34,7 +34,7 @@ struct kept_bundle {
 	std::string manifest;	      /* its text */
 };
 
-/* A bundle on its way into the store. What it holds there goes with it, unless it was published. */
+/* A bundle on its way into the store. Its destructor removes its folder unless it was published. */
 class staged_bundle
 {
       public:
@@ -43,17 +43,18 @@ class staged_bundle
 	~staged_bundle();
 
 	/*
-	 * `path` is opened as `limits.whose` and copied first, so that what was verified is what is
-	 * unpacked; with `discard` it is removed then.
+	 * Opens `path` as `limits.whose` and copies it, so that the verified bytes are the unpacked
+	 * ones. With `discard`, removes `path` once it is open.
 	 */
 	void copy(const std::filesystem::path &path, bool discard);
 
-	/* Verified and unpacked by the user, unless the store has it. */
+	/* Verifies and unpacks the bundle, as the user, unless the store has it. */
 	void unpack();
 
 	/*
-	 * In the store from here on, the caller holding the spool's lock. Nothing if the store had
-	 * it and has lost it meanwhile: then unpack() is to be called again, without the lock.
+	 * Puts the bundle into the store; the caller holds the spool's lock. Returns nothing if the
+	 * store had the bundle, but removed it meanwhile. The caller then calls unpack() again,
+	 * without the lock.
 	 */
 	std::optional<kept_bundle> publish();
 
@@ -68,26 +69,27 @@ class staged_bundle
 	bool unpacked_ = false;
 };
 
-/* Of a tree: KEY, and the manifest that belongs to it. */
+/* KEY of a bundle's tree/, and the manifest that belongs to it. */
 std::string kept_name(const std::filesystem::path &folder);
 std::string read_kept_manifest(const std::filesystem::path &folder);
 
-/* A folder that was moved to where it is nothing any more. Nobody else removes it. */
+/* A folder that was moved aside to be removed. Only the holder of its lock removes it. */
 struct outcast {
 	std::filesystem::path path; /* holds the folder */
 	descriptor lock;
 };
 
-/* Puts a folder of the spool out. The caller holds the spool's lock. */
+/* Moves a folder of the spool aside. The caller holds the spool's lock. */
 outcast put_out(const site &rules, const std::filesystem::path &folder);
 
 /*
- * Puts out the least recently used bundles until the store is within its limit, but none of
- * `in_use` (names of folders); and what crashes have left. The caller holds the spool's lock.
+ * Moves the least recently used bundles aside until the store is within its limit, but none of
+ * `in_use` (names of folders). Also returns folders left over from crashes. The caller holds the
+ * spool's lock.
  */
 std::vector<outcast> trim_store(const site &rules, const std::set<std::string> &in_use);
 
-/* Without the lock: a folder may hold very much. */
+/* Removes the folders. The caller does not hold the lock: a folder may hold very much. */
 void remove_all(const std::vector<outcast> &folders);
 
 } // namespace kadence

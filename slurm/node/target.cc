@@ -11,7 +11,7 @@ namespace
 
 const char none[] = "none";
 
-/* A module is the site's and serves any bundle; the others need something of the bundle's. */
+/* The site's module serves any bundle. The other targets need a part of the bundle. */
 bool brings(const manifest &bundle, const std::string &target)
 {
 	if (target == "um")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which kernel a job's steps get. */
+/* Chooses the target of a job's steps. */
 #ifndef KADENCE_NODE_TARGET_H
 #define KADENCE_NODE_TARGET_H
 
@@ -12,9 +12,9 @@ namespace kadence
 {
 
 /*
- * The target that the user named, or without a wish the one that was measured to be faster than
- * the plain program, by the most; "none" where there is none, with `notice` saying so. What the
- * site's rules or the bundle don't allow is a refusal.
+ * Returns the target that the user named. Without a wish, returns the one that was measured fastest
+ * among those faster than the plain program; if there is none, returns "none" and sets `notice`.
+ * Refuses a named target that the site's rules or the bundle do not allow.
  */
 std::string choose_target(const manifest &bundle, const site &rules, const std::string &wish,
 			  std::string &notice);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Beside a job's prolog and epilog, as root. Whatever happens, both succeed: a prolog that fails
- * drains the node, and a bundle's faults are the job's alone.
+ * Runs beside a job's prolog and epilog, as root. Both always succeed: a failing prolog would drain
+ * the node, but a faulty bundle must hurt only its job.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,8 +37,8 @@ static char *variable(const char *name, const char *otherwise)
 }
 
 /*
- * Slurm doesn't say whether the job has its nodes to itself, but who has all of a node's
- * processors has it. Of several nodes with different numbers ("8(x2),4") none is taken to be.
+ * Slurm does not say whether a job has its nodes to itself, but a job with all of a node's
+ * processors does. If nodes give the job different numbers ("8(x2),4"), the answer is false.
  */
 static bool has_whole_node(void)
 {
@@ -55,7 +55,7 @@ int kadence_prolog(spank_t spank)
 	char output[KADENCE_OUTPUT];
 	const char *bundle = getenv("SPANK_" KADENCE_BUNDLE);
 
-	/* One that srun is still to copy here is prepared with its step. */
+	/* If srun has yet to copy the bundle here, its step prepares the node. */
 	if (getenv("SPANK_" KADENCE_BROADCAST))
 		return 0;
 	if (!bundle || !find_job(spank, &job))
@@ -84,7 +84,7 @@ int kadence_prolog(spank_t spank)
 	return 0;
 }
 
-/* Of every job: a step may have brought a bundle to a job without one. */
+/* Runs for every job, because a step may have brought a bundle to a job without one. */
 int kadence_epilog(spank_t spank)
 {
 	struct job job;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The options, and the plugin's line in plugstack.conf. */
+/* Reads the command-line options, and the plugin's line in plugstack.conf. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static bool is_one_of(const char *text, const char *const choices[])
 	return false;
 }
 
-/* Values come from users, also where this runs on a node. */
+/* Values come from users, on nodes too, so every call checks them. */
 static int take_bundle(int value, const char *argument, int remote)
 {
 	(void)value;
@@ -83,10 +83,10 @@ static struct spank_option options[] = {
     {"kadence", "bundle", "run the job's steps on the kernel of this bundle", 1, OPTION_BUNDLE,
      take_bundle},
     {"kadence-target", "target",
-     "um, module, kexec or none (default: what was measured to be fastest)", 1, OPTION_TARGET,
+     "um, module, kexec or none (default: the one that was measured fastest)", 1, OPTION_TARGET,
      take_target},
     {"kadence-fallback", "fail|run",
-     "what a job does whose bundle or kernel fails: fail, or run unadapted (default)", 1,
+     "what the job does if its bundle or kernel fails: fail, or run unadapted (default)", 1,
      OPTION_FALLBACK, take_fallback},
     {"kadence-broadcast", NULL, "srun copies the bundle to the nodes first", 0, OPTION_BROADCAST,
      take_broadcast},
@@ -101,7 +101,7 @@ int kadence_register_options(spank_t spank)
 	return 0;
 }
 
-/* The text after NAME=, or NULL. */
+/* Returns the text after NAME=, or NULL. */
 static const char *value_of(const char *argument, const char *name)
 {
 	size_t length = strlen(name);

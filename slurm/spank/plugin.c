@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Slurm's entry points, handed on by context. */
+/* Slurm's entry points; each passes the call on to the code for its context. */
 #include <stdlib.h>
 
 #include "plugin.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 
-/* Slurm looks for these names; all else stays hidden. */
+/* Slurm looks for these names; all others stay hidden. */
 #pragma GCC visibility push(default)
 SPANK_PLUGIN(kadence, 1)
 #pragma GCC visibility pop
@@ -29,8 +29,8 @@ PUBLIC int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	/*
-	 * Slurm hears what an optional plugin objects to and goes on; a required one whose file is
-	 * away for a moment drains the node.
+	 * The plugin ends the client itself: Slurm ignores the error of an `optional` plugin. A
+	 * `required` plugin would drain the node if its file were unreachable for a moment.
 	 */
 	if (is_client() && !kadence_submit(spank))
 		exit(EXIT_FAILURE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Slurm's side of bundles, a SPANK plugin. It carries the options from where a job is submitted to
- * the node and calls kadence-node there; all decisions are that tool's. It never makes a prolog,
- * an epilog or the start of a step fail: Slurm would drain the node.
+ * Slurm's side of bundles, a SPANK plugin. The plugin carries the options from the submitting host
+ * to the node and calls kadence-node there, which takes all decisions. The plugin never makes a
+ * prolog, an epilog or the start of a step fail: Slurm would drain the node.
  *
  * plugstack.conf:	optional /PATH/kadence.so [site=FILE] [seconds=N] [check=no]
  */
@@ -15,7 +15,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Of srun, sbatch and salloc; NULL or false: not given. Where a step runs, what was given there. */
+/*
+ * The options of srun, sbatch and salloc; NULL or false: not given. On a node, the options of the
+ * step's srun.
+ */
 struct kadence_options {
 	const char *bundle;
 	const char *target;
@@ -23,21 +26,21 @@ struct kadence_options {
 	bool broadcast;
 };
 
-/* What plugstack.conf says; the same on all nodes. */
+/* The settings from plugstack.conf, the same on all nodes. */
 struct kadence_settings {
 	const char *site;
-	int seconds; /* that a call of the tool may take */
-	bool check;  /* bundles where jobs are submitted */
+	int seconds; /* the limit of a call of the tool */
+	bool check;  /* whether to check bundles at submission */
 };
 
 extern struct kadence_options kadence_options;
 extern struct kadence_settings kadence_settings;
 
-/* Where the environment of clients and steps, and with SPANK_ before it that of prologs, has it. */
+/* Environment variables of clients and steps; prologs get them with SPANK_ before the name. */
 #define KADENCE_BUNDLE "KADENCE_BUNDLE"
 #define KADENCE_TARGET "KADENCE_TARGET"
 #define KADENCE_FALLBACK "KADENCE_FALLBACK"
-/* BROADCAST_WANTED: srun shall copy the bundle to the nodes; BROADCAST_DONE: it has. */
+/* BROADCAST_WANTED: srun is to copy the bundle to the nodes; BROADCAST_DONE: srun has done so. */
 #define KADENCE_BROADCAST "KADENCE_BROADCAST"
 #define BROADCAST_WANTED "wanted"
 #define BROADCAST_DONE "done"
@@ -45,19 +48,19 @@ extern struct kadence_settings kadence_settings;
 #define KADENCE_DECIMALS 24 /* characters of a number, at most */
 #define KADENCE_OUTPUT 4096
 
-/* options.c: to be called from slurm_spank_init() in every context. */
+/* options.c: slurm_spank_init() calls these. */
 void kadence_read_settings(int argc, char **argv);
 int kadence_register_options(spank_t spank);
 
-/* submit.c, in srun, sbatch and salloc: false where a message said why the client is to end. */
+/* submit.c, in srun, sbatch and salloc: false if the client is to end; a message said why. */
 bool kadence_submit(spank_t spank);
 int kadence_broadcast(spank_t spank);
 
-/* job_script.c, beside a job's prolog and epilog. */
+/* job_script.c, called beside a job's prolog and epilog. */
 int kadence_prolog(spank_t spank);
 int kadence_epilog(spank_t spank);
 
-/* step.c, in slurmstepd. */
+/* step.c, called in slurmstepd. */
 int kadence_step_prepare(spank_t spank);
 int kadence_task_replace(spank_t spank);
 int kadence_task_started(spank_t spank);
@@ -65,13 +68,13 @@ int kadence_task_ended(spank_t spank);
 
 /* tool.c */
 
-/* PATH of a program that lies beside the plugin; false where there is no knowing it. */
+/* Sets `path` to a program beside the plugin; false if the plugin's own path is unknown. */
 bool kadence_beside(const char *name, char path[PATH_MAX]);
 
 /*
- * Runs a program and waits for it, at most the settings' time; then its process group is killed.
- * `output` gets the last line that it wrote to standard output or error. True if it ended with
- * status 0. kadence_run_tool() gives it an environment of PATH alone.
+ * Runs a program and waits for it, at most the time in the settings; then kills its process group.
+ * `output` gets the last line that the program wrote to standard output or error. Returns true if
+ * the exit status was 0. kadence_run_tool() passes an environment that has only PATH.
  */
 bool kadence_run(char *const words[], char *const environment[], char output[KADENCE_OUTPUT]);
 bool kadence_run_tool(char *const words[], char output[KADENCE_OUTPUT]);

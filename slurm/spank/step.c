@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * In slurmstepd: the step's command becomes kadence-step. Executing it from here would lose what
- * Slurm does after the plugins (TaskProlog, limits, affinity), so only its name is replaced.
+ * In slurmstepd, replaces the name of the step's command by kadence-step's. Executing kadence-step
+ * from here would skip Slurm's own work after the plugins (TaskProlog, limits, affinity).
  */
 #include <fcntl.h>
 #include <slurm/slurm.h>
@@ -16,25 +16,25 @@
 
 #define TASK_NOTE 256
 
-/* What was prepared for this step; slurmstepd has one. */
+/* The state of this step; each slurmstepd has one. */
 static struct {
 	bool active;
 	char number[KADENCE_DECIMALS]; /* of the step, or batch */
 	char folder[PATH_MAX];	       /* of the job on this node, or empty */
-	char problem[KADENCE_OUTPUT];  /* why there is none, or empty */
+	char problem[KADENCE_OUTPUT];  /* why there is no folder, or empty */
 	char fallback[8];
-	bool is_copy; /* the bundle is srun's, to be removed */
+	bool is_copy; /* the bundle is srun's copy, to be removed */
 	uint32_t tasks;
-	struct timespec *started; /* of each local task */
+	struct timespec *started; /* start of each local task */
 } step;
 
-/* Out of the step's environment; false where it has no such variable. */
+/* Reads a variable of the step's environment; false if it is missing or empty. */
 static bool get_variable(spank_t spank, const char *name, char *value, size_t bytes)
 {
 	return spank_getenv(spank, name, value, (int)bytes) == ESPANK_SUCCESS && *value;
 }
 
-/* Containers and interactive shells are no steps of the job's own. */
+/* Returns false for containers and interactive shells, which are not the job's own steps. */
 static bool read_number(uint32_t id)
 {
 	if (id == SLURM_BATCH_SCRIPT)
@@ -46,7 +46,7 @@ static bool read_number(uint32_t id)
 	return true;
 }
 
-/* False where the bundle has yet to come: a batch script whose srun will copy it. */
+/* Returns false if the bundle is not here yet: in a batch script whose srun will copy it. */
 static bool is_there(spank_t spank)
 {
 	char broadcast[16];
@@ -57,7 +57,7 @@ static bool is_there(spank_t spank)
 	return step.is_copy;
 }
 
-/* An environment of --export=NONE has only Slurm's own record of the options. */
+/* With --export=NONE the environment lacks the variables: Slurm's own record has the options. */
 static bool find_options(spank_t spank, char bundle[PATH_MAX], char target[16])
 {
 	target[0] = '\0';
@@ -67,14 +67,14 @@ static bool find_options(spank_t spank, char bundle[PATH_MAX], char target[16])
 		snprintf(target, 16, "%s", kadence_options.target);
 	if (get_variable(spank, KADENCE_BUNDLE, bundle, PATH_MAX))
 		return true;
-	/* A relative path meant a directory elsewhere; the prolog knows which. */
+	/* A relative path is relative to another directory, which the prolog knows. */
 	bundle[0] = '\0';
 	if (kadence_options.bundle && kadence_options.bundle[0] == '/')
 		snprintf(bundle, PATH_MAX, "%s", kadence_options.bundle);
 	return kadence_options.bundle;
 }
 
-/* Of a list such as "0-3,6". */
+/* Counts the numbers of a list such as "0-3,6"; 0 for a malformed list. */
 static long count_listed(const char *list)
 {
 	long count = 0;
@@ -102,7 +102,7 @@ static long threads_of_a_core(void)
 	return is_several ? 2 : 1;
 }
 
-/* By the job's credential, as in the prolog, which may not have come here. */
+/* As in the prolog, which may not have run here; the job's credential has the cores. */
 static bool has_whole_node(spank_t spank)
 {
 	char *cores;
@@ -155,7 +155,7 @@ static void call_prepare(uint32_t job, uid_t user, char *bundle, char *target, b
 	if (kadence_run_tool(words, output)) {
 		snprintf(step.folder, sizeof(step.folder), "%s", output);
 	} else {
-		/* The tool names itself to whoever calls it by hand. */
+		/* The tool's messages begin with its name, for users who call it by hand. */
 		const char *sentence = strncmp(output, "kadence: ", 9) ? output : output + 9;
 
 		slurm_error("job %s: %s", job_text, output);
@@ -163,7 +163,7 @@ static void call_prepare(uint32_t job, uid_t user, char *bundle, char *target, b
 	}
 }
 
-/* As root. Mostly the prolog has done it all and the tool says so. */
+/* Runs as root. Usually the prolog has prepared the node, and the tool finds that. */
 int kadence_step_prepare(spank_t spank)
 {
 	char bundle[PATH_MAX];
@@ -185,8 +185,9 @@ int kadence_step_prepare(spank_t spank)
 }
 
 /*
- * In the task's process, just before Slurm executes the command. spank.h asks not to modify the
- * arguments, for they are slurmstepd's; this copy of them is the process's own and about to go.
+ * Runs in the task's process, just before Slurm executes the command. spank.h forbids changing the
+ * arguments, because they are slurmstepd's. After the fork this process has its own copy, which the
+ * exec is about to replace.
  */
 int kadence_task_replace(spank_t spank)
 {
@@ -237,8 +238,8 @@ static double seconds_since(const struct timespec *start)
 }
 
 /*
- * For the epilog, beside what the step itself left. The folder is the user's: a name that is taken
- * is not followed, whatever it leads to.
+ * Writes a note for the epilog, beside the step's own. The folder is the user's, so an existing
+ * file or link of that name is left alone.
  */
 static void write_note(const char *name, const char *text)
 {

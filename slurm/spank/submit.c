@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where jobs are submitted: srun, sbatch and salloc. */
+/* Runs in the clients: srun, sbatch and salloc. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "plugin.h"
 
-/* For the job's steps, and (with SPANK_ before it) for its prologs and epilogs. */
+/* Sets a variable for the job's steps, and (with SPANK_ before it) for its prologs and epilogs. */
 static void hand_on(spank_t spank, const char *name, const char *value)
 {
 	if (!value)
@@ -18,7 +18,7 @@ static void hand_on(spank_t spank, const char *name, const char *value)
 	spank_job_control_setenv(spank, name, value, 1);
 }
 
-/* What the site would refuse on a node is refused here, where somebody reads it. */
+/* Refuses a bundle here that the site would refuse on a node: here the user sees the message. */
 static bool is_acceptable(const char *bundle)
 {
 	char tool[PATH_MAX];
@@ -45,11 +45,11 @@ static bool has_options(void)
 	return kadence_options.bundle || kadence_options.target || kadence_options.broadcast;
 }
 
-/* Slurm hands a job's options to the srun in it as if they had been given there. */
+/* Slurm gives a job's options to each srun in the job, as if srun had been called with them. */
 #define INHERITED_OPTION "SLURM_SPANK__SLURM_SPANK_OPTION_kadence_kadence"
 #define INHERITED_BUNDLE "SLURM_SPANK_" KADENCE_BUNDLE
 
-/* The bundle of the job that this is a step of, or NULL where the step names its own. */
+/* Returns the bundle of the job around this step, or NULL if the step names its own. */
 static const char *inherited_bundle(void)
 {
 	const char *given = kadence_options.bundle;
@@ -60,7 +60,7 @@ static const char *inherited_bundle(void)
 	return getenv(INHERITED_BUNDLE);
 }
 
-/* Nodes and prologs have other working directories. */
+/* Makes the bundle's path absolute, because nodes and prologs have other working directories. */
 static bool resolve_bundle(char path[PATH_MAX])
 {
 	if (!kadence_options.bundle) {
@@ -83,7 +83,7 @@ bool kadence_submit(spank_t spank)
 
 	if (!has_options())
 		return true;
-	/* What became of the job's bundle meanwhile is for the node to see. */
+	/* The job's submission checked an inherited bundle. The node will see any later change. */
 	if (!bundle && resolve_bundle(path))
 		bundle = path;
 	if (!bundle)
@@ -110,13 +110,13 @@ static bool copy_to_nodes(uint32_t job, const char *bundle, const char *copy)
 	return false;
 }
 
-/* A name that nobody on a node can have taken before; false without random numbers. */
+/* Chooses a name that nobody on a node can guess; false if there are no random numbers. */
 static bool name_copy(uint32_t job, uint32_t step, char name[PATH_MAX])
 {
 	uint64_t unknown;
 
 	if (getrandom(&unknown, sizeof(unknown), 0) != (ssize_t)sizeof(unknown)) {
-		slurm_error("kadence: the bundle's copy gets no random name: %m");
+		slurm_error("kadence: cannot choose a name for the bundle's copy: %m");
 		return false;
 	}
 	snprintf(name, PATH_MAX, "/tmp/kadence-%u-%u.%u-%016lx.kbundle", getuid(), job, step,
@@ -124,7 +124,7 @@ static bool name_copy(uint32_t job, uint32_t step, char name[PATH_MAX])
 	return true;
 }
 
-/* In srun, once it has its nodes. Without a copy the nodes find no bundle, and say so. */
+/* Runs in srun once it has its nodes. If the copy fails, the nodes find no bundle and say so. */
 int kadence_broadcast(spank_t spank)
 {
 	const char *wanted = getenv(KADENCE_BROADCAST);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Calls kadence-node, bounded in time. */
+/* Calls kadence-node with a time limit. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ bool kadence_beside(const char *name, char path[PATH_MAX])
 	return length > 0 && length < PATH_MAX;
 }
 
-/* A group of its own, so that all of it can be killed. */
+/* Becomes the program, in a process group of its own, so that the caller can kill all of it. */
 static _Noreturn void become(char *const words[], char *const environment[], int output)
 {
 	int nothing = open("/dev/null", O_RDONLY);
@@ -53,7 +53,7 @@ static _Noreturn void become(char *const words[], char *const environment[], int
 	dup2(nothing, STDIN_FILENO);
 	dup2(output, STDOUT_FILENO);
 	dup2(output, STDERR_FILENO);
-	/* A pipe that stays open in some process of Slurm's would keep who reads it waiting. */
+	/* If this process kept a pipe of Slurm's open, the pipe's reader would wait. */
 	for (int descriptor = STDERR_FILENO + 1;
 	     descriptor < sysconf(_SC_OPEN_MAX) && descriptor < 1024; descriptor++)
 		close(descriptor);
@@ -61,7 +61,7 @@ static _Noreturn void become(char *const words[], char *const environment[], int
 	_exit(127);
 }
 
-/* False when the time was over first. What does not fit is dropped from the front. */
+/* Returns false if the deadline came first. Output that does not fit is dropped at the front. */
 static bool read_output(int source, int64_t deadline, char output[KADENCE_OUTPUT])
 {
 	struct pollfd entry = {.fd = source, .events = POLLIN};
@@ -100,7 +100,7 @@ static void keep_last_line(char output[KADENCE_OUTPUT])
 		memmove(output, line + 1, strlen(line + 1) + 1);
 }
 
-/* A process that even SIGKILL does not end, in a dead file server's hands, is left behind. */
+/* A process that SIGKILL does not end, because it waits for a dead file server, is left behind. */
 static bool reap(pid_t child, bool in_time)
 {
 	const struct timespec turn = {.tv_nsec = TURN_NS};
@@ -154,7 +154,7 @@ bool kadence_run(char *const words[], char *const environment[], char output[KAD
 
 bool kadence_run_tool(char *const words[], char output[KADENCE_OUTPUT])
 {
-	/* Nothing of the user's: in prologs this is root's. */
+	/* No variable of the user's: in prologs the tool runs as root. */
 	char *const environment[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL};
 
 	return kadence_run(words, environment, output);

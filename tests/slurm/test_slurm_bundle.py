@@ -215,11 +215,11 @@ UNDESCRIBED: dict[str, tuple[Change, str]] = {
     "other algorithm": (_with(1, content=b"rsa 00 bm8=\n"), "not a line of an ed25519"),
     "manifest no JSON": (_with(0, content=b"{"), "is not a kadence.bundle artefact"),
     "manifest deep": (_with(0, content=b"[" * 100_000), "is not a kadence.bundle artefact"),
-    "symbolic link": (_extra(Entry("link", kind=tarfile.SYMTYPE, **LINK)), "no regular file"),
-    "hard link": (_extra(Entry("link", kind=tarfile.LNKTYPE, **LINK)), "no regular file"),
-    "folder": (_extra(Entry("folder", kind=tarfile.DIRTYPE, mode=0o755)), "no regular file"),
-    "device": (_extra(Entry("device", kind=tarfile.CHRTYPE)), "no regular file"),
-    "named pipe": (_extra(Entry("pipe", kind=tarfile.FIFOTYPE)), "no regular file"),
+    "symbolic link": (_extra(Entry("link", kind=tarfile.SYMTYPE, **LINK)), "not a regular file"),
+    "hard link": (_extra(Entry("link", kind=tarfile.LNKTYPE, **LINK)), "not a regular file"),
+    "folder": (_extra(Entry("folder", kind=tarfile.DIRTYPE, mode=0o755)), "not a regular file"),
+    "device": (_extra(Entry("device", kind=tarfile.CHRTYPE)), "not a regular file"),
+    "named pipe": (_extra(Entry("pipe", kind=tarfile.FIFOTYPE)), "not a regular file"),
     "set-user-ID": (_with(2, mode=0o4755), "the mode 4755"),
 }  # fmt: skip
 
@@ -253,8 +253,8 @@ def test_no_path_leads_elsewhere(
     [
         ({"schema": "kadence.plan"}, "its schema is 'kadence.plan'"),
         ({"version": 2}, "has version 2"),
-        ({"name": 7}, "7 stands where a text has to be"),
-        ({"interface": "1"}, "'1' stands where a number has to be"),
+        ({"name": 7}, "7 is not a text"),
+        ({"interface": "1"}, "'1' is not a number"),
         ({"programs": [{"file": "bin/toy"}]}, "it lacks 'replaces'"),
         ({"programs": 5}, "is damaged"),
         ({"kernels": []}, "is damaged"),
@@ -312,12 +312,12 @@ def test_damage_of_the_file_is_refused(
     whole = workshop.written().read_bytes()
     path = tmp_path / "damaged.kbundle"
     damaged = {
-        "": "truncated, or no bundle",
-        "no bundle at all": "no bundle, or a damaged one",
+        "": "truncated, or not a bundle",
+        "no bundle at all": "not a bundle, or is damaged",
         whole[: len(whole) // 2]: "truncated",
         whole[:-1]: "truncated",
-        whole + b"more": "goes on after its end",
-        whole + whole: "goes on after its end",
+        whole + b"more": "data follows its end",
+        whole + whole: "data follows its end",
     }
     for content, expected in damaged.items():
         path.write_bytes(content if isinstance(content, bytes) else content.encode())

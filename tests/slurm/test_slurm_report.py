@@ -240,8 +240,8 @@ def test_entries_are_the_users_and_may_hold_anything(records: Records) -> None:
 
 def test_unknown_jobs_and_damaged_records(records: Records) -> None:
     assert "no record of job 7 in" in records.refusal()
-    assert "is no job's number" in records.refusal("7_1")
-    assert "is no job's number" in records.refusal("../7")
+    assert "is not a job's number" in records.refusal("7_1")
+    assert "is not a job's number" in records.refusal("../7")
     path = records.write(adapted())
     path.write_text(path.read_text()[:50])
     assert "is not a kadence.record artefact" in records.refusal()

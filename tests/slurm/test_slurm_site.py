@@ -124,8 +124,8 @@ def test_bundle_may_only_switch_things_on(administrator: Administrator) -> None:
         {"symbol": "MULTIUSER", "value": "n", "reason": "one is enough"},
     )
     shown = sections(administrator.build(bundle).stdout)
-    assert shown["of these, no rule of this site's asks for:"] == ["BPF_SYSCALL=y"]
-    vain = shown["the bundle asks for these in vain:"]
+    assert shown["of these, the site's rules do not ask for:"] == ["BPF_SYSCALL=y"]
+    vain = shown["the bundle asks for these, but does not get them:"]
     assert {"STRICT_DEVMEM=n", "INITRAMFS_SOURCE=/etc/shadow", "MULTIUSER=n"} <= set(vain)
 
 
@@ -152,7 +152,7 @@ def test_bundles_have_to_be_signed(
     administrator: Administrator, refused: Callable[[Completed], str]
 ) -> None:
     unsigned = administrator.bundle(signed=False)
-    assert "is not signed, which" in refused(administrator.build(unsigned, "--yes"))
+    assert "is not signed, but" in refused(administrator.build(unsigned, "--yes"))
     (administrator.place / "ring/user.pub").unlink()
     stranger = administrator.bundle()
     assert "not among those that are accepted" in refused(administrator.build(stranger, "--yes"))
@@ -200,4 +200,4 @@ def test_what_is_no_release_is_refused(
 ) -> None:
     site = administrator.place / "site.toml"
     words = ["site", "build", f"--release={release}", "--site", site]
-    assert "is no kernel's release" in refused(administrator.kadence(*words))
+    assert "is not a kernel's release" in refused(administrator.kadence(*words))

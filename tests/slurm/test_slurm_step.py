@@ -280,7 +280,7 @@ def test_a_guest_that_dies_in_mid_job_is_not_run_again(job: Job, fallback: str) 
     said, complained = process.communicate(timeout=PATIENCE_SECONDS)
     assert (process.returncode, said) == (125, b"")
     assert complained.startswith(b"kadence: the guest of ") and complained.count(b"\n") == 1
-    assert b"not done again" in complained
+    assert b"the command is not run again" in complained
     assert (job.place / "ran").read_text() == "ran\n"
     assert job.note()["status"] == 125
 
