@@ -57,7 +57,7 @@ VERSIONS = {
 
 @contextmanager
 def atomic_output(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; it gets the final name only on success."""
+    """Yield a temporary path beside `path`; rename it to `path` only on success."""
     path = Path(path)
     if path.exists() and not path.is_file():
         # Renaming over a device or a folder would replace it, not write to it.
@@ -89,14 +89,14 @@ def _umask() -> int:
 def write(
     path: Path, schema: str, build_id: str | None, command: Sequence[str], body: dict[str, Any]
 ) -> None:
-    """Write an artefact; the same body gives the same bytes."""
+    """Write an artefact. Equal arguments give equal bytes."""
     content = text(schema, build_id, command, body)
     with atomic_output(path) as temporary:
         temporary.write_text(content, encoding="utf-8")
 
 
 def text(schema: str, build_id: str | None, command: Sequence[str], body: dict[str, Any]) -> str:
-    """An artefact as it is written."""
+    """Return the text of the artefact's file."""
     envelope: dict[str, Any] = {
         "schema": schema,
         "version": VERSIONS[schema],
@@ -108,7 +108,7 @@ def text(schema: str, build_id: str | None, command: Sequence[str], body: dict[s
 
 
 def read(path: Path, schema: str) -> dict[str, Any]:
-    """Read an artefact of exactly this schema and version, or refuse in one sentence."""
+    """Read an artefact; raise ArtefactError unless schema and version match exactly."""
     try:
         return parse(str(path), Path(path).read_bytes(), schema)
     except OSError as error:
@@ -116,11 +116,11 @@ def read(path: Path, schema: str) -> dict[str, Any]:
 
 
 def parse(name: str, content: bytes, schema: str) -> dict[str, Any]:
-    """An artefact of exactly this schema and version from its bytes; `name` is for the refusal."""
+    """Parse the bytes of an artefact as read() does; error messages call the file `name`."""
     try:
         document = json.loads(content.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise ArtefactError(f"{name} is not a {schema} artefact: it is no text") from error
+        raise ArtefactError(f"{name} is not a {schema} artefact: it is not UTF-8") from error
     except (ValueError, RecursionError) as error:
         raise ArtefactError(f"{name} is not a {schema} artefact: {error}; make it anew") from error
     found = document.get("schema") if isinstance(document, dict) else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Building a program in a copy of its folder: the user's own tree stays as it is."""
+"""Builds a program in a copy of its folder, so that the user's own tree stays unchanged."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ WRAPPERS = {"CC": "kadence-cc", "CXX": "kadence-c++", "FC": "kadence-fc"}
 
 
 def prepare(program: Program, source: Path, output: Path, log: Path) -> None:
-    """Copy the folder and let the program's own command fetch or generate what is not in it."""
+    """Copy the folder, then run `build.prepare`, which fetches or generates missing files."""
     copy(program.folder, source, leave_out=output)
     if program.prepare:
         environment = {
@@ -30,7 +30,7 @@ def prepare(program: Program, source: Path, output: Path, log: Path) -> None:
 
 
 def build(program: Program, source: Path, folder: Path, log: Path, plan: Path | None) -> None:
-    """Build a fresh copy with the wrappers: plain, or adapted by a plan."""
+    """Build a fresh copy with the compiler wrappers: plain, or adapted if there is a plan."""
     copy(source, folder)
     wrappers = resources.built("bin/kadence-cc").parent
     environment = {
@@ -38,7 +38,7 @@ def build(program: Program, source: Path, folder: Path, log: Path, plan: Path | 
         "PATH": f"{wrappers}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         "KADENCE_MODE": "plain" if plan is None else "adapt",
     }
-    # What __DATE__ becomes and the program prints: the plain and the adapted program must agree.
+    # GCC derives __DATE__ from this. A program may print it, so both builds need the same value.
     environment["SOURCE_DATE_EPOCH"] = os.environ.get(
         "SOURCE_DATE_EPOCH", str(int(source.stat().st_mtime))
     )
@@ -48,7 +48,7 @@ def build(program: Program, source: Path, folder: Path, log: Path, plan: Path | 
 
 
 def copy(source: Path, target: Path, leave_out: Path | None = None) -> None:
-    """Replace `target` by a copy of `source`; times are kept, so that make is not misled."""
+    """Replace `target` by a copy of `source`. Make needs the original times, so they are kept."""
     if target.exists():
         shutil.rmtree(target)
 
@@ -65,9 +65,9 @@ def copy(source: Path, target: Path, leave_out: Path | None = None) -> None:
 
 
 def _shell(command: str, folder: Path, environment: dict[str, str], log: Path) -> None:
-    """Run a command line of kadence.toml; what it says goes to a log."""
+    """Run a command line of kadence.toml; its output goes to a log."""
     log.parent.mkdir(parents=True, exist_ok=True)
-    # MAKEFLAGS of a make that called us would reach the program's own make.
+    # If make started Kadence, its MAKEFLAGS must not reach the program's own make.
     inherited = {
         name: value
         for name, value in os.environ.items()
@@ -86,5 +86,5 @@ def _shell(command: str, folder: Path, environment: dict[str, str], log: Path) -
     if completed.returncode:
         raise ToolError(
             f"`{command}` ended with status {completed.returncode} in a copy of the program's "
-            f"folder; what it said is in {log}"
+            f"folder; its output is in {log}"
         )

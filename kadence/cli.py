@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The `kadence` command: finds the verb, runs it, tells errors in one sentence."""
+"""The `kadence` command: finds the verb, runs it, and reports an error in one sentence."""
 
 import argparse
 import contextlib
@@ -13,33 +13,33 @@ from typing import NoReturn, TextIO, cast
 from kadence import __version__, terminal
 from kadence.errors import KadenceError, UsageError
 
-# verb -> what `kadence --help` says of it. Each verb is a module of kadence.verbs with
-# configure(parser) and execute(arguments) -> exit status, imported only when it is called. Where a
-# verb has two words, its module's name has an underscore between them.
+# verb -> its line in `kadence --help`. Each verb is a module of kadence.verbs that defines
+# configure(parser) and execute(arguments) -> exit status. It is imported only when the user calls
+# it. If a verb has two words, an underscore joins them in the module's name.
 VERBS = {
     "profile": "run a program and record its basic-block vectors, system calls and memory",
-    "profile import": "take basic-block vectors that another tool wrote as a profile",
-    "profile export": "write a profile's basic-block vectors as SimPoint reads them",
-    "profile merge": "put the profiles of a parallel program's ranks into one",
-    "profile show": "say what is in a profile",
+    "profile import": "make a profile from basic-block vectors that another tool wrote",
+    "profile export": "write a profile's basic-block vectors in SimPoint's format",
+    "profile merge": "merge the profiles of a parallel program's ranks into one",
+    "profile show": "print what a profile contains",
     "phases": "find the phases in a profile",
-    "view": "show the phases: a page to walk through, a figure, a trace",
-    "compare": "say whether a program does the same kinds of work on several inputs",
-    "plan": "decide which adaptation belongs to which phase, and where it is announced",
+    "view": "show the phases as an interactive page, a figure or a trace",
+    "compare": "check whether a program does the same kinds of work on several inputs",
+    "plan": "decide how to adapt each phase, and where the program announces it",
     "kernel": "build, list and remove kernels",
     "run": "run a command under a kernel",
-    "lab": "run a command where the clock counts instructions",
+    "lab": "run a command in a guest whose clock counts instructions",
     "specialize": "take a program from source to a measured report",
     "key": "make a key that signs bundles",
     "bundle": "pack a program and its kernel into one signed file for a batch job",
-    "site": "build what a cluster's nodes may run, for its administrator to sign",
-    "report": "say what a batch job gained from its kernel",
-    "doctor": "say what is missing on this machine, and start a guest of each target",
+    "site": "build what a cluster's nodes may run; its administrator signs it",
+    "report": "report what a batch job gained from its kernel",
+    "doctor": "report what is missing on this machine, and start a guest of each target",
 }
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose complaints are errors like any other."""
+    """An argument parser that raises UsageError instead of exiting."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}; see `{self.prog} --help`")
@@ -64,7 +64,7 @@ def _main(arguments: Sequence[str] | None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # Whoever read our output has gone; a second complaint at exit would help nobody.
+        # The reader of stdout has exited. Python would report that a second time at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
@@ -73,7 +73,7 @@ def _main(arguments: Sequence[str] | None) -> int:
 
 
 def _joined(argv: list[str]) -> list[str]:
-    """A verb of two words as one."""
+    """Join the first two words if they are one verb."""
     two = " ".join(argv[:2])
     return [two, *argv[2:]] if two in VERBS else argv
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In which order a repair puts things back, where few kernels may be built for it.
+"""The order in which a repair puts symbols back while the number of kernel builds is limited.
 
-All that a failure names goes back at once, for each of it was asked for in vain. With the last
-kernel that may be built, all that is left goes back: a kernel with too much still serves.
+All symbols that a failure's log names go back at once, because the program asked for each of them
+in vain. The last permitted build puts back all symbols that are left: a kernel with too many
+symbols still serves the program.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +15,7 @@ from kadence.kconfig.candidates import Dropped
 
 @dataclass(frozen=True)
 class Course:
-    """Batches for repair.repair(); each knows how those before it failed."""
+    """Batches for repair.repair(). Each batch depends on how the kernels before it failed."""
 
     dropped: Dropped
     traced: Sequence[str]
@@ -37,7 +38,7 @@ class Course:
             yield batch
 
     def _named(self) -> list[str]:
-        """Of what is likely to follow only what the generic kernel has."""
+        """The symbols named, and their likely companions that are `y` in the generic kernel."""
         named = self.named()
         likely = [s for s in missing.companions(named) if self.dropped.reference.get(s) == "y"]
         return [s for s in dict.fromkeys([*named, *likely]) if self.dropped.can_be_put_back(s)]

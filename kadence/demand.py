@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a profiled run asks of its kernel, in the units that boot/costs.py charges.
+"""What a profiled run demands of its kernel, in the units that boot/costs.py charges.
 
-As the program is, and as a plan leaves it: records that go through rings cost no call, pages that
-are made present in bulk cost less than a fault each.
+The demand is computed for the plain program and for the program adapted by a plan. Records that go
+through rings cost no call. Populated pages cost less than one fault each.
 """
 
 from collections import defaultdict
@@ -26,7 +26,7 @@ WRITING = frozenset(["write", "pwrite64", "writev", "pwritev", "pwritev2", "send
 READING = frozenset(["read", "pread64", "readv", "preadv", "preadv2", "recvfrom", "recvmsg"])
 TO = {kind: f"writes to {end}" for kind, end in writes.ENDS.items()}
 FROM = {kind: f"reads from {end}" for kind, end in writes.ENDS.items()}
-# Of the plain call's cost; the close of a file is part of what its opening is charged.
+# Name of a call -> its charge. Closing a file is free: the charge of opening it includes it.
 BY_NAME = {
     **dict.fromkeys(OPENS, costs.OPEN),
     **dict.fromkeys(kinds.FILE_SYSTEM_CALLS - OPENS, costs.LOOK),
@@ -44,19 +44,19 @@ Body = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Item:
-    """One sort of work that the kernel is asked for."""
+    """One kind of work that the program demands of the kernel."""
 
-    what: str  # as people call it
+    what: str  # its name in messages
     charges: Mapping[str, float]  # how many of each; negative where another charge includes it
     count: int
-    adapted: int = 0  # of them, those that a plan takes care of
+    adapted: int = 0  # how many of `count` the plan removes or makes cheaper
 
     @property
     def left(self) -> int:
         return self.count - self.adapted
 
     def nanoseconds(self, kernel: costs.Costs, *, adapted: bool) -> float:
-        """On a kernel, as the program is or as the plan leaves it."""
+        """The cost on a kernel, for the plain or the adapted program."""
         total = sum(number * kernel.of(charge) for charge, number in self.charges.items())
         if not adapted or not self.count:
             return total
@@ -68,7 +68,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Demand:
-    """Of the profiled run."""
+    """The demand of the profiled run."""
 
     items: tuple[Item, ...]
     instructions: int
@@ -87,7 +87,7 @@ class Demand:
 
 
 def of(raw: Body, document: Document, plan: Body | None) -> Demand:
-    """From the phases artefact, as read and as checked; without a plan nothing is adapted."""
+    """The demand of a phases artefact, given as JSON and as Document; without a plan, plain."""
     items = [*_faults(raw, document, plan), *_calls(raw, document, plan)]
     return Demand(tuple(item for item in items if item.count), document.total_instructions)
 
@@ -96,7 +96,7 @@ def of(raw: Body, document: Document, plan: Body | None) -> Demand:
 
 
 def _calls(raw: Body, document: Document, plan: Body | None) -> Iterator[Item]:
-    """Calls of one kind are one item."""
+    """One item for each kind of call."""
     charges: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
     counts: defaultdict[str, int] = defaultdict(int)
     threads = document.concurrency.threads - 1
@@ -112,7 +112,7 @@ def _calls(raw: Body, document: Document, plan: Body | None) -> Iterator[Item]:
 
 
 def _charged(call: Transfers, threads: int) -> tuple[str, Mapping[str, float]]:
-    """What a call is called, and what it is charged."""
+    """The item that a call belongs to, and the call's charges."""
     for names, told, charge, page in (
         (WRITING, TO, costs.WRITE, costs.WRITTEN_PAGE),
         (READING, FROM, costs.READ, costs.READ_PAGE),
@@ -127,7 +127,7 @@ def _charged(call: Transfers, threads: int) -> tuple[str, Mapping[str, float]]:
         return "other system calls", {}
     charge = BY_NAME.get(call.name, BY_DESCRIPTOR.get(call.descriptor, costs.CALL))
     if charge == costs.FORK:
-        # What is no thread is a process.
+        # Calls beyond the number of threads started processes.
         processes = max(call.count - threads, 0)
         return NAMES[charge], {charge: processes, costs.WAIT: call.count - processes}
     return NAMES.get(charge, "other system calls"), {charge: call.count}
@@ -137,7 +137,7 @@ NAMES = {
     costs.OPEN: "files opened",
     costs.LOOK: "paths looked up",
     costs.MAP: "calls that map or unmap memory",
-    costs.CLOCK: "looks at the clock",
+    costs.CLOCK: "reads of the clock",
     costs.SIGNAL: "signals",
     costs.FORK: "threads and processes started",
     costs.EXEC: "programs started",
@@ -148,7 +148,7 @@ NAMES = {
 
 
 def _share_in_rings(document: Document, plan: Body) -> float:
-    """Of the phases' writes to files, those that sites of the plan take care of."""
+    """The share of the phases' writes to files that the plan redirects into rings."""
     made = [
         (phase, written)
         for phase in document.phases
@@ -186,7 +186,7 @@ def _faults(raw: Body, document: Document, plan: Body | None) -> Iterator[Item]:
 
 
 def _pages_planned(document: Document, plan: Body) -> tuple[int, int]:
-    """Pages that are made present in bulk, and pages of files that are."""
+    """The anonymous pages and the pages of files that the plan populates."""
     if plan["memory"]["mode"] == memory_planning.OFF:
         return 0, 0
     use, ahead = document.memory, plan["memory"]["ahead"]

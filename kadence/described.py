@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The values of a kadence.toml, each checked: what is unknown, missing or misshapen is refused."""
+"""Checks the values of a kadence.toml; refuses unknown, missing and malformed ones."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +9,7 @@ from kadence.errors import ProgramError
 from kadence.filters import STANDARD_OUTPUT, Filter
 from kadence.phases import io_planning, memory_planning
 
-# table -> key -> (kind, required); what is not here is refused.
+# table -> key -> (kind, required). Any other key is refused.
 KEYS: dict[str, dict[str, tuple[str, bool]]] = {
     "program": {"name": ("text", True)},
     "build": {"command": ("text", True), "prepare": ("text", False)},
@@ -28,16 +28,16 @@ KEYS: dict[str, dict[str, tuple[str, bool]]] = {
     "plan": {"io": ("mode", False), "memory": ("memory mode", False)},
     "check": {"command": ("words", True)},
 }
-# Whose keys are names of the user's, and what there may be several of.
+# The table whose keys the user chooses, and the table of which there may be several.
 ENVIRONMENT, FILTER = "environment", "filter"
 FILTER_KEYS = {"pattern": "text", "file": "text", "sort": "flag"}
 SHORT_FOR_STANDARD_OUTPUT = "stdout"
-# What Kadence tells its own parts by; a run never sees these.
+# Kadence's own variables, which configure its parts. A run never sees them.
 OWN_NAMES = ("KADENCE_", "KADAPT_")
 
 
 def checked(path: Path, tables: Mapping[str, Any]) -> dict[str, Any]:
-    """Every value under `table.key`, after refusing what is unknown, missing or misshapen."""
+    """Return every value under `table.key`; refuse unknown, missing and malformed ones."""
     values: dict[str, Any] = {}
     for table, content in tables.items():
         if table in (ENVIRONMENT, FILTER):
@@ -61,13 +61,13 @@ def checked(path: Path, tables: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def environment(path: Path, tables: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Table [environment]: names and values, as they are."""
+    """Table [environment]: names and values, unchanged."""
     table = tables.get(ENVIRONMENT, {})
     if not isinstance(table, dict):
-        raise ProgramError(f"{path}: {ENVIRONMENT!r} must be a table of names and texts")
+        raise ProgramError(f"{path}: {ENVIRONMENT!r} must be a table of names and strings")
     for name, value in table.items():
         if not name or "=" in name or "\0" in name:
-            raise ProgramError(f"{path}: [{ENVIRONMENT}] has {name!r}, which can name no variable")
+            raise ProgramError(f"{path}: [{ENVIRONMENT}] has {name!r}, which is not a valid name")
         if name.startswith(OWN_NAMES):
             raise ProgramError(
                 f"{path}: [{ENVIRONMENT}] has {name}, but names that begin with "
@@ -75,13 +75,13 @@ def environment(path: Path, tables: Mapping[str, Any]) -> tuple[tuple[str, str],
             )
         if not isinstance(value, str) or "\0" in value:
             raise ProgramError(
-                f"{path}: {ENVIRONMENT}.{name} must be a text in quotes, not {value!r}"
+                f"{path}: {ENVIRONMENT}.{name} must be a string in quotes, not {value!r}"
             )
     return tuple(sorted(table.items()))
 
 
 def filters(path: Path, tables: Mapping[str, Any], outputs: tuple[str, ...]) -> tuple[Filter, ...]:
-    """Tables [[filter]]: what of the outputs is not compared."""
+    """Tables [[filter]]: the parts of the outputs that are not compared."""
     entries = tables.get(FILTER, [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise ProgramError(f"{path}: write each filter as a table of its own, [[{FILTER}]]")
@@ -102,20 +102,20 @@ def _filter(path: Path, entry: Mapping[str, Any], outputs: tuple[str, ...]) -> F
     )
     if (complaint := made.complaint()) is not None:
         raise ProgramError(
-            f"{path}: {made.pattern!r} of a [[{FILTER}]] is no regular expression: {complaint}"
+            f"{path}: {made.pattern!r} of a [[{FILTER}]] is not a regular expression: {complaint}"
         )
     return made
 
 
 def _filtered(path: Path, entry: Mapping[str, Any], outputs: tuple[str, ...]) -> str:
-    """The output that a filter is for; empty for all."""
+    """The output that a filter applies to; empty for all."""
     name = str(entry.get("file", ""))
     if name in ("", *outputs):
         return name
     if name == SHORT_FOR_STANDARD_OUTPUT:
         return STANDARD_OUTPUT
     raise ProgramError(
-        f"{path}: a [[{FILTER}]] is for {name!r}, which is neither {SHORT_FOR_STANDARD_OUTPUT!r} "
+        f"{path}: a [[{FILTER}]] names {name!r}, which is neither {SHORT_FOR_STANDARD_OUTPUT!r} "
         "nor among run.outputs"
     )
 
@@ -136,7 +136,7 @@ def _is_words(value: Any) -> bool:
 
 
 def _is_path(value: Any) -> bool:
-    """A file below the folder: anything else could be one the user wants to keep."""
+    """True for a file below the folder. Any other file could be one the user wants to keep."""
     return _is_text(value) and not Path(value).is_absolute() and ".." not in Path(value).parts
 
 
@@ -157,7 +157,7 @@ def _is_flag(value: Any) -> bool:
 
 
 SHAPES = {
-    "text": ("a text that is not empty", _is_text),
+    "text": ("a string that is not empty", _is_text),
     "words": ("a list of words that is not empty", _is_words),
     "path": ("the name of a file below the folder", _is_path),
     "paths": ("a list of names of files below the folder", _is_paths),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What this machine lacks, and the command that brings it."""
+"""What this machine lacks, and the command that installs it."""
 
 import shutil
 import tomllib
@@ -11,16 +11,16 @@ from kadence.boot import memory
 from kadence.errors import KadenceError
 from kadence.finding import Finding
 
-# A kernel build tree with its objects, and the source it is made from (measured: 1.9 GB).
+# For a kernel's build tree with its objects, and its source tree (measured: 1.9 GB).
 BUILD_BYTES = 3 * 1024**3
-# Below this a guest boots but most programs do not fit.
+# With less memory a guest boots, but most programs do not fit.
 GUEST_BYTES = 256 * 1024**2
 
 
 def examine(build: bool = False) -> Iterator[Finding]:
-    """Everything that is looked at, in the order a user would mend it.
+    """Examine everything, in the order in which a user would fix it.
 
-    With `build` a kernel is built to start a guest with, where there is none.
+    With `build`, build a kernel to start a guest with if there is none.
     """
     with (Path(__file__).parent / "doctor.toml").open("rb") as file:
         needs = tomllib.load(file)["need"]
@@ -57,7 +57,7 @@ def _examine_space(path: Path, wanted: int, why: str) -> Finding:
 
 
 def _examine_guest_memory() -> Finding:
-    """Memory and a place for the file behind it, judged by what starts guests."""
+    """Check memory and the place of the file behind it with the code that starts guests."""
     subject = f"{GUEST_BYTES >> 20} MiB of memory for a guest"
     try:
         memory.choose(GUEST_BYTES)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The build-id of a program, read with nothing that would have to be imported first.
+"""Reads the build-id of a program without slow imports.
 
-A step looks at its command before it boots, so the time counts: the reader of the profiler
-(`kadence.profiler.cfgsection`) takes 50 ms to be there, this one none.
+A Slurm step inspects its command before it boots a kernel, so this time counts. Importing the
+profiler's reader (`kadence.profiler.cfgsection`) takes 50 ms; importing this module takes none.
 """
 
 import struct
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 MAGIC = b"\x7fELF\x02\x01"  # 64 bits, little endian
-HEADER = struct.Struct("<16x16xQ8x4x2xHH6x")  # where program headers are, their size and number
+HEADER = struct.Struct("<16x16xQ8x4x2xHH6x")  # offset, size and number of the program headers
 SEGMENT = struct.Struct("<I4xQ16xQ")  # type, offset, bytes in the file
 NOTE = struct.Struct("<III")  # bytes of the name, bytes of the content, type
 NOTES = 4
@@ -21,7 +21,7 @@ LARGEST_NOTES = 1 << 20
 
 
 def is_program(path: Path) -> bool:
-    """Whether a file is a 64-bit ELF file, as all our programs are."""
+    """Whether a file is a 64-bit ELF file. Kadence supports no other programs."""
     try:
         with path.open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC
@@ -30,7 +30,7 @@ def is_program(path: Path) -> bool:
 
 
 def build_id(path: Path) -> str | None:
-    """The build-id in hex digits; None where there is none, or no such program."""
+    """The build-id in hex digits; None if the program or its build-id is missing."""
     try:
         with path.open("rb") as file:
             return next(_build_ids(file), None)

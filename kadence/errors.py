@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every error a user can cause or meet; `cli.main` catches them in one place.
+"""Every error that a user can cause or meet; `cli.main` catches them all.
 
 The message is one sentence: what is wrong, where, and what to do.
 """
 
 
 class KadenceError(Exception):
-    """An error to be told to the user in one sentence."""
+    """An error that is reported to the user in one sentence."""
 
     exit_status = 1
 
@@ -17,7 +17,7 @@ class KadenceError(Exception):
 
 
 class UsageError(KadenceError):
-    """The command line makes no sense."""
+    """The command line is invalid."""
 
 
 class ArtefactError(KadenceError):
@@ -25,7 +25,7 @@ class ArtefactError(KadenceError):
 
 
 class ProgramError(KadenceError):
-    """A kadence.toml is missing or says what it must not."""
+    """A kadence.toml is missing or invalid."""
 
 
 class ToolError(KadenceError):
@@ -39,8 +39,8 @@ class BuildError(KadenceError):
 class GuestError(KadenceError):
     """A guest kernel did not boot, panicked or hung.
 
-    The status is distinct so that a caller can tell it from the command's own. Only where the
-    command was not started may a caller run it again.
+    The exit status is distinct, so that a caller can tell it from the command's own. A caller may
+    run the command again only if the command was not started.
     """
 
     exit_status = 125
@@ -56,11 +56,11 @@ class GuestError(KadenceError):
     ) -> None:
         super().__init__(f"{message}; {log_place}" if log_place else message)
         self._reason = message
-        self.log = log  # the guest's
+        self.log = log  # the guest kernel's
         self.command_started = command_started
-        self.interrupted_by = interrupted_by  # signal that came before the command was started
+        self.interrupted_by = interrupted_by  # signal that arrived before the command started
 
     @property
     def reason(self) -> str:
-        """Without the place of the guest's log, which is kept for a while only."""
+        """The message without the place of the guest's log, which is kept only for a while."""
         return self._reason

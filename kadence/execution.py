@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Running one command, on a guest kernel or on the machine's own, and what it took."""
+"""Runs one command, on a guest kernel or on the machine's own, and measures its cost."""
 
 import os
 import resource
@@ -20,15 +20,15 @@ CACHE = "KADENCE_CACHE"
 
 
 class ExecutionError(KadenceError):
-    """A program does not run as its kadence.toml says."""
+    """A program cannot be run as its kadence.toml says."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What one run took."""
+    """The cost of one run."""
 
     seconds: float  # from the request to the end, a guest's boot and halt included
-    program_seconds: float  # of the program alone, by the clock of the kernel it ran on
+    program_seconds: float  # the program alone, by the clock of its kernel
     boot_seconds: float  # 0 on the machine's own kernel
     user_seconds: float
     system_seconds: float
@@ -36,9 +36,9 @@ class Sample:
     involuntary_switches: int
     minor_faults: int
     major_faults: int
-    max_resident_bytes: int  # the peak of what was in memory at once
-    # Of this machine's processors, all that a guest is, boot and halt included. A guest's own
-    # user_seconds are no measure of that: User-Mode Linux counts by its clock's ticks.
+    max_resident_bytes: int  # the peak
+    # Time of this machine's processors for the whole guest, boot and halt included. A guest's own
+    # user_seconds do not measure that: User-Mode Linux counts by its clock's ticks.
     machine_user_seconds: float = 0.0
     machine_system_seconds: float = 0.0
 
@@ -49,13 +49,13 @@ class Ending:
 
     sample: Sample
     status: int
-    log: str = ""  # of the guest's kernel
+    log: str = ""  # the guest kernel's
 
 
 def environment(more: Iterable[tuple[str, str]] = ()) -> dict[str, str]:
-    """The caller's environment, without what concerns Kadence only, and what a program adds.
+    """The caller's environment without Kadence's own variables, and with a program's additions.
 
-    An adapted program looks for what memory costs below the cache, so the cache's name stays.
+    KADENCE_CACHE stays: an adapted program reads the costs of memory from a file in that folder.
     """
     inherited = {
         name: value
@@ -77,11 +77,11 @@ def run(
     timeout_seconds: float | None = None,
     tasks: int = 1,
 ) -> Ending:
-    """Run a command on a guest kernel, or without an image on the machine's own.
+    """Run a command on a guest kernel, or on the machine's own kernel if there is no image.
 
-    A guest has a processor for each of the tasks, as far as its kernel and the machine have them.
-    Its output goes to files in `scratch`: nobody's reading speed is measured. Processor time is
-    that of the caller's children: one run at a time.
+    A guest gets a processor for each task, as far as its kernel and the machine support them. The
+    command's output goes to files in `scratch`, so that no reader slows it down. Processor time
+    is that of all of the caller's children, so only one run may be under way at a time.
     """
     with (
         Path(folder / standard_input if standard_input else os.devnull).open("rb") as stdin,
@@ -123,7 +123,7 @@ def _in_guest(request: boot.Request) -> Ending:
     seconds = time.monotonic() - began
     complaints = boot.complaints(result.log)
     if complaints:
-        raise GuestError(f"the guest kernel complained: {complaints[0]}")
+        raise GuestError(f"the guest kernel logged a complaint: {complaints[0]}")
     sample = Sample(
         seconds=seconds,
         program_seconds=result.wall_seconds,
@@ -140,11 +140,11 @@ def _in_guest(request: boot.Request) -> Ending:
 
 
 def _on_machine(request: boot.Request) -> Ending:
-    """By way of kadence/usage.c, which says why."""
+    """Run the command through kadence/usage.c, which explains why."""
     began = time.monotonic()
     with tempfile.TemporaryFile() as report:
-        # A session of its own, because a guest has one: on a busy machine the scheduler's
-        # autogroups divide the processors by session (sched(7)).
+        # The command gets its own session, because a guest has one: on a busy machine the
+        # scheduler's autogroups divide the processors among sessions (sched(7)).
         with subprocess.Popen(
             [str(resources.built("kadence/usage")), str(report.fileno()), *request.argv],
             cwd=request.directory,
@@ -167,7 +167,7 @@ def _wait(process: "subprocess.Popen[bytes]", timeout_seconds: float | None) -> 
     try:
         process.wait()
     except BaseException:
-        # An interrupt from the terminal does not reach another session.
+        # The terminal's interrupt does not reach the command, which is in another session.
         os.killpg(process.pid, signal.SIGKILL)
         raise
     finally:
@@ -175,12 +175,12 @@ def _wait(process: "subprocess.Popen[bytes]", timeout_seconds: float | None) -> 
 
 
 def _told(name: str, report: str, seconds: float) -> Ending:
-    """The ending that usage's line tells of."""
+    """Parse the line that kadence/usage wrote."""
     how, *numbers = report.split() or [""]
     if how == "failed":
         raise ExecutionError(f"cannot run {name}: {os.strerror(int(numbers[0]))}")
     if how != "ended":
-        raise ExecutionError(f"what was to run {name} ended before it")
+        raise ExecutionError(f"kadence/usage, which runs {name}, ended too early")
     status, wall, user, system, voluntary, involuntary, minor, major, resident = map(int, numbers)
     sample = Sample(
         seconds=seconds,

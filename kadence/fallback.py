@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Running a command on a tailored kernel, and again on the generic one if that kernel fails it."""
+"""Runs a command on a tailored kernel, and again on the generic one if the tailored one fails."""
 
 import fcntl
 import os
@@ -15,28 +15,28 @@ from kadence.boot.session import run
 from kadence.errors import GuestError, UsageError
 from kadence.kconfig import missing
 
-# Whoever sent these wanted an end, not a second run.
+# The sender of one of these signals wanted the command to end, not to run again.
 WANTED_ENDS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGKILL}
 ABOVE_STANDARD_STREAMS = 10
 
 
 @dataclass(frozen=True)
 class Again:
-    """What it takes to run a command a second time as if the first had not been."""
+    """The state that a second run of a command needs to start as the first run did."""
 
     stdin: int
-    stdin_offset: int | None  # None: nothing to wind back
+    stdin_offset: int | None  # None: cannot be rewound
     stdout: int
     stdout_offset: int | None
 
     @staticmethod
     def prepare(request: Request) -> "Again":
-        """Keep the streams, or say why they can't be used twice."""
+        """Duplicate the streams; raise UsageError if they cannot be used twice."""
         mode = _mode(request.stdin)
         if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
             raise UsageError(
-                "--fallback may run the command twice, and what it read from a pipe is gone by "
-                "then; give its standard input as a file (< FILE), or leave --fallback out"
+                "--fallback may run the command twice, but a pipe can be read only once; give "
+                "its standard input as a file (< FILE), or leave --fallback out"
             )
         return Again(
             stdin=_kept(request.stdin),
@@ -46,7 +46,7 @@ class Again:
         )
 
     def wind_back(self, request: Request) -> Request:
-        """The same request with its streams as they were at first."""
+        """Return the same request with its streams at their original positions."""
         if self.stdin_offset is not None:
             os.lseek(self.stdin, self.stdin_offset, os.SEEK_SET)
         if self.stdout_offset is not None:
@@ -56,7 +56,7 @@ class Again:
 
 
 def run_or_fall_back(request: Request, generic: Path) -> Result:
-    """Run on the request's kernel; where that kernel is at fault, on the generic one."""
+    """Run on the request's kernel; if that kernel is at fault, run again on the generic one."""
     again = Again.prepare(request)
     try:
         result = run(request, stand_in=True)
@@ -70,7 +70,7 @@ def run_or_fall_back(request: Request, generic: Path) -> Result:
 
 
 def lacking(result: boot.Result) -> str | None:
-    """What the kernel lacked, in a sentence, where the command failed for that reason."""
+    """A sentence on what the kernel lacked; None unless the command failed for that reason."""
     if result.status == 0 or result.signal in WANTED_ENDS:
         return None
     found = missing.in_log(result.log)
@@ -78,7 +78,7 @@ def lacking(result: boot.Result) -> str | None:
 
 
 def _mode(descriptor: int) -> int:
-    """0 for a stream that is closed."""
+    """The mode of a stream; 0 if it is closed."""
     try:
         return os.fstat(descriptor).st_mode
     except OSError:
@@ -86,7 +86,7 @@ def _mode(descriptor: int) -> int:
 
 
 def _kept(descriptor: int) -> int:
-    """A second descriptor, for the first run lets go of the streams; a closed one stays so."""
+    """Duplicate a descriptor, because the first run closes it; leave a closed one as it is."""
     try:
         return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, ABOVE_STANDARD_STREAMS)
     except OSError:
@@ -94,7 +94,7 @@ def _kept(descriptor: int) -> int:
 
 
 def _offset(descriptor: int) -> int | None:
-    """Where a regular file stands."""
+    """The position in a regular file; None for any other stream."""
     if not stat.S_ISREG(_mode(descriptor)):
         return None
     return os.lseek(descriptor, 0, os.SEEK_CUR)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What of a program's outputs is not compared: lines by pattern, and the order of lines.
+"""Filters: which lines of a program's outputs are not compared, and whether their order counts.
 
-Outputs are compared by the checksum of what the filters leave. A file without filters is compared
-byte for byte.
+Outputs are compared by a checksum of the lines that the filters leave. A file without filters is
+compared byte for byte.
 """
 
 import hashlib
@@ -22,12 +22,12 @@ STANDARD_OUTPUT = "standard output"
 class Filter:
     """One `[[filter]]` of kadence.toml."""
 
-    pattern: str = ""  # regular expression; lines in which it is found are removed; empty: none
-    file: str = ""  # output that it is for; empty: all of them
+    pattern: str = ""  # regular expression; matching lines are removed; empty: none
+    file: str = ""  # the output that it applies to; empty: all outputs
     sort: bool = False  # lines are compared in sorted order
 
     def complaint(self) -> str | None:
-        """Why the pattern is none."""
+        """The error in the pattern; None if the pattern is valid."""
         try:
             _compiled(self.pattern)
         except (re.error, OverflowError, RecursionError) as error:
@@ -35,7 +35,7 @@ class Filter:
         return None
 
     def removes(self, text: str) -> bool:
-        """Whether this line is not to be compared."""
+        """Whether this line is left out of the comparison."""
         return bool(self.pattern) and _compiled(self.pattern).search(text) is not None
 
 
@@ -64,12 +64,12 @@ class Counted:
     sort: bool
     file: str
     removed: int  # lines
-    lines: int  # that the output has
+    lines: int  # in the output
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The first lines in which two outputs differ; None: one has ended there."""
+    """The first lines in which two outputs differ; None for an output that has ended there."""
 
     file: str
     first: Line | None
@@ -77,12 +77,12 @@ class Difference:
 
 
 def of_file(filters: Iterable[Filter], name: str) -> list[Filter]:
-    """Those that are for this output."""
+    """The filters that apply to this output."""
     return [each for each in filters if each.file in ("", name)]
 
 
 def checksum(filters: Sequence[Filter], name: str, path: Path) -> str:
-    """SHA-256 of what is compared of an output."""
+    """SHA-256 of the compared lines of an output."""
     if not of_file(filters, name):
         return stages.file_hash(path).decode()
     digest = hashlib.sha256()
@@ -92,7 +92,7 @@ def checksum(filters: Sequence[Filter], name: str, path: Path) -> str:
 
 
 def compared(filters: Sequence[Filter], name: str, path: Path) -> Iterable[Line]:
-    """The lines that are compared, in the order in which they are."""
+    """The compared lines of an output, in the order of comparison."""
     own = of_file(filters, name)
     left = (line for line in _lines(path) if not any(each.removes(line.text) for each in own))
     if any(each.sort for each in own):
@@ -109,7 +109,7 @@ def _lines(path: Path) -> Iterator[Line]:
 def first_difference(
     filters: Sequence[Filter], name: str, first: Path, second: Path
 ) -> Difference | None:
-    """Where two outputs begin to differ, after the filters."""
+    """The place where two outputs begin to differ, after the filters."""
     both = zip_longest(compared(filters, name, first), compared(filters, name, second))
     for one, other in both:
         if one is None or other is None or one.content != other.content:
@@ -118,7 +118,7 @@ def first_difference(
 
 
 def counted(filters: Sequence[Filter], name: str, path: Path) -> list[Counted]:
-    """What each filter does to this output; a line that two filters match counts for both."""
+    """The effect of each filter on this output; a line that two filters match counts twice."""
     own = of_file(filters, name)
     removed = [0] * len(own)
     lines = 0
@@ -133,7 +133,7 @@ def counted(filters: Sequence[Filter], name: str, path: Path) -> list[Counted]:
 
 
 def warnings(filters: Sequence[Filter], files: dict[str, Path]) -> list[str]:
-    """What a user should know of filters that do nothing, or too much."""
+    """Warnings about filters that remove nothing, or everything."""
     told = []
     matched: dict[str, int] = {each.pattern: 0 for each in filters if each.pattern}
     for name, path in files.items():
@@ -142,10 +142,10 @@ def warnings(filters: Sequence[Filter], files: dict[str, Path]) -> list[str]:
             matched[one.pattern] = matched.get(one.pattern, 0) + one.removed
         if found and found[0].lines and not any(True for _ in compared(filters, name, path)):
             told.append(
-                f"The filters remove all {found[0].lines} lines of {name}: it proves nothing."
+                f"The filters remove all {found[0].lines} lines of {name}, which proves nothing."
             )
     told += [
-        f"The filter {pattern!r} matches no line: nothing is removed by it."
+        f"The filter {pattern!r} matches no line and removes nothing."
         for pattern, count in matched.items()
         if pattern and not count
     ]

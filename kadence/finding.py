@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing looked at. `remedy` is a command or an advice, empty where all is well."""
+    """One thing that was examined. `remedy` is a command or advice; empty if all is well."""
 
     subject: str
     why: str
     present: bool
     remedy: str = ""
-    tried: bool = True  # False: nothing speaks against it, but nobody has seen it work
+    tried: bool = True  # False: no obstacle was found, but it has not been tried

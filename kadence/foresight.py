@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a program will meet on a target of this machine, told before anything is built for it.
+"""Predicts a program's time on the targets of this machine, before a kernel is built for it.
 
-`specialize` asks here after the profile: which target a user wants who named none, or none at all;
-`plan` and `view` ask what the run would pay for what the plan leaves. Wherever costs can't be had,
-nothing is foretold and nothing is stopped.
+After the profile, `specialize` asks this module which target to use, if any, unless the user named
+one. `plan` and `view` ask for the cost of the work that the plan leaves unadapted. If the costs
+cannot be determined, this module predicts nothing and stops nothing.
 """
 
 from collections.abc import Iterator
@@ -33,10 +33,10 @@ from kadence.unadapted import Market
 
 UM, X86_64 = TARGETS
 TIMED_RUNS = 2
-LEFT = "this machine's own kernel is left to it, and no other is built"
+LEFT = "the program stays on this machine's own kernel, and no other kernel is built"
 WAYS_ON = (
-    "`--target um` builds one all the same; a job of Slurm's can run the adapted program under the "
-    "node's own kernel, or a kernel in its place (targets module and kexec, docs/slurm.md)"
+    "`--target um` builds one nevertheless; a Slurm job can run the adapted program under the "
+    "node's own kernel, or under one that replaces it (targets module and kexec, docs/slurm.md)"
 )
 
 Body = dict[str, Any]
@@ -44,12 +44,12 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True)
 class Foreseen:
-    """Which target it comes to, and what a user is told."""
+    """The chosen target, and the sentences for the user."""
 
-    target: str | None  # None: this machine's own kernel is left as it is
-    sentence: str  # empty where nothing is known
+    target: str | None  # None: the program stays on this machine's own kernel
+    sentence: str  # empty if nothing is known
     predictions: tuple[Prediction, ...]
-    left: tuple[str, ...]  # by the plan, a sentence each
+    left: tuple[str, ...]  # what the plan leaves unadapted, one sentence each
 
 
 # ---- costs ---------------------------------------------------------------------------------------
@@ -58,9 +58,9 @@ class Foreseen:
 def costs_of(
     target: str, series: str = kernel_series.DEFAULT, *, patient: bool = False
 ) -> Costs | None:
-    """Of a kernel that is built already; of User-Mode Linux without one, as estimated.
+    """The costs of a kernel that is already built; without one, an estimate for User-Mode Linux.
 
-    An emulated guest takes many seconds to measure: only for who is `patient`.
+    Measuring an emulated guest takes many seconds, so that happens only if `patient` is true.
     """
     with suppress(KadenceError, OSError):
         if target != UM and not patient and acceleration.remembered() != acceleration.KVM:
@@ -72,7 +72,7 @@ def costs_of(
 
 
 def _kernels(target: str, series: str) -> Iterator[Kernel]:
-    """Those that this Kadence would build, the quickest first."""
+    """The kernels that this version of Kadence would build, the quickest first."""
     for kind in (MINIMAL, GENERIC):
         with suppress(KadenceError):
             yield store.find(kind, target=target, series=series)
@@ -81,9 +81,9 @@ def _kernels(target: str, series: str) -> Iterator[Kernel]:
 def market(
     asked: Demand, here: Timed | None, target: str, series: str, *, patient: bool = False
 ) -> Market | None:
-    """The prices on both kernels and what the run comes to; None where they can't be had.
+    """The prices on both kernels and the predicted time; None if prices cannot be determined.
 
-    Where nobody timed the run `here`, its time is guessed.
+    Without a time `here`, the time on this machine is guessed.
     """
     with suppress(KadenceError, OSError):
         own, there = costs.own(), costs_of(target, series, patient=patient)
@@ -95,7 +95,7 @@ def market(
 
 
 def of_plan(phases_path: Path, plan: Body) -> list[str]:
-    """What `plan` and `view` say: the prediction, and what the plan leaves."""
+    """The sentences of `plan` and `view`: the prediction, and what the plan leaves unadapted."""
     asked = _demand(phases_path, plan)
     if asked is None:
         return []
@@ -105,7 +105,7 @@ def of_plan(phases_path: Path, plan: Body) -> list[str]:
 
 
 def _demand(phases_path: Path, plan: Body) -> Demand | None:
-    """None where the profile's backend saw nothing of the kernel."""
+    """The demand of a run; None if the profile's backend cannot see the kernel."""
     raw = artefact.read(phases_path, artefact.PHASES)
     checked = document.parse(raw, phases_path)
     return demand.of(raw, checked, plan) if checked.backend.kernel_seen else None
@@ -115,7 +115,7 @@ def _demand(phases_path: Path, plan: Body) -> Demand | None:
 
 
 def foresee(asked: Demand, here: Timed, plan: Body, wanted: str | None, series: str) -> Foreseen:
-    """For the target that was asked for, else for those that work here."""
+    """Predict for the wanted target; without one, for the targets that work here."""
     target = wanted or UM
     first = market(asked, here, target, series, patient=wanted is not None)
     left = tuple(unadapted.sentences(asked, plan, first))
@@ -130,16 +130,16 @@ def foresee(asked: Demand, here: Timed, plan: Body, wanted: str | None, series: 
 
 
 def choose(found: list[Prediction], asked: Demand, wanted: str | None) -> tuple[str | None, str]:
-    """The target and the sentence; the first prediction is of the usual target."""
+    """Choose the target and its sentence; the first prediction is for the usual target."""
     first = found[0]
     told = prediction.sentence(first, asked)
     if wanted is not None or not first.is_slow:
         return first.target, told
-    told += f", more than the {prediction.BOUND:g} that are taken for granted"
+    told += f", more than the accepted {prediction.BOUND:g} times"
     better = [each for each in found[1:] if not each.is_slow]
     if better:
         factor = f"{better[0].factor:.1f} times"
-        return better[0].target, f"{told}; {TITLES[better[0].target]} is taken instead ({factor})"
+        return better[0].target, f"{told}; {TITLES[better[0].target]} is used instead ({factor})"
     return None, f"{told}; {LEFT}: {WAYS_ON}"
 
 
@@ -151,13 +151,13 @@ class Foresight:
     """The stage of `specialize` between phases and kernels."""
 
     line: Line
-    force: bool  # plan whatever another input says
-    wanted: str | None  # the target that was asked for
-    usual: str  # the first that works here
+    force: bool  # plan even if the second input forbids it
+    wanted: str | None  # the target that the user named
+    usual: str  # the first target that works here
     series: str
 
     def __call__(self, plain_key: str, phases_key: str) -> str | None:
-        """The target, or None for none; tells why."""
+        """Return the target, or None for none; print the reason."""
         place = self.line.places.artefact("prediction.json")
         wanted = self.wanted or (None if self.usual == UM else self.usual)
         program = self.line.program
@@ -178,7 +178,7 @@ class Foresight:
     def _write(self, place: Path, wanted: str | None) -> None:
         phases_path = self.line.places.artefact("phases.json")
         asked, plan = None, {}
-        # Without a plan nothing is foretold; that there is none is told where it is made.
+        # Without a plan there is no prediction. The plan's own stage reports why it failed.
         with TemporaryDirectory(prefix="kadence-predict-") as scratch, suppress(KadenceError):
             plan = self.line.plan(Path(scratch) / "plan.json", self.force)
             asked = _demand(phases_path, plan)
@@ -192,7 +192,7 @@ class Foresight:
         artefact.write(place, artefact.PREDICTION, build_id, command, _body(found, here))
 
     def _timed(self) -> Timed:
-        """The quickest of some runs of what was profiled."""
+        """The time of the quickest of TIMED_RUNS runs of the profiled command."""
         scratch = self.line.places.output / "scratch"
         scratch.mkdir(exist_ok=True)
         runs = [self._run(scratch) for _ in range(TIMED_RUNS)]
@@ -213,7 +213,7 @@ class Foresight:
 
 
 def _code() -> Iterator[str]:
-    """What decides on a prediction beside the program."""
+    """Fingerprints of the code that a prediction depends on."""
     for module in (costs, demand, prediction, unadapted):
         yield fingerprint(Path(str(module.__file__)))
     yield fingerprint(Path(__file__))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a kernel does when it runs: boot, memory, kernel paths; measured, and kept beside it.
+"""Measures a kernel's boot, memory and kernel paths, and keeps the figures beside the kernel.
 
 An x86_64 kernel is measured in the lab, whose clock counts instructions (docs/lab.md). User-Mode
-Linux has no such clock: its boot is in seconds of this machine, and its paths are not measured.
+Linux has no such clock: its boot is measured in seconds of this machine, its paths not at all.
 """
 
 import os
@@ -26,14 +26,14 @@ BOOT, BOOT_IN_LAB = "boot_seconds", "boot_virtual_seconds"
 
 @dataclass(frozen=True)
 class KernelFigures:
-    """Figures by name, and what they were got with."""
+    """Figures by name, and how they were measured."""
 
     setting: str
     values: dict[str, float]  # boots in seconds, memory in bytes, operations in instructions
 
 
 def recall(kernel: Kernel) -> KernelFigures | None:
-    """What was measured before, None where nothing was."""
+    """The figures that were measured before; None if there are none."""
     path = kernel.path / FILE
     if not path.exists():
         return None
@@ -41,11 +41,11 @@ def recall(kernel: Kernel) -> KernelFigures | None:
     try:
         return KernelFigures(body["setting"], body["values"])
     except KeyError as error:
-        raise ArtefactError(f"{path} is not whole ({error!r}); measure the kernel anew") from error
+        raise ArtefactError(f"{path} is incomplete ({error!r}); measure the kernel anew") from error
 
 
 def measure(kernel: Kernel) -> KernelFigures:
-    """Boot it, measure, and keep the figures beside the kernel."""
+    """Boot the kernel, measure it, and keep the figures beside it."""
     found = _in_lab(kernel) if kernel.target == X86_64 else _here(kernel)
     body = {"id": kernel.id, "setting": found.setting, "values": found.values}
     command = ["kadence", "kernel", "diff", "--measure", kernel.id, kernel.id]
@@ -68,7 +68,7 @@ def _here(kernel: Kernel) -> KernelFigures:
 
 
 def boot_seconds(kernel: Kernel) -> float:
-    """Median of some boots to the first program, by this machine's clock."""
+    """Median time of BOOTS boots to the first program, by this machine's clock."""
     return statistics.median(_run(kernel, ["true"])[0].boot_seconds for _ in range(BOOTS))
 
 

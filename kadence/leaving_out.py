@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What of a program's adaptation was left out, why, and what its user could do about it.
+"""Which parts of a program's adaptation were left out, why, and what the user can do about it.
 
-Each part stands by itself: what one lacks does not keep the others from the report.
+Each part is independent: if one fails, the report still has the others.
 """
 
 from collections.abc import Callable
@@ -12,41 +12,40 @@ from kadence.stages import tell
 
 PHASE_CALLS = "some phases' calls"
 SECOND_INPUT = "the second input"
-NEEDS = "what helpers of the program need"
-PLAN = "the plan, and what rests on it"
+NEEDS = "the needs of the program's helper processes"
+PLAN = "the plan, and all that depends on it"
 ADAPTED_PROGRAM = "the adapted program"
 KERNELS = "all kernels but this machine's own"
 TAILORED_KERNEL = "the tailored kernel"
 
 REMEDIES = {
     PHASE_CALLS: (
-        "let run.profile be what the job will run, and run.validate an input that does the same "
-        "kinds of work; --force plans all of it as it is"
+        "set run.profile to the command that the job will run, and run.validate to an input that "
+        "does the same kinds of work; --force plans all phases nevertheless"
     ),
     SECOND_INPUT: (
-        "mend run.validate: markers that were seen on one input alone may fail on another"
+        "correct run.validate: markers that were seen on one input only may fail on another"
     ),
     NEEDS: (
-        "mend what is said above; until then a kernel is fitted to what the profiled process asks "
-        "for alone"
+        "correct the error above; until then the kernel is tailored to the profiled process only"
     ),
-    PLAN: "mend what is said above; without a plan there is the generic kernel alone",
+    PLAN: "correct the error above; without a plan there is only the generic kernel",
     ADAPTED_PROGRAM: (
-        'see what was said there; where it is Kadence\'s part, "off" for plan.io or plan.memory in '
-        "kadence.toml may tell which"
+        "see the error above; if Kadence's adaptation caused it, setting plan.io or plan.memory to "
+        '"off" in kadence.toml may show which part'
     ),
-    KERNELS: "name a --target, and its kernels are built and measured all the same",
+    KERNELS: "name a --target, and its kernels are built and measured nevertheless",
     TAILORED_KERNEL: (
-        "let the check need less beside the program, or try `kadence kernel tailor` with a larger "
-        "--budget"
+        "make the check need less besides the program, or try `kadence kernel tailor` with a "
+        "larger --budget"
     ),
 }
-OF_A_RUN = "look at what it said; the rest of this report holds without it"
+OF_A_RUN = "read its output; the rest of this report is valid without it"
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """One part."""
+    """A part that was left out."""
 
     part: str
     reason: str
@@ -58,18 +57,18 @@ class LeftOut:
 
 @dataclass
 class Parts:
-    """Collects what is left out."""
+    """Collects the parts that are left out."""
 
     left_out: list[LeftOut] = field(default_factory=list)
 
     def leave_out(self, part: str, reason: str) -> None:
-        """Note it, and say so at once."""
+        """Record the part, and tell the user at once."""
         entry = LeftOut(part, reason, REMEDIES[part])
         self.left_out.append(entry)
         tell(str(entry))
 
     def attempt(self, part: str, action: Callable[[], str]) -> str:
-        """The key of what is made; none where an error costs this part, and nothing else."""
+        """Return the key of the stage; on an error leave out this part only, and return no key."""
         try:
             return action()
         except KadenceError as error:

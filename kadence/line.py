@@ -31,14 +31,14 @@ from kadence.program import Program
 from kadence.stages import Stages, fingerprint, tell
 from kadence.watching import Watch
 
-# Instructions, where kadence.toml names none. It does not fit the run, as the profiler's would: a
-# plan depends on it, and a run that is a little longer is to have the same.
+# Instructions in an interval, if kadence.toml names no number. Unlike the profiler's default, it is
+# independent of the run: a plan depends on it, and a slightly longer run should get the same plan.
 INTERVAL = 1_000_000
 
 
 @dataclass(frozen=True)
 class ProfiledRun:
-    """A run that is profiled, of the plain program."""
+    """A run of the plain program under the profiler."""
 
     argv: tuple[str, ...]
     standard_input: str  # file; empty for none
@@ -88,7 +88,7 @@ class Line:
         )
 
     def tried(self, plain_key: str) -> str:
-        """The plain program runs, alike each time, and its check passes."""
+        """Runs of the plain program, whose outputs must agree, and its check, which must pass."""
         place = self.places.plain_runs
         return self.stages.run(
             "plain runs",
@@ -98,7 +98,7 @@ class Line:
         )
 
     def _judged(self) -> tuple[object, ...]:
-        """What the runs that are compared depend on, beside the build."""
+        """The settings on which compared runs depend, besides the build."""
         program = self.program
         return (
             *(program.run, program.standard_input, program.environment, program.timeout_seconds),
@@ -106,7 +106,7 @@ class Line:
         )
 
     def adapted(self, source_key: str, plan_key: str) -> str:
-        """The adapted program, which runs as the plain one does; no key where there is none."""
+        """The adapted program, whose outputs must be the plain program's; no key without a plan."""
         if not plan_key:
             return ""
         return self.parts.attempt(ADAPTED_PROGRAM, lambda: self._adapted(source_key, plan_key))
@@ -167,12 +167,12 @@ class Line:
             rankfile.merge([output, *outcome.ranks], output)
         if outcome.exit_status:
             raise ToolError(
-                f"{run.argv[0]} ended with status {outcome.exit_status} under the profiler; what "
-                f"it said is in {log}"
+                f"{run.argv[0]} ended with status {outcome.exit_status} under the profiler; its "
+                f"output is in {log}"
             )
 
     def _environment(self) -> dict[str, str] | None:
-        """None leaves the caller's to the last byte: phases depend on how long it is."""
+        """None keeps the caller's environment byte for byte: phases depend on its length."""
         own = self.program.environment
         return execution.environment(own) if own else None
 
@@ -212,7 +212,7 @@ class Line:
         )
 
     def watched(self, plain_key: str, generic: Kernel) -> str:
-        """What all processes of the program's commands ask of a kernel."""
+        """The needs of all processes that the program's commands start."""
         asked = self.places.artefact("needs.json")
         watch = Watch(
             self.places.build(PLAIN),
@@ -231,14 +231,14 @@ class Line:
         )
 
     def second_input(self, plain_key: str, profile_key: str) -> str:
-        """What the other input says, where one is named; no key where that can't be known."""
+        """The comparison with the second input; no key if none is named, or if it fails."""
         if not self.program.validate:
             return ""
         key = self.parts.attempt(
             SECOND_INPUT, lambda: self.compared(profile_key, self.validated(plain_key))
         )
         if not key:
-            # One of an earlier time must not be taken for this one's.
+            # The comparison of an earlier run must not be mistaken for this run's.
             self.places.artefact("compare.json").unlink(missing_ok=True)
         return key
 
@@ -248,10 +248,11 @@ class Line:
         force: bool,
         generic: Callable[[str, str], Kernel | None] | None = None,
     ) -> tuple[str, Kernel | None]:
-        """The plan for the phases, after what another input says; no key where there is none.
+        """The plan for the phases, which respects the second input; no key if planning fails.
 
-        Who builds no kernel has none to see the program's needs on. `generic` gives one, or none,
-        once the keys of the build and of its phases are known; it comes back with the plan's.
+        The program's needs are seen on the generic kernel. `generic` is called with the keys of the
+        build and of its phases, and returns that kernel, or None if no kernel is built. The kernel
+        is returned together with the plan's key.
         """
         profile_key = self.profiled(plain_key)
         keys = [self.phased(profile_key), self.second_input(plain_key, profile_key)]
@@ -264,7 +265,7 @@ class Line:
         return key, kernel
 
     def _needs(self, plain_key: str, generic: Kernel) -> str:
-        """What was seen of them; empty where that failed, and the profile alone tells."""
+        """Fingerprint of the needs that were seen; empty if that failed, so the profile decides."""
         if not self.parts.attempt(NEEDS, lambda: self.watched(plain_key, generic)):
             return ""
         return fingerprint(self.places.artefact("needs.json"))
@@ -291,7 +292,7 @@ class Line:
         return planning.run(of("phases.json"), output, options, other, seen)
 
 
-# What decides what the wrappers make of a source.
+# The parts that determine how the wrappers compile a source.
 COMPILER_PARTS = (
     *("bin", "gccplugin", "kadapt/libkadapt.a"),
     *("kadapt/libkadapt-io.a", "kadapt/libkadapt-io-static.a"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What this machine does with guests: one of each target is started, and says what it found."""
+"""Starts a guest of each target on this machine; the guest reports what it found."""
 
 import os
 import tempfile
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from kadence.kconfig.store import Kernel
 
 PROCESSORS = Path("/sys/devices/system/cpu")
-# Enough for the largest kernel that is started here, Debian's usual configuration.
+# Enough for the largest kernel that is started here: one with Debian's usual configuration.
 GUEST_BYTES = {"um": 128 << 20, "x86_64": 256 << 20}
 ANSWER_BYTES = 4096
 
 
 def processors(folder: Path = PROCESSORS) -> Finding:
-    """How many there are to run on, and where the others are."""
+    """The number of usable processors, and why others are not usable."""
     usable, there = len(os.sched_getaffinity(0)), os.cpu_count() or 1
     notes = [f"{there} are online"] if usable < there else []
     if offline := _said(folder / "offline"):
@@ -44,13 +44,13 @@ def _said(file: Path) -> str:
 
 
 def guests(build: bool) -> Iterator[Finding]:
-    """A guest of each target; with `build` a kernel is built for it where there is none."""
+    """Start a guest of each target; with `build`, build a kernel for it if there is none."""
     for target in TARGETS:
         yield _guest(target, build)
 
 
 def _guest(target: str, build: bool) -> Finding:
-    subject = f"{target}: a guest that starts"
+    subject = f"{target}: start of a guest"
     try:
         obstacle = host.obstacle(target)
         if obstacle is not None:
@@ -58,7 +58,7 @@ def _guest(target: str, build: bool) -> Finding:
         kernel = _kernel(target, build)
         if kernel is None:
             command = f"kadence kernel build --minimal --target {target}"
-            why = "this machine allows it, but there is no kernel to try it with"
+            why = "this machine supports it, but there is no kernel to try it with"
             return Finding(subject, why, True, command, tried=False)
         return _started(kernel)
     except KadenceError as error:
@@ -66,8 +66,8 @@ def _guest(target: str, build: bool) -> Finding:
 
 
 def _kernel(target: str, build: bool) -> "Kernel | None":
-    """One that this Kadence would build, else any that is there."""
-    # Imported here, because all else is to be found out without them, too.
+    """A kernel that this version of Kadence would build, else any kernel in the store."""
+    # Imported here, because the rest of the examination must work without these modules.
     from kadence.kconfig import store
     from kadence.kconfig.build import BuildRequest
     from kadence.kconfig.build import build as build_kernel
@@ -88,7 +88,7 @@ def _kernel(target: str, build: bool) -> "Kernel | None":
 
 
 def _started(kernel: "Kernel") -> Finding:
-    """What a guest said of itself."""
+    """Start a guest and report what it says about itself."""
     checks = ["processors"] if kernel.target == TARGETS[0] else ["processors", "registers"]
     with tempfile.TemporaryFile() as output, Path(os.devnull).open("rb") as nothing:
         request = boot.Request(

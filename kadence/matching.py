@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a plan belong to a program? Told by the functions that a wrapper recorded in it."""
+"""Checks that a plan belongs to a program, by the functions that a wrapper recorded in it."""
 
 import shutil
 from pathlib import Path
@@ -10,9 +10,9 @@ from kadence.profiler import cfgsection
 
 
 def require_same_program(plan: Path, command: str) -> None:
-    """Refuse a plan of which no marker's function is in the program.
+    """Refuse a plan if the program contains none of its markers' functions.
 
-    What no wrapper built (a script, another's binary) tells nothing, and is let through.
+    A command that no wrapper built (a script, a binary from elsewhere) has no record and passes.
     """
     marked = {marker["function"] for marker in artefact.read(plan, artefact.PLAN)["markers"]}
     recorded = _recorded_functions(command)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Running the combinations of kernel and program in turn, round after round.
+"""Runs the combinations of kernel and program in turn, round after round.
 
-A round runs every combination once; each round begins with another one, so that neither a slow
-drift of the machine nor the place in the round favours any. One round is run first and not
-counted: it fills caches, and its outputs are compared like all others.
+A round runs every combination once. Each round begins with the next combination, so that neither a
+slow drift of the machine nor the position in the round favours any. The first round is not counted:
+it fills caches. Its outputs are compared like all others.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ PLAIN, ADAPTED = "plain", "adapted"
 
 @dataclass(frozen=True)
 class Cell:
-    """One combination."""
+    """One combination of kernel and program."""
 
     kernel: str  # MACHINE, GENERIC or TAILORED
     program: str  # PLAIN or ADAPTED
@@ -41,11 +41,11 @@ REFERENCE = Cell(MACHINE, PLAIN)
 
 @dataclass
 class Measurements:
-    """All that the rounds brought."""
+    """The results of all rounds."""
 
     samples: dict[Cell, list[Sample]]
     outputs: dict[Cell, dict[str, str]] = field(default_factory=dict)  # SHA-256 of the first run
-    # Output of a combination that differs from the reference's -> the rounds where it does.
+    # An output of a combination that differs from the reference's -> the rounds where it differs.
     differences: dict[tuple[Cell, str], list[int]] = field(default_factory=dict)
     counters: dict[Cell, str] = field(default_factory=dict)  # JSON lines from libkadapt
     dropped: dict[Cell, str] = field(default_factory=dict)  # left unmeasured, and why
@@ -55,21 +55,21 @@ class Measurements:
 
 @dataclass(frozen=True)
 class Bench:
-    """Where everything is: the program's two builds, the kernels' images, room for outputs."""
+    """The program's two builds, the kernels' images, and a folder for outputs."""
 
     program: Program
     folders: Mapping[str, Path]  # PLAIN, ADAPTED -> built copy of the program's folder
     images: Mapping[str, Path]  # GENERIC, TAILORED -> image
     scratch: Path
     target: str = boot.Request.target  # of the kernels
-    tasks: int = 1  # of the program, that may want a processor at once
+    tasks: int = 1  # of the program that may run at the same time
 
     def kept(self, cell: Cell) -> Path:
-        """Where outputs of this combination are kept for a look."""
+        """The folder in which outputs of this combination are kept for inspection."""
         return self.scratch / "outputs" / f"{cell.program}-{cell.kernel}"
 
     def cells(self) -> list[Cell]:
-        """The combinations there are, the reference first."""
+        """All combinations, the reference first."""
         return [
             Cell(kernel, program) for kernel in (MACHINE, *self.images) for program in self.folders
         ]
@@ -95,7 +95,7 @@ def _rotated(cells: Sequence[Cell], number: int) -> Iterator[Cell]:
 
 
 def _run_cell(bench: Bench, cell: Cell, number: int, found: Measurements) -> None:
-    """Run one combination once; one that fails is dropped, and what rests on it."""
+    """Run one combination once; drop it, and all that depends on it, if it fails."""
     folder = bench.folders[cell.program]
     counters = bench.scratch / "counters.json"
     counters.unlink(missing_ok=True)
@@ -115,9 +115,9 @@ def _run_cell(bench: Bench, cell: Cell, number: int, found: Measurements) -> Non
 
 
 def _lost_with(cell: Cell, bench: Bench) -> list[Cell]:
-    """What nobody would use once this combination has failed.
+    """The combinations that are useless once this one has failed.
 
-    A kernel that fails the plain program serves no other, and a tailored one has to serve both.
+    A kernel that fails the plain program is useless. A tailored kernel must serve both programs.
     """
     if cell.kernel == TAILORED or cell.program == PLAIN:
         return [other for other in bench.cells() if other.kernel == cell.kernel]
@@ -141,7 +141,7 @@ def _run_program(bench: Bench, cell: Cell, folder: Path, extra: dict[str, str]) 
     if ending.status:
         raise ExecutionError(
             f"{program.run[0]} ended with status {ending.status} as the {cell}; "
-            f"what it said is in {bench.scratch / 'stderr'}"
+            f"its output is in {bench.scratch / 'stderr'}"
         )
     return ending
 
@@ -169,8 +169,8 @@ def _compare(bench: Bench, cell: Cell, number: int, found: Measurements) -> None
 
 
 def _tell(bench: Bench, cell: Cell, name: str, written: Path) -> None:
-    """That an output is not the reference's, and what would mend it, ready for kadence.toml."""
+    """Report an output that is not the reference's, and the filter that would make it equal."""
     first = bench.kept(REFERENCE) / name
-    stages.tell(f"{name} of the {cell} is not that of the {REFERENCE}'s first run")
+    stages.tell(f"{name} of the {cell} differs from the {REFERENCE}'s first run")
     for line in suggestion.told(bench.program.filters, name, first, written):
         stages.tell(line)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What memory costs on this machine's own kernel: measured once, remembered for libkadapt."""
+"""The costs of memory on this machine's own kernel: measured once, remembered for libkadapt."""
 
 import json
 import subprocess
@@ -12,19 +12,19 @@ from kadence.finding import Finding
 from kadence.stages import tell
 
 PATIENCE_SECONDS = 60
-MEASURED = "faults_ns"  # only a new measurement has this key, a remembered one lacks the key
-SUBJECT = "what memory costs on this machine's own kernel"
+MEASURED = "faults_ns"  # a new measurement has this key, a remembered one has not
+SUBJECT = "the cost of memory on this machine's own kernel"
 
 
 def remembered() -> dict[str, Any]:
-    """What holds for this machine; measured first, in under a second, where nothing is known."""
+    """The costs on this machine; if they are unknown, measure them in under a second."""
     command = [str(resources.built("kadapt/measure-memory"))]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, check=True, timeout=PATIENCE_SECONDS
         )
     except subprocess.CalledProcessError as error:
-        raise ToolError(error.stderr.strip() or "measure-memory failed without a word") from error
+        raise ToolError(error.stderr.strip() or "measure-memory printed no error") from error
     except subprocess.TimeoutExpired as error:
         raise ToolError(f"measure-memory took over {PATIENCE_SECONDS} s") from error
     found: dict[str, Any] = json.loads(done.stdout)
@@ -32,27 +32,27 @@ def remembered() -> dict[str, Any]:
 
 
 def remember_for(plan: Mapping[str, Any]) -> None:
-    """Measure what memory costs on this machine, unless the plan has no use for the figure.
+    """Measure the costs of memory on this machine, unless the plan does not use them.
 
-    A figure that is remembered is not measured again. Without a figure programs populate nothing.
+    Remembered costs are not measured again. Programs that know no costs populate nothing.
     """
     if not plan["memory"]["sites"]:
         return
     try:
         found = remembered()
     except (KadenceError, OSError, ValueError) as error:
-        tell(f"{SUBJECT} is not known, so that nothing is populated: {error}")
+        tell(f"{SUBJECT} is not known, so programs populate nothing: {error}")
         return
     if MEASURED in found:
         tell(f"measured {SUBJECT}: {_in_words(found)}")
 
 
 def examine() -> Finding:
-    """For the doctor. Where nothing can be remembered, programs do what malloc does."""
+    """Report the costs to the doctor. Programs that know no costs behave like malloc."""
     try:
         found = remembered()
     except KadenceError as error:
-        return Finding(SUBJECT, f"not known, so that nothing is populated: {error}", True)
+        return Finding(SUBJECT, f"not known, so programs populate nothing: {error}", True)
     return Finding(SUBJECT, _in_words(found), True)
 
 
@@ -60,4 +60,4 @@ def _in_words(found: Mapping[str, Any]) -> str:
     populate = "pays" if found["populate"] else "does not pay"
     huge = "pay" if found["huge"] else "do not pay"
     why = " in a virtual machine" if found["virtual"] and not found["huge"] else ""
-    return f"population in bulk {populate}; huge pages {huge}{why}"
+    return f"populating pages {populate}; huge pages {huge}{why}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a run of a program wrote: its files and its standard output."""
+"""The outputs of a run of a program: its files and its standard output."""
 
 import shutil
 from collections.abc import Mapping
@@ -13,34 +13,34 @@ Files = dict[str, Path]
 
 
 def files(program: Program, folder: Path, scratch: Path) -> Files:
-    """Where each output is after a run in `folder` whose streams went to `scratch`."""
+    """The path of each output after a run in `folder` whose streams went to `scratch`."""
     named = {name: folder / name for name in program.outputs}
     return named | {STANDARD_OUTPUT: scratch / "stdout"}
 
 
 def remove(program: Program, folder: Path) -> None:
-    """So that no output of an earlier run is taken for this one's."""
+    """Remove the outputs of an earlier run, so that they cannot be mistaken for this run's."""
     for name in program.outputs:
         (folder / name).unlink(missing_ok=True)
 
 
 def absent(found: Mapping[str, Path]) -> str | None:
-    """An output that was not written."""
+    """The name of an output that the run did not write; None if there is none."""
     return next((name for name, path in found.items() if not path.is_file()), None)
 
 
 def checksums(program: Program, found: Mapping[str, Path]) -> dict[str, str]:
-    """SHA-256 of what is compared of each output."""
+    """SHA-256 of the compared lines of each output."""
     return {name: filters.checksum(program.filters, name, path) for name, path in found.items()}
 
 
 def files_in(program: Program, place: Path) -> Files:
-    """Where outputs are that were kept there."""
+    """The paths of the outputs that keep() copied to `place`."""
     return {name: place / name for name in (*program.outputs, STANDARD_OUTPUT)}
 
 
 def keep(found: Mapping[str, Path], place: Path) -> Files:
-    """Copy outputs to where the next run does not overwrite them."""
+    """Copy outputs to `place`, where the next run does not overwrite them."""
     kept = {name: place / name for name in found}
     for name, path in found.items():
         kept[name].parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`report.html`: one page that holds all it shows, drawn from `report.json` and the matrix."""
+"""`report.html`: one self-contained page, made from `report.json` and the matrix."""
 
 import base64
 from collections.abc import Mapping, Sequence
@@ -46,7 +46,7 @@ def render(document: Mapping[str, Any], matrix: bytes) -> str:
 
 
 def announcements(figures: Mapping[str, Any] | None) -> list[tuple[str, Mapping[str, Any]]]:
-    """What the markers do on the input they were chosen on, and on each other one."""
+    """Figures of the markers on the input for which they were chosen, and on each other input."""
     if figures is None:
         return []
     return [
@@ -56,7 +56,7 @@ def announcements(figures: Mapping[str, Any] | None) -> list[tuple[str, Mapping[
 
 
 def refusals(refused: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """What was refused for the same reason is said once, with all the phases it concerns."""
+    """Group refusals with the same reason, and list the phases that each group concerns."""
     grouped: dict[tuple[str, str], list[int]] = {}
     for entry in refused:
         concerned = grouped.setdefault((entry["what"], entry["reason"]), [])
@@ -88,7 +88,7 @@ def in_seconds(number: float) -> str:
 
 
 def capitalised(text: str) -> str:
-    """As a sentence begins; what is a name stays one."""
+    """Capitalise the first letter only, so that names stay unchanged."""
     return text[:1].upper() + text[1:]
 
 
@@ -98,7 +98,7 @@ def in_percent(share: float) -> str:
 
 
 def plot(cells: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Where every sample, median and interval lies; the axis begins at 0."""
+    """The positions of every sample, median and interval; the axis begins at 0."""
     longest = max((max(cell["samples"]["seconds"]) for cell in cells), default=1.0)
     step = _tick_step(longest)
     end = step * -(-longest // step)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From a program's folder to what can be measured: two builds, and kernels to run them on."""
+"""Makes all that is measured from a program's folder: two builds, and kernels to run them on."""
 
 import hashlib
 from collections.abc import Callable
@@ -27,12 +27,12 @@ from kadence.tailoring import DEFAULT_BUDGET, Tailoring
 
 @dataclass(frozen=True)
 class Made:
-    """What there is of a program before kernels are thought of."""
+    """The plan and the builds of a program, before there are kernels."""
 
     program: Program
     places: Places
     plan: Path | None
-    modes: tuple[str, ...]  # PLAIN, and ADAPTED where that could be built and runs alike
+    modes: tuple[str, ...]  # PLAIN, and ADAPTED if that was built and its outputs agree
     key: str  # of the builds
 
     @property
@@ -46,10 +46,10 @@ class Prepared:
     """All that measuring needs."""
 
     made: Made
-    kernels: dict[str, Kernel]  # GENERIC, and TAILORED where one was proven; or none at all
+    kernels: dict[str, Kernel]  # GENERIC, and TAILORED if one was proven; or none
     proof: Proof
     left_out: tuple[LeftOut, ...]
-    key: str  # changes when anything that could change a measurement does
+    key: str  # changes with anything that could change a measurement
 
     @property
     def program(self) -> Program:
@@ -62,24 +62,24 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Wish:
-    """What kernel is wanted for the program."""
+    """The kernel that the user wants for the program."""
 
     target: str = targets.DEFAULT
     series: str = series.DEFAULT
     trace: Path | None = None
     budget: int = DEFAULT_BUDGET
     mitigations: bool = False
-    force: bool = False  # plan whatever another input says
-    overrides: tuple[tuple[str, str], ...] = ()  # above all rules, unless a repair needs otherwise
+    force: bool = False  # plan even if the second input forbids it
+    overrides: tuple[tuple[str, str], ...] = ()  # stronger than rules, weaker than repairs
 
 
-# Says which target the kernels are for, from the keys of the plain build and of its phases; None
-# for no kernel at all.
+# Takes the keys of the plain build and of its phases, and returns the kernels' target; None if no
+# kernel is to be built.
 Decide = Callable[[str, str], str | None]
 
 
 class _Generic:
-    """The generic kernel, begun before it is decided for which target it is, if for any."""
+    """The generic kernel; its build may begin before its target, or its need, is decided."""
 
     def __init__(self, wish: Wish, decide: Decide | None, beside: ExitStack) -> None:
         self.wish = wish
@@ -87,14 +87,14 @@ class _Generic:
         self._begun: dict[BuildRequest, Background] = {}
 
     def begin(self) -> Background:
-        """Begin to build it; what is not finished when the context ends is given up."""
+        """Begin to build the kernel; the end of the context stops an unfinished build."""
         request = BuildRequest(kind=GENERIC, target=self.wish.target, series=self.wish.series)
         if request not in self._begun:
             self._begun[request] = self._beside.enter_context(background.building(request))
         return self._begun[request]
 
     def kernel(self, plain_key: str, phases_key: str) -> Kernel | None:
-        """Wait for it; None where there is to be none."""
+        """Wait for the kernel; None if it was decided to build none."""
         if self._decide is not None:
             target = self._decide(plain_key, phases_key)
             if target is None:
@@ -112,10 +112,11 @@ def prepare(
     *,
     at_once: bool = True,
 ) -> Prepared:
-    """Do every stage before measuring, or find it done.
+    """Do every stage before measuring that is not already done.
 
-    The generic kernel needs nothing of the program, so it begins `at_once`, beside the profile.
-    Where it is decided that none is built, or one for another target, what was begun is given up.
+    The generic kernel does not depend on the program, so with `at_once` its build begins at once
+    and runs while the program is profiled. That build is stopped if `decide` chooses no kernel or
+    another target.
     """
     line = Line(described, places, stages)
     with ExitStack() as beside:
@@ -153,7 +154,7 @@ def _prepared(made: Made, wish: Wish, generic: Kernel | None, parts: Parts) -> P
 
 
 def _kernels(made: Made, wish: Wish, generic: Kernel) -> tuple[dict[str, Kernel], Proof]:
-    """The generic kernel, and the tailored one where it serves the program."""
+    """The generic kernel, and the tailored one if it serves the program."""
     kernels = {GENERIC: generic}
     try:
         tailored = _tailoring(made, wish, generic).tailor()
@@ -167,7 +168,7 @@ def _kernels(made: Made, wish: Wish, generic: Kernel) -> tuple[dict[str, Kernel]
 
 def _tailoring(made: Made, wish: Wish, generic: Kernel) -> Tailoring:
     if made.plan is None:
-        raise UsageError("without a plan nobody knows what the program needs of a kernel")
+        raise UsageError("without a plan the program's needs are unknown")
     request = BuildRequest(
         kind=TAILORED,
         plan=made.plan,
@@ -199,7 +200,7 @@ def _at_once(made: Made, target: str) -> int:
 
 
 def _proof_key(described: Program, generic: Kernel, builds_key: str) -> str:
-    """Of all that a proof rests on but the kernel itself."""
+    """The checksum of all that a proof depends on, except the kernel itself."""
     judged = (
         *(described.check, described.run, described.standard_input, described.outputs),
         *(described.environment, described.filters),

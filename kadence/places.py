@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where everything of one program lies."""
+"""The paths of all files that belong to one program."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from kadence.stages import Stages
 
 @dataclass(frozen=True)
 class Places:
-    """Where everything of one program lies, below one output directory."""
+    """The paths of all files that belong to one program, below one output directory."""
 
     output: Path
     name: str
@@ -25,11 +25,11 @@ class Places:
 
     @property
     def plain_runs(self) -> Path:
-        """What the plain program wrote on the machine's own kernel."""
+        """The outputs of the plain program on the machine's own kernel."""
         return self.output / "plain-runs"
 
     def log(self, name: str) -> Path:
-        """What a command of kadence.toml said."""
+        """The output of a command of kadence.toml."""
         return self.output / "logs" / f"{name}.log"
 
     def artefact(self, suffix: str) -> Path:
@@ -38,12 +38,12 @@ class Places:
 
 
 def claim(output: Path, folder: Path) -> None:
-    """Refuse an output folder in which something of the user's could be overwritten."""
+    """Refuse an output folder in which Kadence could overwrite the user's own files."""
     if output == folder:
         raise UsageError(f"{output} is the program's own folder; choose another place with -o")
     if output.exists() and not output.is_dir():
         raise UsageError(f"{output} is not a folder; choose another place with -o")
     if output.exists() and any(output.iterdir()) and not Stages.are_in(output):
         raise UsageError(
-            f"{output} holds what is not ours; choose a new or an empty folder with -o"
+            f"{output} holds files that are not Kadence's; choose a new or an empty folder with -o"
         )

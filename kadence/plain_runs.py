@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two runs on the machine's own kernel, and the check, before anything is profiled or built.
+"""Runs the plain program twice, and its check, on this machine's kernel before it is profiled.
 
-Outputs that differ from run to run can prove nothing of a kernel or an adaptation, and a command
-that fails here fails everywhere. Both take seconds to find here, and kernels to find later.
+Outputs that differ from run to run prove nothing about a kernel or an adaptation, and a command
+that fails here fails everywhere. Finding either takes seconds here; later it takes built kernels.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ FIRST, SECOND, ADAPTED = "first", "second", "adapted"
 
 
 def require_alike(program: Program, folder: Path, scratch: Path) -> None:
-    """Run twice and check; what would keep a proof from being one ends here."""
+    """Run twice and check; raise ExecutionError if the outputs could not serve as a proof."""
     _require_inputs(program, folder)
     first = run(program, folder, scratch, "plain", scratch / FIRST)
     second = run(program, folder, scratch, "plain", scratch / SECOND)
@@ -34,7 +34,7 @@ def require_alike(program: Program, folder: Path, scratch: Path) -> None:
 
 
 def _require_inputs(program: Program, folder: Path) -> None:
-    """What is missing is told before the first of the runs that read it, not at the last."""
+    """Report a missing input before the first run, not just before the run that reads it."""
     named = {
         "run.stdin": program.standard_input,
         "run.profile_stdin": program.profile_input,
@@ -43,13 +43,13 @@ def _require_inputs(program: Program, folder: Path) -> None:
     for key, name in named.items():
         if name and not (folder / name).is_file():
             raise ExecutionError(
-                f"there is no {name} once {program.name} is built, which kadence.toml names as "
-                f"{key}; write it beside kadence.toml, or let build.prepare make it"
+                f"there is no {name} after the build of {program.name}, but kadence.toml names it "
+                f"as {key}; put it beside kadence.toml, or let build.prepare make it"
             )
 
 
 def require_same(program: Program, folder: Path, scratch: Path) -> None:
-    """Run the adapted program once: its outputs are the plain one's, and its check passes."""
+    """Run the adapted program once: require the plain program's outputs, and that it checks."""
     ran = run(program, folder, scratch, "adapted", scratch / ADAPTED)
     plain = outputs.files_in(program, scratch / FIRST)
     differing = list(differences(program, plain, ran))
@@ -70,13 +70,13 @@ def run(program: Program, folder: Path, scratch: Path, mode: str, kept: Path) ->
 
 
 def measured(program: Program, folder: Path, scratch: Path, mode: str) -> tuple[Sample, Files]:
-    """The same, with what the run took; its outputs stay where the next run removes them."""
+    """Run it once, and return its cost and its outputs, which the next run removes."""
     outputs.remove(program, folder)
     ending = _run(program, program.run, folder, scratch, program.standard_input)
     if ending.status:
         raise ExecutionError(
             f"{program.run[0]} {_ended(program, ending)} as the {mode} program on this machine's "
-            f"own kernel; what it said is in {scratch / 'stderr'}"
+            f"own kernel; its output is in {scratch / 'stderr'}"
         )
     written = outputs.files(program, folder, scratch)
     if (absent := outputs.absent(written)) is not None:
@@ -88,12 +88,12 @@ def measured(program: Program, folder: Path, scratch: Path, mode: str) -> tuple[
 
 
 def require_check(program: Program, folder: Path, scratch: Path) -> None:
-    """A check that does not even pass on the machine's own kernel can judge no other."""
+    """Require that the check passes on the machine's own kernel; else it can judge no other."""
     ending = _run(program, program.check, folder, scratch, "")
     if ending.status:
         raise ExecutionError(
             f"the check of {program.name} does not pass on this machine's own kernel (it "
-            f"{_ended(program, ending)}), so it can judge no other; what it said is in "
+            f"{_ended(program, ending)}), so it can judge no other; its output is in "
             f"{scratch / 'stderr'}"
         )
 
@@ -138,7 +138,7 @@ def _run(
 
 def _ended(program: Program, ending: Ending) -> str:
     if ending.sample.seconds >= program.timeout_seconds:
-        return f"was ended after {program.timeout_seconds:g} seconds (run.timeout)"
+        return f"was stopped after {program.timeout_seconds:g} seconds (run.timeout)"
     return f"ended with status {ending.status}"
 
 
@@ -150,7 +150,7 @@ def _shown(line: Line) -> str:
 def _tell(
     program: Program, differing: list[Difference], where: str, first: Files, second: Files
 ) -> None:
-    """Each output's first difference, and what would mend it, ready for kadence.toml."""
+    """Report each output's first difference, and a filter for it, ready for kadence.toml."""
     for found in differing:
         name = found.file
         tell(f"{name} is not the same {where}: {in_words(found)}")
@@ -163,7 +163,7 @@ def _sentence(differing: list[Difference], scratch: Path) -> str:
     verb = "is" if len(differing) == 1 else "are"
     return (
         f"{names} of the plain program {verb} not the same in two runs on this machine's own "
-        f"kernel ({in_words(differing[0])}), so nothing can be proven by it; leave out what is no "
-        f"result with a [[filter]] in kadence.toml, or make the run repeatable; both runs' outputs "
-        f"are in {scratch / FIRST} and {scratch / SECOND}"
+        f"kernel ({in_words(differing[0])}), so nothing can be proven by it; leave out what is not "
+        f"a result with a [[filter]] in kadence.toml, or make the run repeatable; both runs' "
+        f"outputs are in {scratch / FIRST} and {scratch / SECOND}"
     )

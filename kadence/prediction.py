@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How long a program will take on another kernel, told from its profile before it was ever there.
+"""Predicts how long a program will take on another kernel, from its profile.
 
-Its own computing, as on this machine's own kernel, and what it asks of the kernel at the prices of
-both kernels (docs/predict.md).
+The prediction adds the program's own computing, as timed on this machine's own kernel, and its
+demands of the kernel, at the prices of both kernels (docs/predict.md).
 """
 
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from kadence.boot import costs
 from kadence.boot.costs import Costs
 from kadence.demand import Demand, Item
 
-# From here on a kernel of one's own is not what a user would want without being asked.
+# Above this factor Kadence does not choose another kernel unless the user asks for it.
 BOUND = 1.5
-# A guest takes as long to start: what loses less has lost nothing by it, and a run so short tells
-# of its own start more than of its work.
+# A guest's start takes as long, so a smaller loss does not matter. A run that short shows the cost
+# of its own start rather than of its work.
 LEAST_LOSS_SECONDS = 0.1
-# Where nobody has timed the run: those of docs/results/bench-predict.txt run 1 to 5 of them.
+# A guess for a run that was not timed: those of docs/results/bench-predict.txt do 1e9 to 5e9.
 INSTRUCTIONS_PER_SECOND = 3e9
 NANOSECONDS = 1e9
 TITLES = {"um": "User-Mode Linux", "x86_64": "an x86_64 kernel in QEMU"}
@@ -24,7 +24,7 @@ TITLES = {"um": "User-Mode Linux", "x86_64": "an x86_64 kernel in QEMU"}
 
 @dataclass(frozen=True)
 class Timed:
-    """What the profiled run takes on this machine's own kernel."""
+    """The time of the profiled run on this machine's own kernel."""
 
     seconds: float  # from its start to its end
     processor_seconds: float  # of all its threads and processes
@@ -32,7 +32,7 @@ class Timed:
 
     @staticmethod
     def guessed(demand: Demand, own: Costs) -> "Timed":
-        """From its instructions, and from what the kernel charges for its calls and faults."""
+        """Guess from the instructions, and from the kernel's charges for calls and faults."""
         seconds = demand.instructions / INSTRUCTIONS_PER_SECOND
         seconds += charged(demand, own, adapted=False)
         return Timed(seconds, seconds, measured=False)
@@ -40,14 +40,14 @@ class Timed:
 
 @dataclass(frozen=True)
 class Prediction:
-    """For one target."""
+    """The prediction for one target."""
 
     target: str
-    known: str  # whether the costs there were measured or estimated
+    known: str  # how the costs there are known: measured or estimated
     accelerator: str
     here: Timed
     plain: float  # seconds
-    adapted: float  # with what the plan does
+    adapted: float  # seconds, with the plan
 
     @property
     def factor(self) -> float:
@@ -60,24 +60,24 @@ class Prediction:
 
     @property
     def loss(self) -> float:
-        """Seconds."""
+        """The seconds that the adapted program loses there."""
         return self.adapted - self.here.seconds
 
     @property
     def is_slow(self) -> bool:
-        """Whether a user should be told before anything is built for it."""
+        """Whether the user should know before a kernel is built."""
         return self.factor > BOUND and self.loss > LEAST_LOSS_SECONDS
 
     @property
     def is_short(self) -> bool:
-        """Whether the run says more of a program's start than of its work."""
+        """Whether the run shows a program's start rather than its work."""
         return self.factor > BOUND and not self.is_slow
 
 
 def predict(demand: Demand, here: Timed, own: Costs, there: Costs, target: str) -> Prediction:
-    """From given costs; the program's own threads share one processor on User-Mode Linux."""
+    """Predict from given costs. On User-Mode Linux, all threads share one processor."""
     base = max(here.seconds, here.processor_seconds) if target == "um" else here.seconds
-    # Prices are never exact: what the calls cost here may come out as more than the whole run.
+    # Prices are never exact: the computed cost of the calls here may exceed the whole run.
     computing = max(base * slowdown(own, there) - charged(demand, own, adapted=False), 0.0)
     plain, adapted = (
         computing + charged(demand, there, adapted=planned) for planned in (False, True)
@@ -86,19 +86,19 @@ def predict(demand: Demand, here: Timed, own: Costs, there: Costs, target: str) 
 
 
 def slowdown(own: Costs, there: Costs) -> float:
-    """Of computing: emulated processors are slower, others are the machine's own."""
+    """The slowdown of computing: emulated processors are slower, others are the machine's own."""
     if there.accelerator not in ("tcg", "icount"):
         return 1.0
     return there.of(costs.COMPUTE) / own.of(costs.COMPUTE)
 
 
 def charged(demand: Demand, kernel: Costs, *, adapted: bool) -> float:
-    """Seconds that a kernel takes for all that is asked of it."""
+    """Seconds that a kernel takes for the whole demand."""
     return sum(item.nanoseconds(kernel, adapted=adapted) for item in demand.items) / NANOSECONDS
 
 
 def share(item: Item, own: Costs, there: Costs, predicted: Prediction) -> float:
-    """Of the adapted run there, what an item takes that the plan leaves."""
+    """The share of the adapted run there that an item takes as far as the plan leaves it."""
     if not item.count:
         return 0.0
     left = item.nanoseconds(there, adapted=False) * item.left / item.count
@@ -106,11 +106,11 @@ def share(item: Item, own: Costs, there: Costs, predicted: Prediction) -> float:
 
 
 def sentence(predicted: Prediction, demand: Demand) -> str:
-    """One line for people."""
+    """The prediction in one line for the user."""
     if predicted.is_short:
         return (
             f"{TITLES[predicted.target]} will take {predicted.loss:.2f} s more than this machine's"
-            f" own kernel for a profiled run of {predicted.here.seconds:.3f} s, too short to tell"
+            f" own kernel for a profiled run of {predicted.here.seconds:.3f} s, too short to judge"
         )
     how = "" if predicted.known == costs.MEASURED else ", estimated without a kernel"
     guess = "" if predicted.here.measured else ", guessed from its instructions"

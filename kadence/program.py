@@ -16,7 +16,7 @@ DEFAULT_TIMEOUT_SECONDS = 600.0
 
 @dataclass(frozen=True)
 class Program:
-    """What a kadence.toml says."""
+    """The contents of a kadence.toml."""
 
     folder: Path
     name: str
@@ -24,16 +24,16 @@ class Program:
     run: tuple[str, ...]
     profile: tuple[str, ...]
     check: tuple[str, ...]
-    validate: tuple[str, ...] = ()  # the run on which markers are validated; empty for none
-    prepare: str = ""  # for the shell; empty where there is nothing to prepare
-    standard_input: str = ""  # file; empty for none
-    profile_input: str = ""  # standard input of the run that is profiled; empty for none
-    validate_input: str = ""  # and of the one that validates
-    environment: tuple[tuple[str, str], ...] = ()  # added to the caller's, wherever it runs
+    validate: tuple[str, ...] = ()  # run that validates markers; may be empty
+    prepare: str = ""  # for the shell; may be empty
+    standard_input: str = ""  # file; may be empty
+    profile_input: str = ""  # of the profiled run
+    validate_input: str = ""  # of the run that validates
+    environment: tuple[tuple[str, str], ...] = ()  # added to the caller's
     inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
-    filters: tuple[Filter, ...] = ()  # what of the outputs is not compared
-    interval: int | None = None  # of the profile, in instructions; None for the pipeline's own
+    filters: tuple[Filter, ...] = ()  # lines that are not compared
+    interval: int | None = None  # of the profile, in instructions; None: the pipeline's default
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
     io: str = io_planning.STRICT  # which I/O paths are planned
     memory: str = memory_planning.DEFAULT  # whether treatments of memory are planned
@@ -46,7 +46,7 @@ def read(folder: Path) -> Program:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise ProgramError(
-            f"{folder} has no {FILE_NAME}; write one as docs/kadence-toml.md shows"
+            f"{folder} has no {FILE_NAME}; docs/kadence-toml.md shows how to write one"
         ) from error
     except OSError as error:
         raise ProgramError(f"cannot read {path}: {error.strerror}") from error

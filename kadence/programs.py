@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which files of a build are the program: what was built twice, plain and adapted."""
+"""Finds the files of a build that are the program, built twice: plain and adapted."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -15,13 +15,13 @@ from kadence.program import Program
 class Built:
     """A program of a build, by the build-ids of its two builds."""
 
-    file: str  # below the folder of either build
+    file: str  # path below the folder of either build
     plain: str
     adapted: str
 
 
 def built(program: Program, folders: Mapping[str, Path]) -> list[Built]:
-    """The program that `run` starts; where that is a script, every program that was adapted."""
+    """The program that `run` starts; if that is a script, every program that was adapted."""
     if ADAPTED not in folders:
         return []
     started = os.path.normpath(program.run[0])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`proof.json`: beside a kernel in the store, for which programs it was proven, and how.
+"""`proof.json`: a file beside a kernel in the store, with the proofs of programs on it.
 
 A kernel may serve several programs, so the file holds a proof for each. The proof of a program
-that needed repairs is kept twice: with the kernel that its needs alone gave, which sends to the
-repaired one, and with that.
+that needed repairs is kept twice: beside the repaired kernel, and beside the kernel built from the
+program's needs alone, where it refers to the repaired kernel.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from kadence.kconfig.store import Kernel
 
 FILE = "proof.json"
 PASSED, REPAIRED, FAILED = "passed", "repaired", "failed"
-UNBUILT = "unbuilt"  # in reports alone: no kernel was built, so none was proven
+UNBUILT = "unbuilt"  # in reports only: no kernel was built, so none was proven
 
 
 @dataclass(frozen=True)
@@ -27,30 +27,30 @@ class RepairRecord:
 
     symbol: str
     value: str
-    reason: str  # what failed without it
-    rule: str  # a rule that would have asked for it, ready for kconfig-gen/rules
+    reason: str  # the failure without it
+    rule: str  # a rule that would have requested it, ready for kconfig-gen/rules
 
 
 @dataclass(frozen=True)
 class Proof:
-    """What is known of one program on the kernel that its needs give."""
+    """The proof of one program on the kernel built from its needs."""
 
-    key: str  # of all that the proof rests on
+    key: str  # checksum of all that the proof depends on
     name: str
     run: tuple[str, ...]
     check: tuple[str, ...]
     outcome: str  # PASSED, REPAIRED or FAILED
-    kernel: str | None  # ID of the one that serves; None: the generic one does
-    reason: str  # what failed at first; empty where nothing did
+    kernel: str | None  # ID of the kernel that serves; None: the generic kernel serves
+    reason: str  # the first failure; empty if there was none
     outputs: dict[str, str]
     repairs: tuple[RepairRecord, ...]
-    minimal: bool  # each repair was seen to be needed
-    builds: int  # that the repair took
+    minimal: bool  # each repair was shown to be needed
+    builds: int  # kernels built for the repair
     budget: int
 
 
 def unbuilt(name: str, run: tuple[str, ...], check: tuple[str, ...]) -> Proof:
-    """Where this machine's own kernel is left as it is."""
+    """The proof of a program that stays on this machine's own kernel."""
     return Proof(
         key="",
         name=name,
@@ -70,19 +70,19 @@ def unbuilt(name: str, run: tuple[str, ...], check: tuple[str, ...]) -> Proof:
 def failed(
     name: str, run: tuple[str, ...], check: tuple[str, ...], reason: str, key: str = ""
 ) -> Proof:
-    """Of a program for which no kernel could be tried."""
+    """The proof of a program for which no kernel could be tried."""
     return Proof(key, name, run, check, FAILED, None, reason, {}, (), True, 0, 0)
 
 
 def record(kernel: Kernel, proof: Proof, command: Sequence[str]) -> None:
-    """Keep a proof beside a kernel, in place of an older one for the same."""
+    """Keep a proof beside a kernel; it replaces an older proof with the same key."""
     others = [other for other in _proofs(kernel) if other.key != proof.key]
     body = {"id": kernel.id, "proofs": [asdict(each) for each in (*others, proof)]}
     artefact.write(path_of(kernel), artefact.PROOF, None, command, body)
 
 
 def recall(kernel: Kernel, key: str, budget: int) -> Proof | None:
-    """The proof for exactly this, unless a larger budget may now bring more."""
+    """The proof with this key; None if there is none, or a larger budget may now succeed."""
     for proof in _proofs(kernel):
         if proof.key == key and _still_holds(proof, budget):
             return proof
@@ -119,19 +119,19 @@ def _proof(row: dict[str, Any]) -> Proof:
 
 
 def path_of(kernel: Kernel) -> Path:
-    """Where the proofs of a kernel are."""
+    """The path of the proofs of a kernel."""
     return kernel.path / FILE
 
 
 def repairs_in(kernel: Kernel) -> list[RepairRecord]:
-    """What was put back into exactly this kernel."""
+    """The symbols that were put back into exactly this kernel."""
     return [
         repair for proof in _proofs(kernel) if proof.kernel == kernel.id for repair in proof.repairs
     ]
 
 
 def serving(kernel: Kernel) -> Kernel | None:
-    """The kernel that serves where this one was asked for; None: the generic one."""
+    """The kernel that serves in place of this one; None: the generic kernel."""
     proof = last(kernel)
     if proof is None or proof.kernel == kernel.id:
         return kernel

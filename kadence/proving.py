@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a kernel serve a program? Its own check and its outputs tell, and the kernel's log.
+"""Proves that a kernel serves a program, by the program's check and outputs and the kernel's log.
 
-A kernel serves if it boots, the program's check passes on it for every build of the program,
-each build's outputs are, byte for byte, those of the plain program on the generic kernel of the
-same target, and the kernel logs no complaint.
+A kernel serves if it boots, logs no complaint, and the program's check passes on it for every build
+of the program. Each build's outputs must also be, byte for byte, those of the plain program on the
+generic kernel of the same target.
 """
 
 from collections.abc import Mapping
@@ -28,15 +28,15 @@ class Subject:
     program: Program
     folders: Mapping[str, Path]  # build ("plain", "adapted") -> its folder
     scratch: Path
-    key: str  # changes whenever anything does that could change a proof
-    tasks: int = 1  # of the program, that may want a processor at once
+    key: str  # changes with anything that could change a proof
+    tasks: int = 1  # of the program that may run at the same time
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a proof brought."""
+    """The result of a proof."""
 
-    reason: str | None = None  # why the kernel does not serve; None: it does
+    reason: str | None = None  # why the kernel does not serve; None if it serves
     named: tuple[str, ...] = ()  # symbols that the kernel's own log asks for
     outputs: tuple[tuple[str, str], ...] = ()
     hopeless: bool = False  # no other kernel could pass
@@ -55,17 +55,17 @@ class NotServedError(execution.ExecutionError):
 
 
 def require_judge(subject: Subject) -> None:
-    """A check that does not even pass on the machine's own kernel can judge no other."""
+    """Require that the check passes on the machine's own kernel; else it can judge no other."""
     ending = _run(subject, PLAIN, None, check=True)
     if ending.status:
         raise ExecutionError(
             f"the check of {subject.program.name} does not pass on this machine's own kernel, so "
-            f"it can judge no other; what it said is in {subject.scratch / 'stderr'}"
+            f"it can judge no other; its output is in {subject.scratch / 'stderr'}"
         )
 
 
 def outputs_on(subject: Subject, mode: str, kernel: Kernel) -> Outputs:
-    """What the program writes on a kernel."""
+    """Run the program on a kernel and return the checksums of its outputs."""
     outputs.remove(subject.program, subject.folders[mode])
     ending = _run(subject, mode, kernel)
     if ending.status:
@@ -96,9 +96,10 @@ def prove(subject: Subject, kernel: Kernel, generic: Kernel, expected: Outputs) 
 
 
 def blamed(subject: Subject, generic: Kernel, finding: Finding) -> Finding:
-    """A failure for which nothing that was left out is to blame is hopeless.
+    """Mark a failure as hopeless if no symbol that was left out can have caused it.
 
-    What the log names was left out. Else the generic kernel tells: it has what could be put back.
+    Symbols that the log names were left out. Without any, a check on the generic kernel decides,
+    because that kernel has all symbols that could be put back.
     """
     if finding.hopeless or finding.named:
         return finding
@@ -133,7 +134,7 @@ def _difference(
     expected: Outputs,
     different: list[str],
 ) -> Finding:
-    """Outputs that the generic kernel does not repeat either can prove nothing."""
+    """Describe the difference. It is hopeless if the generic kernel's own outputs vary."""
     again = _different(outputs_on(subject, PLAIN, generic), expected)
     if again:
         reason = (

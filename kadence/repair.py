@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Delta debugging: which few of many dropped things have to be put back.
+"""Delta debugging: finds the few dropped symbols that have to be put back.
 
-A pure search over an oracle that says whether it works with a given set put back. It first puts
-back batch after batch until it works, and then, if asked, minimises what was put back by ddmin
-(Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input", IEEE Transactions on
-Software Engineering 28(2), 2002, section 3.2), with "it works" in the place of "it fails".
+This is a pure search. An oracle says whether the kernel works with a given set put back. The search
+puts back batch after batch until the kernel works. If asked, it then minimises the set by ddmin,
+with "it works" in the place of "it fails".
 
-Nothing is assumed of the oracle but that its answer to the same set is the same: what helps may
-be several things together, and putting more back may break it again. An oracle that will not
-answer any more raises `BudgetSpent`; the search then ends with the best that it knows.
+Source of ddmin: Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input", IEEE
+Transactions on Software Engineering 28(2), 2002, section 3.2.
+
+The search assumes only that the oracle's answer to the same set is always the same. Several symbols
+may help only together, and putting back more may break the kernel again. An oracle that has used up
+its budget raises `BudgetSpent`; the search then ends with the best set found.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -19,21 +21,21 @@ Oracle = Callable[[frozenset[str]], bool]
 
 
 class BudgetSpent(Exception):  # noqa: N818 - it ends a search; nothing is wrong
-    """The oracle has no more answers to give."""
+    """The oracle has used up its budget."""
 
 
 class Outcome(Enum):
     """How a search ended."""
 
-    MINIMAL = "minimal"  # without any one of them it does not work
-    WORKS = "works"  # whether all of them are needed was not tried to the end
-    HOPELESS = "hopeless"  # it does not work even with everything put back
-    EXHAUSTED = "exhausted"  # the budget ended before it worked
+    MINIMAL = "minimal"  # every symbol was shown to be needed.
+    WORKS = "works"  # it works; not every symbol was shown to be needed.
+    HOPELESS = "hopeless"  # it fails even with all symbols put back.
+    EXHAUSTED = "exhausted"  # the budget ended before it worked.
 
 
 @dataclass(frozen=True)
 class Repair:
-    """What to put back, in the order of the candidates."""
+    """The symbols to put back, in the order of the candidates."""
 
     outcome: Outcome
     put_back: tuple[str, ...] = ()
@@ -45,7 +47,7 @@ class Repair:
 
 @dataclass
 class _Memory:
-    """Asks no question twice, and keeps the smallest set that worked."""
+    """Asks the oracle no question twice, and keeps the smallest set that worked."""
 
     oracle: Oracle
     answers: dict[frozenset[str], bool] = field(default_factory=dict)
@@ -61,9 +63,9 @@ class _Memory:
 
 
 def repair(batches: Iterable[Sequence[str]], oracle: Oracle, *, minimise: bool = True) -> Repair:
-    """Find what to put back; batches come best candidates first, and {} is known to fail.
+    """Find the symbols to put back; the best candidates come first, and {} is known to fail.
 
-    A batch is asked for when those before it have failed, so it may depend on how they did.
+    A batch is requested only after all earlier batches failed, so it may depend on their failures.
     """
     memory = _Memory(oracle, {frozenset(): False})
     try:
@@ -81,19 +83,19 @@ def repair(batches: Iterable[Sequence[str]], oracle: Oracle, *, minimise: bool =
 
 
 def _grow(batches: Iterable[Sequence[str]], memory: _Memory) -> list[list[str]] | None:
-    """What failed before and the batch that made it work, as the parts to begin with."""
+    """Grow a set until it works; return the last batch and the earlier ones as two parts."""
     grown: list[str] = []
     for batch in batches:
         added = [candidate for candidate in dict.fromkeys(batch) if candidate not in grown]
         if added and memory.works(grown + added):
-            # The last batch is the likely one, so it is the first that ddmin tries alone.
+            # The last batch is the most likely cause, so ddmin tries that part alone first.
             return [part for part in (added, grown) if part]
         grown += added
     return None
 
 
 def _minimise(parts: list[list[str]], memory: _Memory) -> list[str]:
-    """ddmin: a subset that works and of which no single element can be left out."""
+    """ddmin: reduce to a working subset of which no single element can be left out."""
     current = [candidate for part in parts for candidate in part]
     while len(current) > 1:
         reduced = _reduced(parts, memory)
@@ -107,7 +109,7 @@ def _minimise(parts: list[list[str]], memory: _Memory) -> list[str]:
 
 
 def _reduced(parts: list[list[str]], memory: _Memory) -> tuple[list[str], list[list[str]]] | None:
-    """One step of ddmin: to a part that works alone, or to all but one part."""
+    """One step of ddmin: reduce to a part that works alone, or to all parts but one."""
     if len(parts) == 1:
         return None
     for part in parts:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From measurements to what they say: `report.json`, its verdict, and the table at the end.
+"""Turns measurements into `report.json`, its verdict, and the table at the end.
 
 The verdict compares the adapted program on the tailored kernel with the plain program on the
-machine's own kernel, by the time from the request to the end, because that is the choice its
-user has. Which comparison decides is settled before anything is measured: picking the best of
-several afterwards would find winners in noise.
+machine's own kernel, because the user chooses between these two. It compares the time from the
+request to the end. The deciding comparison is fixed before anything is measured: picking the best
+of several afterwards would find winners in noise.
 """
 
 import json
@@ -32,7 +32,7 @@ FASTER, SLOWER, NONE, FAILED = "faster", "slower", "none", "failed"
 UNDECIDED = "undecided"
 METRICS = tuple(field.name for field in fields(Sample))
 
-# What is compared with what, and what the comparison tells.
+# The two combinations that are compared, and the effect that the comparison shows.
 COMPARISONS = (
     (Cell(TAILORED, PLAIN), Cell(GENERIC, PLAIN), "the tailored kernel, plain program"),
     (Cell(TAILORED, ADAPTED), Cell(GENERIC, ADAPTED), "the tailored kernel, adapted program"),
@@ -45,7 +45,7 @@ COMPARISONS = (
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the report says in one sentence."""
+    """The report's verdict in one sentence."""
 
     outcome: str  # FASTER, SLOWER, NONE, UNDECIDED or FAILED
     sentence: str
@@ -54,14 +54,14 @@ class Verdict:
 
 
 def outcome(ratio: Estimate) -> str:
-    """What a ratio of times says; a difference within the noise is none."""
+    """The outcome of a ratio of times; a difference within the noise counts as none."""
     if not statistics.differs(ratio):
         return NONE
     return FASTER if ratio.value < 1 else SLOWER
 
 
 def in_words(ratio: Estimate) -> str:
-    """A ratio of times as a reader wants it: `12.3 % less (11.0 to 13.5 %)`, or `none`."""
+    """A ratio of times in words: `12.3 % less (11.0 to 13.5 %)`, or `none`."""
     if not statistics.differs(ratio):
         return "none"
     sign = -1 if ratio.value < 1 else 1
@@ -71,7 +71,7 @@ def in_words(ratio: Estimate) -> str:
 
 
 def failures(found: Measurements) -> list[str]:
-    """Every difference of outputs, in a sentence each."""
+    """One sentence for every difference of outputs."""
     sentences = []
     for (cell, name), rounds in found.differences.items():
         times = "once" if len(rounds) == 1 else f"{len(rounds)} times"
@@ -86,7 +86,7 @@ def failures(found: Measurements) -> list[str]:
 
 
 def paired(found: Measurements, of: Cell, against: Cell, metric: str) -> Estimate | None:
-    """How many times the second's metric the first's is; None where either was not measured."""
+    """The ratio of `of`'s metric to `against`'s; None if either was not measured."""
     if of not in found.samples or against not in found.samples:
         return None
     return statistics.paired_ratio(
@@ -95,7 +95,7 @@ def paired(found: Measurements, of: Cell, against: Cell, metric: str) -> Estimat
     )
 
 
-# What a user would take, the most of it first.
+# The combinations that a user would choose, the one with most adaptation first.
 CHOICES = (
     *(Cell(TAILORED, ADAPTED), Cell(TAILORED, PLAIN), Cell(GENERIC, ADAPTED)),
     *(Cell(MACHINE, ADAPTED), Cell(GENERIC, PLAIN)),
@@ -103,12 +103,12 @@ CHOICES = (
 
 
 def judged(found: Measurements) -> Cell:
-    """The combination that the verdict is about: what there is decides, not how fast it was."""
+    """The combination that the verdict is about: the first one measured, whatever its time."""
     return next((cell for cell in CHOICES if cell in found.samples), CHOICES[0])
 
 
 def verdict(found: Measurements, others: float = 0.0) -> Verdict:
-    """The report's one sentence; `others` is the share of the processors that others had."""
+    """The report's verdict; `others` is the share of processor time that other work took."""
     cell = judged(found)
     kernel = cell.kernel
     if found.differences:
@@ -120,7 +120,7 @@ def verdict(found: Measurements, others: float = 0.0) -> Verdict:
         return Verdict(FAILED, "Nothing could be measured.", kernel)
     if others > neighbours.DECISIVE_SHARE:
         sentence = (
-            "Nothing is decided: other work kept the machine too busy while this was measured."
+            "Nothing is decided: other work kept the machine too busy during the measurements."
         )
         return Verdict(UNDECIDED, sentence, kernel, ratio)
     what = f"The {cell}"
@@ -136,7 +136,7 @@ def verdict(found: Measurements, others: float = 0.0) -> Verdict:
 
 
 def measured(found: Measurements) -> list[dict[str, Any]]:
-    """Per combination: estimates and samples of every metric, checksums of the outputs."""
+    """For each combination: estimates and samples of all metrics, checksums of the outputs."""
     return [
         {
             "kernel": cell.kernel,
@@ -153,14 +153,14 @@ def measured(found: Measurements) -> list[dict[str, Any]]:
 
 
 COUNTED = ("entries", "time_ns", "voluntary_switches", "involuntary_switches")
-# A libkadapt of before says nothing of these.
+# Older versions of libkadapt do not report these.
 COUNTED_MEMORY = ("minor_faults", "major_faults", "populated_bytes")
 
 
 def counted(lines: str) -> list[dict[str, int | None]]:
-    """What libkadapt had from the kernel, a line per process, summed by phase.
+    """The counters that libkadapt got from the kernel, a line per process, summed by phase.
 
-    What not every process told is None.
+    A counter that some process did not report is None.
     """
     entries: dict[int, list[dict[str, int]]] = {}
     for line in lines.splitlines():
@@ -186,7 +186,7 @@ def _values(samples: Sequence[Sample], metric: str) -> list[float]:
 
 
 def comparisons(found: Measurements) -> list[dict[str, Any]]:
-    """What each single change does, by the whole time and by the program's own."""
+    """The effect of each single change on the whole time and on the program's own time."""
     compared = []
     for of, against, effect in COMPARISONS:
         whole = paired(found, of, against, "seconds")
@@ -205,7 +205,7 @@ def comparisons(found: Measurements) -> list[dict[str, Any]]:
 
 
 def without(found: Measurements, before: Sequence[LeftOut]) -> list[LeftOut]:
-    """What the report lacks: what was left out before, and what fell out of the measuring."""
+    """Parts that the report lacks: left out before the measurements, or dropped in them."""
     lost = list(before)
     for kernel in dict.fromkeys(cell.kernel for cell in found.dropped):
         cells = [cell for cell in found.dropped if cell.kernel == kernel]
@@ -221,7 +221,7 @@ def body(
     others: float = 0.0,
     left_out: Sequence[LeftOut] = (),
 ) -> dict[str, Any]:
-    """The part of `report.json` that the measurements fill."""
+    """The part of `report.json` that comes from the measurements."""
     disturbed = neighbours.note(others)
     return {
         "failures": failures(found),
@@ -255,7 +255,7 @@ def table(document: Mapping[str, Any]) -> str:
 
 
 def filter_text(each: Mapping[str, Any]) -> str:
-    """What a filter did, in a line."""
+    """The effect of a filter in one line."""
     order = ", the rest compared in sorted order" if each["sort"] else ""
     what = f"by {each['pattern']!r}" if each["pattern"] else "by no pattern"
     return (
@@ -268,7 +268,7 @@ def _block(
     cells: Sequence[Mapping[str, Any]],
     told: Callable[[Mapping[str, Mapping[str, float]]], str],
 ) -> Iterator[str]:
-    """A line for each kernel, a column for each program; the machine's own kernel is the first."""
+    """A line for each kernel, the machine's own first, and a column for each program."""
     yield f"{title:26}{'plain program':>26}{'adapted program':>26}"
     estimates = {(cell["kernel"], cell["program"]): cell["estimates"] for cell in cells}
     for kernel in (MACHINE, GENERIC, TAILORED):

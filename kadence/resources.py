@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the built and shipped parts are: the same layout in a checkout and when installed."""
+"""Paths of the built and shipped parts; a checkout and an installation have the same layout."""
 
 import os
 import tomllib
@@ -9,13 +9,13 @@ from kadence.errors import ToolError
 
 
 def home() -> Path:
-    """The tree that holds `build/` and `kadapt/`: $KADENCE_HOME, else that of this package."""
+    """The tree that holds `build/` and `kadapt/`: $KADENCE_HOME, else this package's tree."""
     named = os.environ.get("KADENCE_HOME")
     return Path(named) if named else Path(__file__).resolve().parent.parent
 
 
 def built(relative: str) -> Path:
-    """A built file below `build/`; its absence is an error that says how to build it."""
+    """The path of a built file below `build/`; if it is missing, the error says how to build it."""
     path = home() / "build" / relative
     if not path.exists():
         raise ToolError(f"{path} is missing; run `make {target_of(relative)}` in {home()}")
@@ -23,7 +23,7 @@ def built(relative: str) -> Path:
 
 
 def target_of(relative: str) -> str:
-    """The target of the Makefile's that brings a file below `build/`."""
+    """The Makefile's target that builds a file below `build/`."""
     rows = tomllib.loads((Path(__file__).parent / "parts.toml").read_text(encoding="utf-8"))
     for row in rows["part"]:
         if any(relative == file or relative.startswith(f"{file}/") for file in row["files"]):
@@ -32,7 +32,7 @@ def target_of(relative: str) -> str:
 
 
 def cache_directory() -> Path:
-    """Where kernels, sources and other rebuildable things are kept."""
+    """The folder that keeps kernels, sources and other files that can be rebuilt."""
     named = os.environ.get("KADENCE_CACHE")
     if named:
         return Path(named)

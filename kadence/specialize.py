@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The measured report of a program: check, rounds, verdict, and the two files that say so."""
+"""Makes the measured report of a program: checks, rounds, verdict, and the report's files."""
 
 import os
 import platform
@@ -43,9 +43,9 @@ from kadence.proof import REPAIRED, Proof
 from kadence.stages import Stages, alone_in, fingerprint
 
 FEWEST_ROUNDS = 7
-STRIP_WIDTH = 600  # pieces of time that the page shows
+STRIP_WIDTH = 600  # pieces of time on the page
 PREDICTED = ("target", "sentence", "here", "bound", "targets", "left")
-# What the page shows of a plan; one of before may have no `memory`.
+# The parts of a plan that the page shows. An older plan may have no `memory`.
 PLANNED = (
     *("stability", "level", "announcement", "policies", "markers"),
     *("io", "memory", "refused"),
@@ -55,9 +55,9 @@ PLANNED = (
 def specialize(
     folder: Path, output: Path, rounds: int, again: bool, wish: Wish, target: str | None = None
 ) -> dict[str, Any]:
-    """Do all that is not done yet; returns the report's document.
+    """Do all stages that are not done yet; return the report's document.
 
-    Without a target it is the first that works on this machine.
+    Without a target, use the first that works on this machine.
     """
     if rounds < FEWEST_ROUNDS:
         raise UsageError(
@@ -86,7 +86,7 @@ def specialize(
 
 
 def _rendered(places: Places) -> dict[str, Any]:
-    """Draw the page anew from the document: it costs nothing and is never out of date."""
+    """Draw the page from the document every time: that is cheap and never out of date."""
     document = artefact.read(places.output / "report.json", artefact.REPORT)
     matrix = places.artefact("matrix-annotated.png").read_bytes()
     with artefact.atomic_output(places.output / "report.html") as temporary:
@@ -138,35 +138,35 @@ def _measure(prepared: Prepared, rounds: int, command: list[str]) -> None:
 
 
 def foretold(prediction: Mapping[str, Any]) -> list[str]:
-    """What was known before anything was built: where this leads, and what the plan leaves."""
+    """The sentences of the prediction: time on the target, and what the plan leaves."""
     sentences = [*prediction["left"]]
-    if prediction["target"] is not None:  # else it is among what was left out
+    if prediction["target"] is not None:  # else unbuilt() reports it
         sentences.insert(0, prediction["sentence"])
     return [f"{sentence[0].upper()}{sentence[1:]}." for sentence in sentences if sentence]
 
 
 def unbuilt(prediction: Mapping[str, Any]) -> list[LeftOut]:
-    """All kernels, where they would have been of no use."""
+    """All kernels, if the prediction was against building them."""
     if prediction["target"] is not None:
         return []
     return [LeftOut(KERNELS, prediction["sentence"], leaving_out.REMEDIES[KERNELS])]
 
 
 def notes(proved: Proof, target: str = boot.Request.target) -> list[str]:
-    """What a reader has to know of the kernels."""
-    where = {"x86_64": ["The kernels ran in QEMU, which emulates where it can't use KVM."]}
+    """Notes about the kernels for the reader of the report."""
+    where = {"x86_64": ["The kernels ran in QEMU, which emulates if it cannot use KVM."]}
     return where.get(target, []) + _tailoring_notes(proved)
 
 
 def _tailoring_notes(proved: Proof) -> list[str]:
     if proved.outcome == REPAIRED:
         symbols = ", ".join(repair.symbol for repair in proved.repairs)
-        return [f"The tailored kernel had to be given back {symbols}: {proved.reason}"]
+        return [f"The tailored kernel was repaired with {symbols}: {proved.reason}"]
     return []
 
 
 def left_out(kernel: Kernel | None) -> list[dict[str, Any]]:
-    """What rules keep out of a kernel, by their reasons: the trade that its user makes."""
+    """The symbols that rules keep out of a kernel, by reason: the user's trade-off."""
     if kernel is None:
         return []
     by_reason: dict[str, list[str]] = {}
@@ -177,7 +177,7 @@ def left_out(kernel: Kernel | None) -> list[dict[str, Any]]:
 
 
 def _plan(path: Path | None) -> dict[str, Any]:
-    """What the page shows of a plan; of none, that there is nothing."""
+    """The parts of a plan that the page shows; empty parts if there is no plan."""
     if path is None:
         return {
             "stability": None,
@@ -240,7 +240,7 @@ def _kernel(prepared: Prepared, kind: str, cells: Iterable[Mapping[str, Any]]) -
 
 
 def timeline(phases: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Per thread, the phase that prevails in each of STRIP_WIDTH pieces of its time."""
+    """For each thread, the phase in the middle of each of STRIP_WIDTH pieces of its time."""
     assignment, thread, instructions = (
         np.asarray(phases[key]) for key in ("assignment", "thread", "instructions")
     )

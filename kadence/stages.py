@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Doing a stage only when something that goes into it has changed.
+"""Does a stage only if one of its ingredients has changed.
 
-A stage's key is a hash of its ingredients. The key of the last success is kept beside the
-products; a stage with the same key and all its products in place is not done again. A stage
-that fails loses its key first, and then what it made of its products, so that nothing half-made
-or of an earlier time is taken for one.
+A stage's key is a hash of its ingredients. The key of the last success is kept beside the products.
+A stage with the same key is skipped if all its products exist. Before a stage runs, its old key is
+removed; if the stage fails, its products are removed too. So no later run uses a product that is
+incomplete or outdated.
 """
 
 import fcntl
@@ -19,7 +19,7 @@ from pathlib import Path
 from kadence import artefact
 from kadence.errors import UsageError
 
-# What a build or an interpreter leaves behind is not an ingredient.
+# Folders that are not ingredients: version control and the interpreter write them.
 LEFT_OUT = frozenset({".git", "__pycache__"})
 
 KEYS = ".stages"
@@ -58,14 +58,14 @@ def file_hash(path: Path) -> bytes:
 
 @contextmanager
 def alone_in(directory: Path) -> Iterator[None]:
-    """Keep a second run out of the same output directory."""
+    """Lock an output directory against a second run."""
     directory.mkdir(parents=True, exist_ok=True)
     with (directory / LOCK).open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise UsageError(
-                f"another kadence works in {directory}; wait for it, or choose another "
+                f"another kadence is running in {directory}; wait for it, or choose another "
                 "place with -o"
             ) from error
         yield
@@ -82,7 +82,7 @@ class Stages:
 
     @staticmethod
     def are_in(directory: Path) -> bool:
-        """Whether a directory is the output of stages."""
+        """Whether a directory holds the output of stages."""
         return (directory / KEYS).is_dir()
 
     def run(
@@ -92,7 +92,7 @@ class Stages:
         products: Sequence[Path],
         action: Callable[[], object],
     ) -> str:
-        """Do the stage if need be, and return its key."""
+        """Do the stage unless it is done already, and return its key."""
         key = hashlib.sha256("\0".join([name, *map(str, ingredients)]).encode()).hexdigest()
         stamp = self._keys / name.replace(" ", "-")
         if self._is_done(stamp, key, products):
@@ -129,5 +129,5 @@ def _remove(products: Iterable[Path]) -> None:
 
 
 def tell(line: str) -> None:
-    """A line about the progress."""
+    """Print a line about the progress to stderr."""
     print(f"kadence: {line}", file=sys.stderr, flush=True)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a handful of noisy samples says: medians, differences, and how sure they are.
+"""Statistics of a few noisy samples: medians, paired differences, and their confidence intervals.
 
-Both intervals are free of any assumption about the distribution's shape, and exact for small
-samples: order statistics for a median (Conover, Practical Nonparametric Statistics, 3.2), and
-Hodges and Lehmann's estimator with Wilcoxon's signed-rank interval for paired differences
+Both intervals are exact for small samples and assume nothing about the distribution's shape. The
+interval of a median uses order statistics (Conover, Practical Nonparametric Statistics, 3.2).
+Paired differences use Hodges and Lehmann's estimator with Wilcoxon's signed-rank interval
 (Hollander and Wolfe, Nonparametric Statistical Methods, 3.2 and 3.3).
 """
 
@@ -23,13 +23,13 @@ class Estimate:
     value: float
     low: float
     high: float
-    confidence: float  # the interval's true one; below the wanted where samples are too few
+    confidence: float  # the interval's true one; lower than requested if samples are too few
     count: int
 
 
 def median(samples: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
     """The median with the narrowest symmetric interval of order statistics that suffices."""
-    # Here, because it takes half a second to load and most commands have no samples.
+    # Imported here, because SciPy takes half a second to load and few commands have samples.
     from scipy.stats import binom
 
     ordered = np.sort(np.asarray(samples, dtype=float))
@@ -49,10 +49,10 @@ def median(samples: Sequence[float], confidence: float = CONFIDENCE) -> Estimate
 def paired_ratio(
     samples: Sequence[float], reference: Sequence[float], confidence: float = CONFIDENCE
 ) -> Estimate:
-    """How many times the reference a sample is, round by round.
+    """The ratio of the samples to the reference, round by round.
 
-    Sample i and reference i were taken in the same round, so that a slow drift of the machine
-    concerns both and cancels.
+    Sample i and reference i were taken in the same round, so a slow drift of the machine affects
+    both and cancels out.
     """
     if len(samples) != len(reference):
         raise ValueError("paired samples must be equally many")
@@ -90,7 +90,7 @@ def signed_rank_shift(
 
 
 def _signed_rank_distribution(count: int) -> npt.NDArray[np.float64]:
-    """The chance of each sum of ranks when every rank counts or not with chance one half."""
+    """The probability of each sum of ranks, if each rank counts with probability one half."""
     chances = np.zeros(count * (count + 1) // 2 + 1)
     chances[0] = 1.0
     for rank in range(1, count + 1):
@@ -101,5 +101,5 @@ def _signed_rank_distribution(count: int) -> npt.NDArray[np.float64]:
 
 
 def differs(ratio: Estimate, confidence: float = CONFIDENCE) -> bool:
-    """Whether a ratio is told apart from 1; otherwise the difference is called none."""
+    """Whether a ratio differs from 1 with this confidence."""
     return ratio.confidence >= confidence and not ratio.low <= 1.0 <= ratio.high

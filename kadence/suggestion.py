@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Filters that would mend what differs from run to run, ready to be put into kadence.toml."""
+"""Suggests filters for outputs that differ from run to run, as text for kadence.toml."""
 
 import json
 import re
@@ -9,25 +9,25 @@ from pathlib import Path
 from kadence import filters
 from kadence.filters import STANDARD_OUTPUT, Filter
 
-MOST = 8  # patterns; where more are needed, filters are no remedy
-SHORTEST = 3  # characters that a line is told by; fewer would remove what they must not
+MOST = 8  # patterns; if an output needs more, filters are not the remedy
+SHORTEST = 3  # characters that identify a line; fewer would match other lines, too
 NUMBER = re.compile(r"\d+")
 
 
 def suggest(own: Sequence[Filter], name: str, first: Path, second: Path) -> list[Filter] | None:
-    """Filters after which the two are the same and something is left to compare."""
+    """Filters that make both outputs equal and leave something to compare; None without any."""
     return _sorted(own, name, first, second) or _by_patterns(own, name, first, second)
 
 
 def told(own: Sequence[Filter], name: str, first: Path, second: Path) -> Iterator[str]:
-    """What would mend an output that differs, ready for kadence.toml, if its user agrees."""
+    """The sentence and the filters to suggest to the user for an output that differs."""
     if filters.first_difference(own, name, first, second) is None:
         return
     mended = suggest(own, name, first, second)
     if mended is None:
         yield f"no pattern was found that would leave something of {name} to compare"
         return
-    yield f"if what differs in {name} is no result, this in kadence.toml leaves it out:"
+    yield f"if the difference in {name} is not a result, leave it out with this in kadence.toml:"
     for line in in_toml(mended):
         yield f"    {line}"
 
@@ -45,7 +45,7 @@ def in_toml(suggested: Sequence[Filter]) -> Iterator[str]:
 
 
 def _sorted(own: Sequence[Filter], name: str, first: Path, second: Path) -> list[Filter] | None:
-    """The same lines in another order, as threads write them."""
+    """A filter that sorts, if both outputs have the same lines in another order."""
     suggested = Filter(file=name, sort=True)
     alike = filters.first_difference([*own, suggested], name, first, second) is None
     return [suggested] if alike else None
@@ -70,11 +70,11 @@ def _by_patterns(
 
 
 def pattern_of(one: str, other: str) -> str | None:
-    """What two lines have in common that tells them from others: words before, or numbers' form."""
+    """A pattern that both lines match: their common beginning or end, or their form of numbers."""
     if not (one.isprintable() and other.isprintable()):
         return None
     beginning = _common(one, other)
-    # A number or a word that differs in its end only begins before it.
+    # Cut off a number or word of which only the end differs.
     beginning = re.sub(r"[\w.+-]+$", "", beginning)
     if len(beginning.strip()) >= SHORTEST:
         return f"^{escaped(beginning)}"
@@ -87,7 +87,7 @@ def pattern_of(one: str, other: str) -> str | None:
 
 
 def escaped(text: str) -> str:
-    """As a pattern; unlike re.escape's, spaces and # stay legible."""
+    """Escape text for a pattern; unlike re.escape, keep spaces and # legible."""
     return re.sub(r"([\\.^$*+?{}\[\]|()])", r"\\\1", text)
 
 

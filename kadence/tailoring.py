@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A tailored kernel, proven on its program: built, proven, repaired if need be, or given up.
+"""Builds a tailored kernel, proves it on its program, and repairs it or gives it up.
 
-What is dropped too much is found by putting back what the generic kernel has (repair.py). Where
-that does not lead to a kernel that serves, the generic one does, and the proof says so.
+A repair finds symbols that were wrongly dropped by putting back symbols of the generic kernel
+(repair.py). If no repair leads to a kernel that serves, the proof names the generic kernel.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,14 +26,14 @@ from kadence.proving import Finding, Outputs, Subject
 from kadence.stages import tell
 from kadence.trials import Builder, Configured, Trials
 
-# Kernels for a repair; with the first, three are built at most before the generic one serves.
-# Whether all that was put back is needed is asked only of who allows more.
+# Kernels for a repair. With the first one, at most three are built before the generic one serves.
+# Only with a larger budget does the repair try whether every symbol put back is needed.
 DEFAULT_BUDGET = 2
 
 
 @dataclass(frozen=True)
 class Tailored:
-    """What tailoring led to."""
+    """The result of tailoring."""
 
     proof: Proof
     kernel: Kernel | None  # None: the generic one serves
@@ -41,7 +41,7 @@ class Tailored:
 
 @dataclass(frozen=True)
 class Tailoring:
-    """A program, the kernel wanted for it, and the one that has all."""
+    """A program, the request for its kernel, and the generic kernel, which has all symbols."""
 
     request: BuildRequest
     generic: Kernel
@@ -50,11 +50,11 @@ class Tailoring:
     command: Sequence[str]
 
     def tailor(self) -> Tailored:
-        """Build and prove, or recall what is known from an earlier time."""
+        """Build and prove the kernel, or recall an earlier proof."""
         try:
             base = Builder().configured(
                 self.request, {}, lambda: self._dropped_from({})
-            )  # the first build is no repair, so no budget limits it
+            )  # the first build is not a repair, so the budget does not count it
         except BuildError as error:
             return Tailored(self._proof(FAILED, None, error.reason), None)
         known = proof.recall(base.kernel, self.subject.key, self.budget)
@@ -131,7 +131,7 @@ class Tailoring:
 
     @cached_property
     def _reference(self) -> dict[str, str]:
-        """What is on in the generic kernel, or in the one that the program was traced on."""
+        """Symbols of the generic kernel, and of the kernel on which the program was traced."""
         reference = configure.values(self.generic.config)
         if self.request.trace is None:
             return reference
@@ -152,7 +152,7 @@ class Tailoring:
         return RepairRecord(symbol, value, reason, self._rule(symbol, value, reason))
 
     def _rule(self, symbol: str, value: str, reason: str) -> str:
-        """A rule that asks for the symbol where the same calls are made, if a call tells."""
+        """A rule that requests the symbol: by the program's calls that need it, else by target."""
         calls = missing.calls_of(symbol) & read_needs(self.request.plan).system_calls
         told = f"{self.subject.program.name} without it: {reason}".replace("\\", "").replace(
             '"', "'"
@@ -189,12 +189,12 @@ class Tailoring:
 
 
 _GIVEN_UP = {
-    repair.Outcome.HOPELESS: "nothing that the generic kernel has and this one lacks mends it",
-    repair.Outcome.EXHAUSTED: "{builds} builds did not suffice to find what mends it",
+    repair.Outcome.HOPELESS: "putting back the generic kernel's symbols does not repair it",
+    repair.Outcome.EXHAUSTED: "{builds} builds were not enough to find a repair",
 }
 
 
 def _remove(kernels: Iterable[Kernel]) -> None:
-    """Kernels that were tried and do not serve are of no use to anybody."""
+    """Remove kernels that were tried and do not serve."""
     for kernel in kernels:
         store.remove(kernel.id)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How many tasks of a program may want a processor at once, as its plan and environment say."""
+"""The number of a program's tasks that may run at once, from its plan and environment."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,16 +7,16 @@ from pathlib import Path
 from kadence import artefact
 from kadence.errors import ArtefactError
 
-# More than any machine has processors: a plan of before says that there are several, not how many.
+# More than any machine's processors: older plans say only that there are several tasks.
 MANY = 1 << 16
 OPENMP = "OMP_NUM_THREADS"
-# Targets on which the threads of one process run at once. On User-Mode Linux they take turns,
-# whatever its processors, and a thread that spins on one keeps the others waiting.
+# Targets on which the threads of one process run at once. On User-Mode Linux they take turns, even
+# if it has several processors, and a thread that spins keeps the others waiting.
 THREADS_AT_ONCE = frozenset({"x86_64"})
 
 
 def of_plan(plan: Path | None, target: str) -> int:
-    """Tasks of the profiled run that the target can run at once; 1 where nobody saw."""
+    """Tasks of the profiled run that the target can run at once; 1 if they are unknown."""
     if plan is None:
         return 1
     needs = artefact.read(plan, artefact.PLAN).get("needs") or {}
@@ -32,7 +32,7 @@ def of_plan(plan: Path | None, target: str) -> int:
 
 
 def of_environment(environment: Mapping[str, str], target: str) -> int:
-    """What OpenMP is told to use; of a list, which is for nested regions, the outermost."""
+    """The number of OpenMP's threads; of a list, which is for nested regions, the outermost."""
     if target not in THREADS_AT_ONCE:
         return 1
     outermost = environment.get(OPENMP, "").partition(",")[0].strip()

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is printed is read, and commands nobody.
+"""Keeps printed text from controlling the user's terminal.
 
-Names of functions, files and programs come from whoever made the profile. A terminal obeys control
-characters in them, and a direction override shows a name as another one. So each is shown by its
-number instead, and so is a byte that is no character.
+The names of functions, files and programs come from the author of a profile. A terminal obeys
+control characters in them, and a direction override disguises a name as another one. So Plain
+prints the number of such a character instead, and likewise of a byte that is not a character.
 """
 
 from typing import Any, TextIO
 
 KEPT = "\n\t"
-# Unicode's categories Cc, Cf and Cs, and its two separators of lines.
+# Unicode's categories Cc, Cf and Cs, and its two line separators.
 HIDDEN = (
     *((0x00, 0x1F), (0x7F, 0x9F), (0xAD, 0xAD), (0x61C, 0x61C), (0x180E, 0x180E)),
     *((0x200B, 0x200F), (0x2028, 0x202E), (0x2060, 0x206F), (0xD800, 0xDFFF), (0xFEFF, 0xFEFF)),
@@ -30,7 +30,7 @@ class Plain:
         self.raw = stream
 
     def write(self, text: str) -> int:
-        """As the stream's own; counts the characters that were given."""
+        """Write like the stream itself; return the number of characters given."""
         self.raw.write(text.translate(SHOWN))
         return len(text)
 
@@ -39,6 +39,6 @@ class Plain:
 
 
 def raw(stream: Any) -> TextIO:
-    """The stream below, for what is meant to move a cursor."""
+    """The underlying stream, for output that is meant to move the cursor."""
     found: TextIO = stream.raw if isinstance(stream, Plain) else stream
     return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence kernel trace`: runs a program on the traced kernel and learns what of it ran."""
+"""`kadence kernel trace`: runs a program on the traced kernel and finds the code that ran."""
 
 import sys
 import tempfile
@@ -22,13 +22,13 @@ from kadence.kconfig.trace.own import own
 from kadence.kconfig.trace.symbols import ANY, PROGRAM, Tree, symbols
 
 TARGET = "x86_64"
-# What every program runs: the start and end of a process, init's work around it, the ticks.
+# Runs the code that every program runs: a process's start and end, init's work, clock ticks.
 IDLE = ("true",)
-BOOT_TIMEOUT_SECONDS = 300.0  # every block is written down as it is translated
+BOOT_TIMEOUT_SECONDS = 300.0  # QEMU logs every block that it translates
 
 
 def trace(argv: Sequence[str], *, folder: Path | None = None, stand_in: bool = False) -> Trace:
-    """Run the command on the traced kernel, building that if need be."""
+    """Run the command on the traced kernel; build that kernel if it is missing."""
     request = BuildRequest(kind=TRACED, target=TARGET)
     kernel = build(request)
     idle = _run(kernel, IDLE, folder, stand_in=False)
@@ -53,10 +53,10 @@ def trace(argv: Sequence[str], *, folder: Path | None = None, stand_in: bool = F
 
 @dataclass(frozen=True)
 class _Ran:
-    """Addresses of the kernel's instructions."""
+    """Addresses of the kernel's instructions that ran."""
 
     boot: set[int]
-    program: set[int]  # from the command's start to the machine's end
+    program: set[int]  # from the command's start to the machine's halt
 
 
 def _run(kernel: Kernel, argv: Sequence[str], folder: Path | None, *, stand_in: bool) -> _Ran:
@@ -79,9 +79,9 @@ def _run(kernel: Kernel, argv: Sequence[str], folder: Path | None, *, stand_in: 
 
 def _require_success(argv: Sequence[str], result: boot.Result) -> None:
     if complaints := boot.complaints(result.log):
-        raise GuestError(f"the traced kernel complained: {complaints[0]}")
+        raise GuestError(f"the traced kernel logged a complaint: {complaints[0]}")
     if result.status:
-        # What fails takes other paths; a kernel fitted to them would fit nothing else.
+        # A failing command takes other paths, so a kernel tailored to them would not serve it.
         raise GuestError(f"{argv[0]} ended with status {result.status}, so its trace is not used")
 
 
@@ -94,7 +94,7 @@ def _tree(request: BuildRequest, kernel: Kernel) -> Tree:
 
 
 def summary(found: Trace) -> str:
-    """What `kadence kernel trace` says."""
+    """The output of `kadence kernel trace`."""
     text = [
         f"{name:<8} {extent.instructions:>8,} instructions of {extent.functions:>6,} functions"
         for name, extent in (("program", found.program), ("boot", found.boot))
@@ -111,7 +111,7 @@ def summary(found: Trace) -> str:
 
 
 def write(path: Path, found: Trace) -> None:
-    """Keep it."""
+    """Write the trace, and print its summary to stderr."""
     command = ["kadence", "kernel", "trace", "-o", str(path), "--", *found.argv]
     artefact.write(path, found, command)
     print(summary(found), file=sys.stderr)

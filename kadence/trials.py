@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernels with something put back, built within a budget and proven: the oracle of a repair."""
+"""The oracle of a repair: builds kernels with symbols put back, and proves them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,14 +14,14 @@ from kadence.proving import Finding
 from kadence.repair import BudgetSpent
 from kadence.stages import tell
 
-# Each attempt mends at least one symbol; a configuration that needs more is beyond repair.
+# Each attempt corrects at least one symbol. A configuration that needs more attempts is given up.
 CONFIGURATION_ATTEMPTS = 8
 SYMBOLS_SHOWN = 4
 
 
 @dataclass
 class Configured:
-    """A kernel, and what had to change before Kbuild accepted its configuration."""
+    """A kernel, and the changes that Kbuild required in its configuration."""
 
     kernel: Kernel
     overrides: dict[str, str]
@@ -30,7 +30,7 @@ class Configured:
 
 @dataclass
 class Builder:
-    """Builds kernels, and counts those that were not there yet."""
+    """Builds kernels, and counts the builds that the store did not have."""
 
     budget: int | None = None  # None: no limit
     builds: int = 0
@@ -57,7 +57,7 @@ class Builder:
     def configured(
         self, request: BuildRequest, put_back: Mapping[str, str], dropped: Callable[[], Dropped]
     ) -> Configured:
-        """Build with something put back; what Kbuild does not accept is changed first."""
+        """Build with symbols put back; settle those that Kbuild does not accept first."""
         chosen = dict(put_back)
         reasons: dict[str, str] = {}
         for _ in range(CONFIGURATION_ATTEMPTS):
@@ -72,14 +72,14 @@ class Builder:
                 reasons |= {s: error.reason for s in better if s not in chosen}
                 chosen = better
         raise BuildError(
-            f"no configuration was found in {CONFIGURATION_ATTEMPTS} attempts that has all that "
-            "is asked for; use the generic kernel"
+            f"no configuration was found in {CONFIGURATION_ATTEMPTS} attempts that has all "
+            "requested symbols; use the generic kernel"
         )
 
 
 @dataclass
 class Trials:
-    """Whether the program is served with a set of symbols put back."""
+    """Tells whether a kernel with a set of symbols put back serves the program."""
 
     request: BuildRequest
     dropped: Dropped
@@ -106,7 +106,7 @@ class Trials:
         return finding.passed
 
     def reason_without(self, symbol: str, kept: frozenset[str], otherwise: str) -> str:
-        """What failed when all but this one were put back, as far as that was tried."""
+        """The failure with all symbols but this one put back; `otherwise` if that was not tried."""
         finding = self.findings.get(kept - {symbol})
         return finding.reason if finding is not None and finding.reason else otherwise
 
@@ -114,4 +114,4 @@ class Trials:
 def _named(symbols: frozenset[str]) -> str:
     shown = sorted(symbols)[:SYMBOLS_SHOWN]
     more = len(symbols) - len(shown)
-    return ", ".join(shown) + (f" and {more} more options" if more else "")
+    return ", ".join(shown) + (f" and {more} more symbols" if more else "")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a plan leaves as it is: how much of it there is, what it costs, and why.
+"""Describes the work that a plan leaves unadapted: its amount, its cost, and the reason.
 
-A plan is the same on every machine, and costs are not, so these sentences are made where a plan is
-shown: by `kadence plan`, on the page, in the report.
+A plan is the same on every machine, but costs are not. So these sentences are not part of the plan:
+`kadence plan`, the page and the report make them when they show it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,31 +16,31 @@ from kadence.phases import io_planning, memory_planning, writes
 from kadence.phases.memory_judgement import FEWEST_FAULTS
 from kadence.prediction import TITLES, Prediction
 
-# Of the run; what is less is not worth a line. Where no costs are known, the count decides.
+# Share of the run below which an item gets no line. If no costs are known, the count decides.
 LEAST_SHARE = 0.01
 LEAST_COUNT = 1000
-MOST_REASONS = 2  # of one item
+MOST_REASONS = 2  # for one item
 
 FAULTS, FILE_PAGES = "page faults", "pages of mapped files"
 NO_WAY = {
-    "files opened": "nothing stands in for opening a file",
-    "paths looked up": "nothing stands in for looking a path up",
-    "calls that map or unmap memory": "only malloc's own memory is kept from one use to the next",
-    "looks at the clock": "only the kernel tells the time",
-    "signals": "nothing stands in for a signal",
-    "threads and processes started": "nothing stands in for a new thread or process",
-    "programs started": "nothing stands in for a new program",
-    **{f"reads from {end}": "nothing stands in for a read" for end in writes.ENDS.values()},
+    "files opened": "no adaptation replaces the opening of a file",
+    "paths looked up": "no adaptation replaces the look-up of a path",
+    "calls that map or unmap memory": "only memory from malloc is kept from one use to the next",
+    "reads of the clock": "only the kernel knows the time",
+    "signals": "no adaptation replaces a signal",
+    "threads and processes started": "no adaptation replaces the start of a thread or process",
+    "programs started": "no adaptation replaces the start of a program",
+    **{f"reads from {end}": "no adaptation replaces a read" for end in writes.ENDS.values()},
     "calls with which threads wait for one another": "waiting is not adapted",
 }
-NOTHING_ELSE = "of system calls only small writes are adapted"
+NOTHING_ELSE = "of all system calls only small writes are adapted"
 
 Body = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Market:
-    """The prices here and there, and what a run comes to at them."""
+    """The prices here and there, and the prediction at these prices."""
 
     own: Costs
     there: Costs
@@ -48,7 +48,7 @@ class Market:
 
 
 def sentences(demand: Demand, plan: Body, market: Market | None) -> list[str]:
-    """A line for each sort of work that the plan leaves, the costliest first."""
+    """A line for each kind of work that the plan leaves, the costliest first."""
     weighed = sorted(_weighed(demand, market), key=lambda pair: (-pair[1], -pair[0].left))
     lines = [_line(item, share, plan, market) for item, share in weighed]
     if changes_nothing(plan):
@@ -57,7 +57,7 @@ def sentences(demand: Demand, plan: Body, market: Market | None) -> list[str]:
 
 
 def changes_nothing(plan: Body) -> bool:
-    """Whether the adapted program would do what the plain one does."""
+    """Whether the plan changes nothing, so that the adapted program equals the plain one."""
     quanta = any(policy["quantum_ns"] for policy in plan["policies"])
     memory = plan["memory"]
     return not (quanta or plan["io"]["sites"] or memory["sites"] or memory["ahead"])
@@ -121,7 +121,7 @@ def _memory_reason(item: Item, plan: Body) -> str:
         return str(plan["memory"]["reason"])
     if item.what == FILE_PAGES:
         return "only files that the program maps itself, and reads nearly whole, are mapped ahead"
-    return f"they lie in places with fewer than {FEWEST_FAULTS} faults each, or in no order"
+    return f"they are at sites with fewer than {FEWEST_FAULTS} faults each, or have no order"
 
 
 def _io_reason(end: str, plan: Body) -> str:
@@ -138,12 +138,12 @@ def _io_reason(end: str, plan: Body) -> str:
     if plan["io"]["reason"]:
         return str(plan["io"]["reason"])
     if end != writes.ENDS["file"]:
-        return "there, only a loop of calls becomes one"
-    return "they are in phases where they are too few or too large, or between phases"
+        return "only a loop of such calls can become one call"
+    return "they are too few or too large in their phases, or lie between phases"
 
 
 def _some(refused: Sequence[Body]) -> str:
-    """The reasons for most of it, each once; the plan has all of them."""
+    """The reasons with the highest counts, each once; the plan has all reasons."""
     most_first = sorted(refused, key=lambda entry: -(entry.get("count") or 0))
     distinct = list(dict.fromkeys(entry["reason"] for entry in most_first))
     more = len(distinct) - MOST_REASONS

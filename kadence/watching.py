@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a program's commands ask of a kernel, all processes that they start included.
+"""Finds the needs of a program's commands, including all processes that they start.
 
-Each command runs once on the generic kernel under `watch` (kconfig-gen/watch), which sees what
-rules for tailored kernels have conditions on. Where that did not go well, nobody knows what else
-it would have asked for, so it runs on this machine's own kernel, too.
+Each command runs once on the generic kernel under `watch` (kconfig-gen/watch), which records what
+the conditions of the rules for tailored kernels refer to. If a command fails there, its further
+needs are unknown, so it also runs on this machine's own kernel.
 """
 
 import os
@@ -28,7 +28,7 @@ REPORT = "needs"
 
 @dataclass
 class Seen:
-    """What was asked for, and what could not be seen."""
+    """The needs that were seen, and the commands whose needs could not be seen."""
 
     calls: set[str] = field(default_factory=set)
     families: set[int] = field(default_factory=set)
@@ -37,7 +37,7 @@ class Seen:
     unseen: list[str] = field(default_factory=list)  # sentences
 
     def take(self, report: str, known: Conditions) -> None:
-        """What `watch` wrote; what no rule knows changes no kernel."""
+        """Read the report of `watch`; ignore needs that no rule refers to."""
         names = {number: name for name, number in missing.numbers().items()}
         for line in report.splitlines():
             what, _, value = line.partition(" ")
@@ -51,13 +51,13 @@ class Seen:
                 self.file_systems.add(value)
             elif what == "unseen":
                 raise ExecutionError(
-                    f"this kernel can't tell which calls a process makes: {os.strerror(int(value))}"
+                    f"this kernel cannot report a process's system calls: {os.strerror(int(value))}"
                 )
 
 
 @dataclass(frozen=True)
 class Watch:
-    """Where commands run."""
+    """The kernel and the folders with which commands run."""
 
     folder: Path
     scratch: Path
@@ -66,7 +66,7 @@ class Watch:
     timeout_seconds: float | None = None
 
     def see(self, argv: Sequence[str], standard_input: str, seen: Seen) -> None:
-        """On the generic kernel; where that fails, here as well."""
+        """Run a command on the generic kernel; if that fails, also on this machine's own."""
         kernels = [self.generic, None] if self.generic else [None]
         for kernel in kernels:
             where = f"generic kernel {kernel.id}" if kernel else OWN
@@ -102,14 +102,14 @@ class Watch:
 
 
 def _words(known: Conditions, report: Path) -> list[str]:
-    """`watch` and what it is to look for."""
+    """The words that start `watch`: the program, its report, and the needs to look for."""
     numbers = missing.numbers()
     calls = ",".join(str(numbers[call]) for call in sorted(known.calls))
     return [str(resources.built(TOOL)), str(report.resolve()), calls, ",".join(sorted(known.files))]
 
 
 def commands(program: Program) -> list[tuple[tuple[str, ...], str]]:
-    """Each command of a program that a kernel is to serve, with its standard input."""
+    """All commands of a program that a kernel must serve, with their standard inputs."""
     asked = [
         (program.check, ""),
         (program.run, program.standard_input),
@@ -131,7 +131,7 @@ def record(program: Program, watch: Watch, output: Path) -> None:
 def write(
     output: Path, seen: Seen, ran: Sequence[Sequence[str]], command: Sequence[str]
 ) -> dict[str, Any]:
-    """The needs artefact (docs/artefacts.md)."""
+    """Write the needs artefact (docs/artefacts-kernel.md); return its body."""
     body: dict[str, Any] = {
         "commands": [list(argv) for argv in ran],
         "system_calls": sorted(seen.calls),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lab: an x86_64 guest whose clock counts instructions; docs/lab.md says what for.
+"""The lab: an x86_64 guest whose clock counts instructions. docs/lab.md describes its purpose.
 
-`run` runs a command on the host's files, `take` measures single operations in a bare guest.
+`run` runs a command on the host's files. `take` measures single operations in a bare guest.
 """
 
 from kadence.lab.figures import Figure, Sheet, take

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest that has only what it is given: no host's files, so nothing that waits for the host.
+"""A guest without the host's files, so that nothing in it waits for the host.
 
-It also boots kernels that have no way to the host's files, as Debian's cloud kernel has no 9p.
+This also boots kernels that cannot reach the host's files: Debian's cloud kernel has no 9p.
 """
 
 import subprocess
@@ -23,7 +23,7 @@ SETTLE = "/settle"
 
 @dataclass(frozen=True)
 class Ending:
-    """What the command wrote, with settle's report; how it ended; the kernel's log."""
+    """The command's output lines with settle's report, its exit status, and the kernel's log."""
 
     lines: list[str]
     status: int
@@ -31,7 +31,10 @@ class Ending:
 
 
 def run(guest: Guest, argv: Sequence[str], files: Mapping[str, Path]) -> Ending:
-    """Boot, let the guest settle, run a command beside these files, and end."""
+    """Boot, let the guest settle, run a command, and stop the guest.
+
+    `files` maps paths in the guest to files that are put into its initial RAM file system.
+    """
     words = [SETTLE, "/report", *argv]
     archive = initramfs.pack(
         {
@@ -76,7 +79,7 @@ def _boot(guest: Guest, folder: Path) -> None:
     except subprocess.TimeoutExpired as error:
         log = (folder / "log").read_text(encoding="utf-8", errors="replace")
         raise GuestError(
-            f"{guest.name} was not done after {TIMEOUT_SECONDS:.0f} s; its log ends: {_end(log)}"
+            f"{guest.name} did not end within {TIMEOUT_SECONDS:.0f} s; its log ends: {_end(log)}"
         ) from error
     if done.returncode:
         complaint = done.stderr.decode(errors="replace").strip()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figures of single operations: build/bench/lab/lab in a guest that has nothing but it."""
+"""Measures single operations: runs build/bench/lab/lab in a guest that holds nothing else."""
 
 import errno
 import json
@@ -21,10 +21,10 @@ PLAIN = "bench/lab/lab"
 
 @dataclass(frozen=True)
 class Figure:
-    """One operation: the median of its rounds, or why there is none."""
+    """The figure of one operation: the median of its rounds, or the error that prevented it."""
 
     operation: str
-    unit: str  # ns (in the lab an instruction), bytes, per second
+    unit: str  # ns (in the lab 1 ns is one instruction), bytes, per second
     median: float | None
     low: float | None = None
     high: float | None = None
@@ -37,19 +37,19 @@ class Figure:
 
 @dataclass(frozen=True)
 class Sheet:
-    """All figures of one boot, and what they were got with."""
+    """All figures of one boot, and the setting in which they were measured."""
 
     guest: Guest
     settled: Settled
-    sink: str  # file system of the files that were written and read
+    sink: str  # type of the file system that held the files written and read
     figures: dict[str, Figure]
 
     def setting(self) -> str:
-        """What belongs to every figure."""
+        """Returns the setting that every figure must be quoted with."""
         return self.guest.setting(self.sink, x86_64.LAB)
 
     def value(self, operation: str) -> float | None:
-        """The median, None where there is none."""
+        """Returns the median, or None if the operation has no figure."""
         figure = self.figures.get(operation)
         return figure.median if figure else None
 
@@ -61,9 +61,10 @@ def take(
     program: str = PLAIN,
     beside: Mapping[str, Path] | None = None,
 ) -> Sheet:
-    """Boot, settle and measure; no operations named means all.
+    """Boot, settle and measure. An empty `operations` means all operations.
 
-    `program` is the lab's program or one made of the same sources, `beside` what else it needs.
+    `program` is the lab's program or one built from the same sources. `beside` maps paths in the
+    guest to other files that the program needs.
     """
     words = [PROGRAM, "-m", str(guest.memory_bytes)]
     words += ["-r", str(rounds)] if rounds else []
@@ -82,13 +83,13 @@ def take(
 
 
 def read(text: str) -> tuple[str, dict[str, Figure]]:
-    """The program's lines: the sink's file system first, then the operations."""
+    """Parse the program's lines: first the sink's file system, then the operations."""
     try:
         setting, *lines = [json.loads(line) for line in text.splitlines()]
         figures = [_figure(line) for line in lines]
         return setting["file_system"], {one.operation: one for one in figures}
     except (ValueError, KeyError, TypeError) as error:
-        raise ArtefactError(f"the lab's program wrote what nobody can read ({error!r})") from error
+        raise ArtefactError(f"cannot parse the output of the lab's program ({error!r})") from error
 
 
 def _figure(line: dict[str, Any]) -> Figure:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The first program of a guest in which single operations are measured.
+ * init: the first program of a guest in which single operations are measured.
  *
- * All is in the initial RAM file system: this as /init, the command's words in /words, one a line.
- * Nothing of the host's is used, so that nothing waits for the host. What the command writes goes
- * to serial line 0, then come the lines of settle's report and, to show that it was all, the line
- * "status N". The kernel's log is on serial line 1.
+ * All files are in the initial RAM file system: this program as /init, and the words of the command
+ * in /words, one per line. The guest uses none of the host's files, so nothing waits for the host.
+ * Serial line 0 gets the command's output, then the lines of settle's report. The last line,
+ * "status N", shows that the output is complete. The kernel's log goes to serial line 1.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ static void copy_lines(const char *path)
 		fclose(file);
 }
 
-/* Nothing is to be made of what is written: no carriage returns, no echo. */
+/* The terminal must pass output through unchanged: no carriage returns, no echo. */
 static void open_line(void)
 {
 	struct termios settings;

@@ -5,8 +5,9 @@
 #include <sys/types.h>
 
 /*
- * The type of the file system that is mounted with this device number, "unknown" where /proc does
- * not tell. statfs(2) would not do: on 9p it gives the type that the host has below.
+ * Returns the type of the file system that is mounted with this device number, or "unknown" if
+ * /proc does not have it. statfs(2) is no substitute: on 9p it gives the type of the host's file
+ * system. The result lies in a static buffer, which the next call overwrites.
  */
 const char *mount_type(dev_t device);
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `kadence lab` tells of a run: to a person, and to a file."""
+"""The report of `kadence lab` on a run: for a person, and for a file."""
 
 from typing import Any
 
 from kadence.lab.session import Reading
 from kadence.measure import KERNEL_NAMES, MACHINE
 
-# A gain in the lab is one of instructions in a guest. Whoever reads of it should miss the figure
-# that would be one over the machine, and know where to get it.
+# A gain in the lab is a gain in a guest's instructions. This line tells the reader that the lab
+# measured no gain over the machine's own kernel, and how to measure one.
 ON_MACHINE = (
     f"{KERNEL_NAMES[MACHINE]}: not measured, nothing counts instructions there; "
     "`kadence specialize` compares with it by time"
@@ -16,7 +16,7 @@ MEBIBYTE = 1 << 20
 
 
 def lines(reading: Reading) -> list[str]:
-    """For a person; the command's own output is elsewhere."""
+    """Returns the report for a person, without the command's own output."""
     found, used = reading.settled, reading.result
     quiet = f"quiet after {found.settle_ns / 1e9:.2f} more ({found.windows} windows)"
     if not found.settled:
@@ -33,7 +33,7 @@ def lines(reading: Reading) -> list[str]:
 
 
 def document(reading: Reading) -> dict[str, Any]:
-    """For a file of schema kadence.lab."""
+    """Returns the report for a file of schema kadence.lab."""
     return {
         "kernel": reading.guest.name,
         "flags": list(reading.flags),
@@ -48,5 +48,5 @@ def document(reading: Reading) -> dict[str, Any]:
         "major_faults": reading.result.major_faults,
         "max_resident_bytes": reading.result.max_resident_bytes,
         "status": reading.result.status,
-        "machine": None,  # nothing counts instructions there
+        "machine": None,  # nothing counts instructions on this machine's own kernel
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One command in the lab, on the host's files: boot, let the guest settle, run, and count."""
+"""Runs one command in the lab, on the host's files: boots, lets the guest settle, and measures."""
 
 import tempfile
 from collections.abc import Sequence
@@ -15,24 +15,24 @@ from kadence.lab import settled
 from kadence.lab.guest import X86_64, Guest
 from kadence.lab.settled import Settled
 
-# A guest that emulates every instruction takes its time, above all where others share the machine.
+# An emulated guest is slow, above all when other work shares the machine.
 BOOT_TIMEOUT_SECONDS = 600.0
 HANG_TIMEOUT_SECONDS = 600.0
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a command used, by the guest's clock: a nanosecond is an instruction."""
+    """What a command used, by the guest's clock, on which a nanosecond is an instruction."""
 
     guest: Guest
-    flags: tuple[str, ...]  # of QEMU, as far as they make the clock
+    flags: tuple[str, ...]  # QEMU's flags that define the clock and the processor
     settled: Settled
     elapsed_ns: int  # of the command: instructions, and time in which nothing ran
     processor_ns: int  # of the command and its children
-    result: Result  # as of any run under a kernel
+    result: Result  # the result of `kadence run`
 
     def setting(self) -> str:
-        """What belongs to every figure."""
+        """Returns the setting that every figure must be quoted with."""
         return self.guest.setting(self.settled.file_system, self.flags)
 
 
@@ -43,7 +43,7 @@ def run(
     timeout_seconds: float | None = None,
     stand_in: bool = False,
 ) -> Reading:
-    """Run a command where the guest does nothing else; `stand_in` as in kadence.boot."""
+    """Run a command once the guest does nothing else. `stand_in` is as in kadence.boot."""
     with tempfile.TemporaryDirectory(prefix="kadence-lab-") as folder:
         report = Path(folder) / "report"
         request = Request(
@@ -61,13 +61,13 @@ def run(
 
 
 def _lines(report: Path, result: Result) -> list[str]:
-    """What settle wrote; without it the command never began."""
+    """Returns the lines that settle wrote. Without a report the command never began."""
     try:
         return report.read_text(encoding="ascii").splitlines()
     except OSError as error:
         raise GuestError(
             f"the command did not begin in the guest (status {result.status}, signal "
-            f"{result.signal}); see whether `kadence run --target x86_64` runs it"
+            f"{result.signal}); check whether `kadence run --target x86_64` runs it"
         ) from error
 
 
@@ -77,7 +77,7 @@ def _reading(guest: Guest, result: Result, found: Settled) -> Reading:
         guest=guest,
         flags=x86_64.LAB,
         settled=found,
-        # The wall time counts from the moment that settle was executed.
+        # The wall time counts from the start of settle.
         elapsed_ns=round(result.wall_seconds * 1e9) - found.settle_ns,
         processor_ns=used - found.processor_ns,
         result=result,

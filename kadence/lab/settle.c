@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * settle: waits until the guest has nothing left to do of its own, then becomes a command.
+ * settle: waits until the guest's own work after boot has ended, then executes a command.
  *
  *	settle REPORT COMMAND [ARGUMENT...]
  *
- * After a boot the kernel works on for a while (self-tests, deferred set-up, what udev would
- * do on a whole system), and everything measured meanwhile costs up to twice as much. So a loop of
- * known length is timed, window by window, with a pause before each: the guest has settled when a
- * row of windows agree. A guest that never does is given up after a while, and the report says so.
+ * After a boot the kernel continues to work for a while (self-tests, deferred set-up, the work that
+ * udev would do on a whole system). Any operation measured during this time costs up to twice as
+ * much. So settle times a loop of known length in windows, with a pause before each. The guest has
+ * settled when AGREEING_WINDOWS consecutive windows agree. If it has not settled after GIVE_UP_NS,
+ * settle gives up, says so in the report, and executes the command.
  *
- * REPORT gets lines of a key and a value; times are of the guest's clock since its boot:
+ * REPORT gets lines of a key and a value. Times are of the guest's clock since its boot:
  *
  *	started_ns	when this program began
  *	finished_ns	when the command began
- *	processor_ns	what this program used of the processor meanwhile
- *	windows		how many were looked at
- *	settled		1, or 0 where it was given up
+ *	processor_ns	processor time that this program used
+ *	windows		number of windows timed
+ *	settled		1, or 0 if settle gave up
  *	file_system	type of the current directory's file system
  *
- * The command takes this process's place, so that streams, signals and exit status are its own.
+ * The command replaces this process, so streams, signals and exit status are the command's own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,10 +34,10 @@
 
 #include "mount.h"
 
-#define WINDOW_TURNS 2500000L /* of two instructions each */
+#define WINDOW_TURNS 2500000L /* each turn is two instructions */
 #define PAUSE_NS 50000000L
 #define AGREEING_WINDOWS 12
-#define TOLERANCE 0.005 /* a few ticks of the timer are within it; another task is not */
+#define TOLERANCE 0.005 /* a few ticks of the timer stay below it; another task exceeds it */
 #define GIVE_UP_NS 30e9
 
 enum { STATUS_USAGE = 2, STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127 };
@@ -120,7 +121,7 @@ static bool report(const char *path, const struct outcome *outcome)
 	fprintf(file, "settled %d\n", outcome->settled);
 	fprintf(file, "file_system %s\n", file_system());
 	written = !fflush(file);
-	/* Last, for writing to the host takes its time. */
+	/* Take these two last: writing the lines above to the host takes time of its own. */
 	fprintf(file, "processor_ns %jd\n", (intmax_t)processor_ns());
 	fprintf(file, "finished_ns %jd\n", (intmax_t)now_ns());
 	return !fclose(file) && written;

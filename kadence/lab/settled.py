@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What settle.c says of a guest: how long it booted, and when it was quiet."""
+"""Reads the report of settle.c on a guest: how long the boot took, and when the guest settled."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,18 +9,18 @@ from kadence.errors import GuestError
 
 @dataclass(frozen=True)
 class Settled:
-    """Times are of the guest's clock, in nanoseconds."""
+    """The report of settle. Times are of the guest's clock, in nanoseconds."""
 
     boot_ns: int  # from the kernel's start to the first program
     settle_ns: int  # from there to the command's start
-    processor_ns: int  # that settle itself used
-    windows: int  # that were looked at
+    processor_ns: int  # processor time that settle itself used
+    windows: int  # number of windows that settle timed
     settled: bool
     file_system: str  # of the command's directory
 
 
 def read(lines: Iterable[str]) -> Settled:
-    """The report's lines: a key, a space, a value."""
+    """Parse the report's lines: a key, a space, a value."""
     fields = dict(line.partition(" ")[::2] for line in lines)
     try:
         began = int(fields["started_ns"])

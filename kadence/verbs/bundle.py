@@ -12,21 +12,21 @@ from kadence.slurm.keys import SignatureError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """What is packed and who signs, or what is shown."""
+    """Declare the options to make or to show a bundle."""
     parser.add_argument("folder", metavar="DIR", nargs="?", type=Path, help="with a kadence.toml")
     parser.add_argument("-o", "--output", type=Path, help="the bundle (default: NAME.kbundle)")
     parser.add_argument("--work", type=Path, help="where to work (default: NAME.kadence)")
-    parser.add_argument("--report", type=Path, help="to take the verdict from, if not from there")
+    parser.add_argument("--report", type=Path, help="take the verdict from this report")
     parser.add_argument("--trace", type=Path, metavar="P.ktrace.json", help="as for specialize")
     parser.add_argument("--budget", type=int, help="as for specialize")
     parser.add_argument("--force", action="store_true", help="as for specialize")
     signing = parser.add_mutually_exclusive_group()
-    signing.add_argument("--key", type=Path, help="to sign with (default: ~/.config/kadence/key)")
+    signing.add_argument("--key", type=Path, help="sign with it (default: ~/.config/kadence/key)")
     signing.add_argument("--unsigned", action="store_true", help="do not sign")
-    parser.add_argument("--show", type=Path, metavar="FILE", help="print what a bundle holds")
-    parser.add_argument("--public-key", type=Path, help="who must have signed what is shown")
-    parser.add_argument("--key-ring", type=Path, help="or a folder of such keys")
-    parser.add_argument("--json", action="store_true", help="show as JSON")
+    parser.add_argument("--show", type=Path, metavar="FILE", help="print the contents of a bundle")
+    parser.add_argument("--public-key", type=Path, help="require this key's signature in --show")
+    parser.add_argument("--key-ring", type=Path, help="a folder of such keys")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -37,7 +37,7 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _make(options: argparse.Namespace) -> int:
-    # Imported here because showing a bundle needs none of it.
+    # Imported here, because showing a bundle does not need these modules.
     from kadence import program
     from kadence.pipeline import Wish
     from kadence.slurm import gather
@@ -76,7 +76,7 @@ def _show(options: argparse.Namespace) -> int:
     verify = options.key_ring is not None or options.public_key is not None
     if verify and found.signature is None:
         raise SignatureError(
-            f"{options.show} is not signed; sign it, or leave out whose it must be"
+            f"{options.show} is not signed; sign it, or leave out --public-key and --key-ring"
         )
     owner = bundle.signer(str(options.show), found, ring) if verify else None
     print(show.as_json(found, owner) if options.json else show.as_text(found, owner))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence compare`: say whether a program does the same kinds of work on several inputs."""
+"""`kadence compare`: check whether a program does the same kinds of work on several inputs."""
 
 import argparse
 from pathlib import Path
@@ -12,7 +12,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "profiles", type=Path, nargs="+", metavar="PROFILE.kprof", help="one for each input"
     )
     parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="COMPARE.json", help="where to write"
+        "-o", "--output", type=Path, required=True, metavar="COMPARE.json", help="the comparison"
     )
     parser.add_argument(
         "--matrix",
@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="similarity and cross matrices in one picture, 16-bit grayscale",
     )
     parser.add_argument(
-        "--annotated", type=Path, metavar="C.png", help="the same with the phases named"
+        "--annotated", type=Path, metavar="C.png", help="the same picture, with the phases named"
     )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence doctor`: say what is missing on this machine, and start a guest of each target."""
+"""`kadence doctor`: report what is missing on this machine, and start a guest of each target."""
 
 import argparse
 
@@ -8,16 +8,16 @@ from kadence.finding import Finding
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Whether a kernel may be built."""
+    """Declare the option that forbids building a kernel."""
     parser.add_argument(
         "--no-build",
         action="store_true",
-        help="don't build a minimal kernel to start a guest with, where no kernel is built yet",
+        help="do not build a minimal kernel to start a guest with if there is no kernel yet",
     )
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Print a line a finding; 1 where something is missing."""
+    """Print a line for each finding; return 1 if something is missing."""
     findings = []
     for finding in doctor.examine(build=not options.no_build):
         findings.append(finding)

@@ -8,17 +8,17 @@ from kadence.slurm import keys
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Where the key goes."""
+    """Declare the option for the key's path."""
     parser.add_argument(
         "-o", "--output", type=Path, help="the private key (default: ~/.config/kadence/key)"
     )
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Print where the two halves are, and what signatures call the key."""
+    """Make the key; print the paths of its two halves and its identifier."""
     path = options.output or keys.default_path()
     identifier = keys.make(path)
     print(f"key {identifier}")
-    print(f"private: {path}   keep it to yourself")
-    print(f"public:  {keys.public_path(path)}   the administrator puts it into the key ring")
+    print(f"private: {path}   keep it secret")
+    print(f"public:  {keys.public_path(path)}   give it to the administrator for the key ring")
     return 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence lab`: run a command where the clock counts instructions."""
+"""`kadence lab`: run a command in a guest whose clock counts instructions."""
 
 import argparse
 import sys
@@ -15,34 +15,34 @@ from kadence.lab.session import run
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The kernel, its memory, and the command."""
+    """Declare the options for the kernel, its memory, and the command."""
     parser.add_argument(
         "--kernel",
         default="generic",
         help="generic, tailored, debian (its own cloud kernel), the ID of an x86_64 kernel in the "
         "store, or the path of a bzImage (default: generic)",
     )
-    parser.add_argument("--plan", type=Path, metavar="P.plan.json", help="what tailored refers to")
-    parser.add_argument("--trace", type=Path, metavar="P.ktrace.json", help="and its trace")
+    parser.add_argument("--plan", type=Path, metavar="P.plan.json", help="the plan for tailored")
+    parser.add_argument("--trace", type=Path, metavar="P.ktrace.json", help="its trace")
     parser.add_argument("--mem", metavar="SIZE", help="memory of the guest (default: 1G)")
     parser.add_argument(
-        "--cpus", type=int, default=1, metavar="N", help="1: the lab has no more processors"
+        "--cpus", type=int, default=1, metavar="N", help="1, the only number in the lab"
     )
-    parser.add_argument("--timeout", type=float, metavar="S", help="host's seconds it may take")
-    parser.add_argument("-o", "--output", type=Path, metavar="R.lab.json", help="keep the figures")
+    parser.add_argument("--timeout", type=float, metavar="S", help="limit, in the host's seconds")
+    parser.add_argument("-o", "--output", type=Path, metavar="R.lab.json", help="write the figures")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD", help="the command")
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Run the command; its exit status is ours, the figures go to standard error."""
+    """Run the command and return its exit status; print the figures to standard error."""
     command = options.command[1:] if options.command[:1] == ["--"] else options.command
     if not command:
         raise UsageError("no command to run; name it after --, as in `kadence lab -- ls`")
     if options.cpus != 1:
         raise UsageError(IN_LAB)
     if options.timeout is not None and not options.timeout > 0:
-        raise UsageError(f"{options.timeout:g} seconds are no time; give --timeout more than 0")
-    resources.built("kadence/settle")  # missed now rather than after a kernel was built
+        raise UsageError(f"{options.timeout:g} seconds are too few; give --timeout more than 0")
+    resources.built("kadence/settle")  # fail now rather than after a kernel was built
     memory = parse_size(options.mem) if options.mem else MEMORY_BYTES
     guest = find(options.kernel, options.plan, options.trace, memory)
     reading = run(guest, command, timeout_seconds=options.timeout, stand_in=True)

@@ -14,10 +14,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=Path,
         nargs="+",
         metavar="PROFILE.kprof",
-        help="one, or that of each rank of a parallel program",
+        help="one profile, or one for each rank of a parallel program",
     )
     parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="PHASES.json", help="where to write"
+        "-o", "--output", type=Path, required=True, metavar="PHASES.json", help="the phases"
     )
     parser.add_argument(
         "--matrix", type=Path, metavar="P.png", help="similarity matrix, 16-bit grayscale"
@@ -44,7 +44,7 @@ def execute(options: argparse.Namespace) -> int:
     if "waiting" in body:
         print(
             f"in {len(body['waiting'])} intervals ({body['waiting_weight']:.2%} of all "
-            "instructions) a thread spun, waiting for another; they are in no phase"
+            "instructions) a thread spun, waiting for another; these intervals are in no phase"
         )
     for phase in body["phases"]:
         hottest = phase["hottest"][0]
@@ -57,11 +57,11 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _tell_hierarchy(body: dict[str, Any]) -> None:
-    """The dendrogram, a line for each joining, with what it is worth."""
+    """Print the dendrogram: each joining, and the boundaries that markers announce after it."""
     hierarchy = body["hierarchy"]
     if not hierarchy["joinings"]:
         return
-    print("joined, the nearest first, and how many boundaries markers announce then:")
+    print("joined, the nearest first, and the boundaries that markers announce after each:")
     joinings = [
         f"{joining['phase']} = {joining['of'][0]} + {joining['of'][1]}, {joining['distance']:.2f}"
         for joining in hierarchy["joinings"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence plan`: decide which adaptation belongs to which phase, and where it is announced."""
+"""`kadence plan`: decide how to adapt each phase, and where the program announces it."""
 
 import argparse
 from pathlib import Path
@@ -9,13 +9,13 @@ from kadence import foresight
 from kadence.errors import UsageError
 from kadence.phases import io_planning, memory_planning, planning, reduction
 
-ADVICE = "profile what the job will run, or plan all the same with --force"
+ADVICE = "profile what the job will run, or plan all phases with --force"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("phases", type=Path, metavar="PHASES.json")
     parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="PLAN.json", help="where to write"
+        "-o", "--output", type=Path, required=True, metavar="PLAN.json", help="the plan"
     )
     parser.add_argument(
         "--processors",
@@ -29,37 +29,37 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=planning.DEFAULT_QUANTUM,
         metavar="SECONDS",
-        help="the long quantum of compute phases and unseen ones (default: %(default)g)",
+        help="the long quantum of compute phases and of unseen phases (default: %(default)g)",
     )
     parser.add_argument(
         "--io",
         choices=io_planning.MODES,
         default=io_planning.STRICT,
-        help="rings and batches for small writes: strict (the default), which nobody can tell from "
+        help="rings and batches for small writes; strict (the default): they behave exactly like "
         "plain calls; off: none",
     )
     parser.add_argument(
         "--memory",
         choices=memory_planning.MODES,
         default=memory_planning.DEFAULT,
-        help="memory that is sure to be touched is made present in bulk, and kept where it comes "
-        "and goes: default; off: as it is",
+        help="default: populate memory that is sure to be touched, and keep memory that is often "
+        "freed and allocated; off: leave memory as it is",
     )
     parser.add_argument(
         "--compare",
         type=Path,
         metavar="COMPARE.json",
-        help="what other inputs say: validates the markers; of an input-dependent program only "
-        "what the inputs have in common is planned",
+        help="comparison with other inputs: validates the markers; of an input-dependent program, "
+        "only what the inputs have in common is planned",
     )
     parser.add_argument(
         "--needs",
         type=Path,
         metavar="NEEDS.json",
-        help="what all processes of the program's commands ask of a kernel (kadence kernel needs)",
+        help="needs of all processes that the program's commands start (kadence kernel needs)",
     )
     parser.add_argument(
-        "--force", action="store_true", help="plan all for an input-dependent program"
+        "--force", action="store_true", help="plan all phases of an input-dependent program"
     )
 
 
@@ -94,14 +94,14 @@ def _tell_policies(body: dict[str, Any]) -> None:
     later = {member for _, *members in body["level"]["joined"] for member in members}
     for policy in body["policies"]:
         if policy["phase"] in later:
-            continue  # told with the first of the phases that it is joined with
+            continue  # reported with the first phase that it is joined with
         seconds = policy["quantum_ns"] / planning.NANOSECONDS
         quantum = f"quantum {seconds:g} s" if seconds else "default quantum"
         print(f"phase {policy['phase']}: {quantum}; {policy['evidence']}")
     for marker in body["markers"]:
         print(f"phase {marker['phase']}: marker in {marker['function']}; {marker['evidence']}")
     for refusal in body["refused"]:
-        # Why there is no long quantum is in the policy's evidence already.
+        # The policy's evidence already says why there is no long quantum.
         if refusal["what"] == "marker":
             print(f"phase {refusal['phase']}: no marker: {refusal['reason']}")
 
@@ -120,12 +120,12 @@ def _tell_io(body: dict[str, Any]) -> None:
 def _tell_memory(body: dict[str, Any]) -> None:
     memory = body["memory"]
     if memory["reason"]:
-        print(f"no memory treated: {memory['reason']}")
+        print(f"no treatment of memory: {memory['reason']}")
     for site in memory["sites"]:
         treatments = ", ".join(site["treatments"])
         print(f"phase {site['phase']}: {treatments} in {site['function']}; {site['evidence']}")
     if memory["ahead"]:
-        print(f"made present ahead: {', '.join(memory['ahead'])}")
+        print(f"populated ahead: {', '.join(memory['ahead'])}")
     for refusal in body["refused"]:
         if refusal["what"] == memory_planning.REFUSED:
             print(f"memory as it is: {refusal['reason']}")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`kadence profile`: run a program and record its basic-block vectors, system calls and memory.
 
-A program that was built in profile mode counts its blocks itself; others run under kbbv.
+A program that was built in profile mode counts its blocks itself. Other programs run under kbbv.
 
-A program that is called as one of the verbs that follow `profile` is profiled as
+A program whose name is one of the verbs that follow `profile` needs `--` before its name:
 `kadence profile … -- import`.
 """
 
@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=(
             f"instructions per interval (default: fits the run, with {runner.MOST_ROWS // 2} to "
-            f"{runner.MOST_ROWS} intervals; of a program that was built in profile mode, these "
+            f"{runner.MOST_ROWS} intervals; intervals of a program that was built in profile mode "
             "are of processor time)"
         ),
     )
@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--program",
         metavar="NAME",
         help=(
-            "which of the programs that the command starts is meant (default: the one that "
+            "which of the programs that the command starts to profile (default: the one that "
             "executes most instructions)"
         ),
     )
@@ -49,17 +49,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "command",
         nargs="+",
         metavar="-- PROGRAM [ARGUMENT ...]",
-        help="what to run",
+        help="the program to run",
     )
     parser.add_argument(
         "--json",
         action="store_true",
-        help="what is to be said of the run as one line of JSON, on standard error",
+        help="print all notes about the run as one line of JSON, on standard error",
     )
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Profile the program; its exit status is ours."""
+    """Profile the program and return its exit status."""
     outcome = _profile(options.command, options.output, options.interval, options.program)
     if options.json:
         print(json.dumps(_document(outcome, options)), file=sys.stderr)
@@ -72,7 +72,7 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _listed(others: Sequence[Child]) -> Iterator[str]:
-    """A line for each, or for those that did most where a script started very many."""
+    """A line for each process, or for those with most instructions if there are too many."""
     most = sorted(others, key=lambda child: -child.instructions)[:MOST_LISTED]
     yield from (str(child) for child in others if child in most)
     left = len(others) - len(most)
@@ -90,7 +90,7 @@ def _profile(
 
 
 def _document(outcome: runner.Outcome, options: argparse.Namespace) -> dict[str, Any]:
-    """On standard error, because standard output is the program's."""
+    """The document for --json; it goes to standard error, as the program uses standard output."""
     return {
         "profile": str(options.output),
         "exit_status": outcome.exit_status,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence profile export`: write a profile's basic-block vectors as SimPoint reads them."""
+"""`kadence profile export`: write a profile's basic-block vectors in SimPoint's format."""
 
 import argparse
 import json
@@ -9,7 +9,7 @@ from kadence.profiler import frequencies, kprof
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The profile, and the file."""
+    """Declare the options for the profile and the file."""
     parser.add_argument(
         "--simpoint",
         required=True,
@@ -23,22 +23,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
         required=True,
         type=Path,
         metavar="FILE.bb",
-        help="where to write; a gzip where the name ends in .gz",
+        help="the file; compressed by gzip if its name ends in .gz",
     )
     parser.add_argument(
-        "--thread", type=int, metavar="N", help="of this thread only (default: thread after thread)"
+        "--thread", type=int, metavar="N", help="only this thread (default: one after another)"
     )
-    parser.add_argument("--json", action="store_true", help="say as JSON what was written")
+    parser.add_argument("--json", action="store_true", help="print the number of intervals as JSON")
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Read, write, say how much it was."""
+    """Read, write, and print the number of intervals."""
     written = frequencies.export_text(
         kprof.read(options.simpoint), options.output, thread=options.thread
     )
     if options.json:
         print(json.dumps({"intervals": written.intervals, "empty": written.empty}))
         return 0
-    left_out = f", without {written.empty} in which nothing ran" if written.empty else ""
+    left_out = f", without {written.empty} empty ones" if written.empty else ""
     print(f"{written.intervals} intervals{left_out}")
     return 0

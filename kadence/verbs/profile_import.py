@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence profile import`: take basic-block vectors that another tool wrote as a profile."""
+"""`kadence profile import`: make a profile from basic-block vectors that another tool wrote."""
 
 import argparse
 import json
@@ -9,19 +9,19 @@ from kadence.profiler import frequencies
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The file, and the profile."""
+    """Declare the options for the file and the profile."""
     parser.add_argument(
         "file",
         type=Path,
         metavar="FILE.bb",
-        help="vectors as exp-bbv, PinPoints, gem5 and QEMU write them for SimPoint; or a gzip",
+        help="vectors that exp-bbv, PinPoints, gem5 or QEMU wrote for SimPoint; may be gzipped",
     )
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="P.kprof")
-    parser.add_argument("--json", action="store_true", help="say as JSON what was read")
+    parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Read, write, say how much it was."""
+    """Read, write, and print the numbers of intervals and blocks."""
     profile = frequencies.import_text(options.file, options.output)
     intervals, blocks = len(profile.instructions), len(profile.blocks)
     if options.json:

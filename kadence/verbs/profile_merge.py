@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence profile merge`: put the profiles of a parallel program's ranks into one."""
+"""`kadence profile merge`: merge the profiles of a parallel program's ranks into one."""
 
 import argparse
 import json
@@ -9,14 +9,14 @@ from kadence.profiler import rankfile
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The ranks' profiles, and that of all."""
-    parser.add_argument("ranks", type=Path, nargs="+", metavar="RANK.kprof", help="in their order")
+    """Declare the options for the ranks' profiles and the merged one."""
+    parser.add_argument("ranks", type=Path, nargs="+", metavar="RANK.kprof", help="in rank order")
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="ALL.kprof")
-    parser.add_argument("--json", action="store_true", help="say as JSON what was read")
+    parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Read one after the other, write, say how much it was."""
+    """Read the profiles one after another, write, and print the numbers."""
     intervals = rankfile.merge(options.ranks, options.output)
     if options.json:
         print(json.dumps({"ranks": len(options.ranks), "intervals": intervals}))

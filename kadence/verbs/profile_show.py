@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence profile show`: say what is in a profile."""
+"""`kadence profile show`: print what a profile contains."""
 
 import argparse
 import json
@@ -9,13 +9,13 @@ from kadence.profiler import kprof, summary
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The profile."""
+    """Declare the options."""
     parser.add_argument("profile", type=Path, metavar="P.kprof")
-    parser.add_argument("--json", action="store_true", help="all of it, as JSON")
+    parser.add_argument("--json", action="store_true", help="print all of it as JSON")
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Print it."""
+    """Print the profile."""
     found = summary.document(kprof.read(options.profile))
     if options.json:
         print(json.dumps(found, indent=1, allow_nan=False))

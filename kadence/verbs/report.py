@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence report`: say what a batch job gained from its kernel."""
+"""`kadence report`: report what a batch job gained from its kernel."""
 
 import argparse
 import json
@@ -9,17 +9,17 @@ from kadence.slurm import job_report, records, site
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The job, and where its records are."""
+    """Declare the options for the job and its records."""
     parser.add_argument("--job", metavar="ID", required=True, help="the job's number")
-    parser.add_argument("--records", type=Path, metavar="DIR", help="default: as the site says")
+    parser.add_argument("--records", type=Path, metavar="DIR", help="default: the site's")
     parser.add_argument(
         "--site", type=Path, default=site.DEFAULT, help="the administrator's file (%(default)s)"
     )
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Print it."""
+    """Print the report."""
     folder = options.records or site.read(options.site).records
     job = records.read(options.job, folder)
     if options.json:

@@ -15,16 +15,16 @@ from kadence.boot.session import TARGETS, run
 from kadence.errors import UsageError
 
 if TYPE_CHECKING:
-    # The store is imported where it is used: a run of an image named by its path needs none.
+    # The store is imported where it is used: running an image by its path does not need it.
     from kadence.kconfig.store import Kernel
 
 GENERIC, TAILORED = "generic", "tailored"
-# Kernels that there are for each target, so that they don't say which is meant.
+# Kernels that exist for every target, so that their names do not determine the target.
 NAMES = (GENERIC, TAILORED, "traced", "minimal")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The kernel, its memory, and the command."""
+    """Declare the options for the kernel, its memory, and the command."""
     parser.add_argument(
         "--kernel",
         default=GENERIC,
@@ -40,41 +40,41 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--series", metavar="SERIES", help="kernel series of generic and tailored (default: 6.12)"
     )
-    parser.add_argument("--plan", type=Path, metavar="P.plan.json", help="what tailored refers to")
-    parser.add_argument("--trace", type=Path, metavar="P.ktrace.json", help="and its trace")
+    parser.add_argument("--plan", type=Path, metavar="P.plan.json", help="the plan for tailored")
+    parser.add_argument("--trace", type=Path, metavar="P.ktrace.json", help="its trace")
     parser.add_argument(
-        "--mem", metavar="SIZE", help="memory of the guest, such as 2G (default: what is free)"
+        "--mem", metavar="SIZE", help="memory of the guest, such as 2G (default: the free memory)"
     )
     parser.add_argument(
         "--cpus",
         type=int,
         metavar="N",
         help="processors of the guest (default: one for each task of the plan or thread of "
-        "OMP_NUM_THREADS, as far as kernel and machine have them)",
+        "OMP_NUM_THREADS, as far as kernel and machine support them)",
     )
     parser.add_argument(
         "--fallback",
         action="store_true",
-        help="where the kernel fails the command, run it again on the generic one",
+        help="if the kernel fails the command, run it again on the generic kernel",
     )
     parser.add_argument("--timeout", type=float, metavar="S", help="seconds the command may take")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD", help="the command")
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Run the command; its exit status, or 128 + n where signal n killed it, is ours."""
+    """Run the command and return its exit status, or 128 + n if signal n killed it."""
     command = options.command[1:] if options.command[:1] == ["--"] else options.command
     if not command:
         raise UsageError("no command to run; name it after --, as in `kadence run -- ls`")
     if options.timeout is not None and not options.timeout > 0:
-        raise UsageError(f"{options.timeout:g} seconds are no time; give --timeout more than 0")
+        raise UsageError(f"{options.timeout:g} seconds are too few; give --timeout more than 0")
     if options.fallback and options.kernel == GENERIC:
         raise UsageError(
-            "--fallback falls back on the generic kernel, which is the first choice here; name "
+            "--fallback falls back on the generic kernel, which is already the first choice; name "
             "another with --kernel, or leave --fallback out"
         )
     if options.plan is not None:
-        # Imported here because most runs need no plan, and NumPy takes longer than a boot.
+        # Imported here, because most runs need no plan, and importing NumPy outlasts a boot.
         from kadence.matching import require_same_program
 
         require_same_program(options.plan, command[0])
@@ -94,7 +94,7 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _processors(request: boot.Request, options: argparse.Namespace) -> int:
-    """As many as were asked for; more than the machine has are allowed, and told."""
+    """The guest's processors. More than the machine has are allowed, with a warning."""
     if options.cpus is None:
         wanted = max(
             tasks.of_plan(options.plan, request.target),
@@ -105,7 +105,7 @@ def _processors(request: boot.Request, options: argparse.Namespace) -> int:
     if options.cpus > processors.usable():
         print(
             f"kadence: {options.cpus} processors of the guest share {processors.usable()} of this "
-            "machine: threads that spin while they wait hold the others up",
+            "machine: threads that spin while they wait delay the others",
             file=sys.stderr,
         )
     return int(options.cpus)
@@ -118,7 +118,7 @@ def _run(request: boot.Request, options: argparse.Namespace) -> boot.Result:
     fault = fallback.lacking(result)
     if fault is not None:
         print(
-            f"kadence: {fault}: tailor with such an input, or run with --fallback", file=sys.stderr
+            f"kadence: {fault}: tailor with this input, or rerun with --fallback", file=sys.stderr
         )
     return result
 
@@ -136,9 +136,9 @@ def _series(options: argparse.Namespace) -> str:
 
 
 def _chosen(options: argparse.Namespace) -> tuple[str, Path]:
-    """The target: as asked for, else the kernel's, else what works here; and the image for it."""
+    """The target (as named, else the kernel's, else one that works here), and its image."""
     if "/" in options.kernel:
-        # A path has a slash in it, as for a shell; an image tells nobody what it is for.
+        # As in a shell, a slash makes it a path. An image does not say what its target is.
         return host.choose(options.target or TARGETS[0]), Path(options.kernel)
     from kadence.kconfig import store
 
@@ -158,7 +158,7 @@ def _chosen(options: argparse.Namespace) -> tuple[str, Path]:
 
 
 def _serving(kernel: "Kernel") -> "Kernel":
-    """The kernel that a proof sends to, where this one was proven."""
+    """The kernel that the proof of this one names; the generic one if none was proven."""
     from kadence import proof
     from kadence.kconfig import store
 
@@ -166,8 +166,8 @@ def _serving(kernel: "Kernel") -> "Kernel":
     if served is not None:
         return served
     print(
-        f"kadence: kernel {kernel.id} was not proven ({proof.path_of(kernel)} says why); the "
-        "generic one serves instead",
+        f"kadence: kernel {kernel.id} was not proven ({proof.path_of(kernel)} says why); "
+        "using the generic kernel instead",
         file=sys.stderr,
     )
     return store.find(GENERIC, target=kernel.target, series=str(kernel.manifest["series"]))

@@ -13,30 +13,30 @@ from kadence.slurm.site_build import Signer
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """What is built, from what, and who signs."""
+    """Declare the options of `kadence site build`."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    summary = "build what a bundle wants of a node, for the administrator to sign"
+    summary = "build and sign, as administrator, what a bundle needs on a node"
     build = actions.add_parser("build", help=summary, description=summary)
-    build.add_argument("bundle", metavar="BUNDLE", nargs="?", type=Path, help="for its kernel")
+    build.add_argument("bundle", metavar="BUNDLE", nargs="?", type=Path, help="build its kernel")
     build.add_argument(
-        "--release", action="append", default=[], metavar="R", help="kadapt.ko for this kernel"
+        "--release", action="append", default=[], metavar="R", help="build kadapt.ko for it"
     )
     build.add_argument("--site", type=Path, default=site.DEFAULT, help="the site's file")
-    build.add_argument("--store", type=Path, help="where it goes (default: as the site's file has)")
-    build.add_argument("--key", type=Path, help="to sign with (default: site_key without .pub)")
+    build.add_argument("--store", type=Path, help="the output (default: the store of --site)")
+    build.add_argument("--key", type=Path, help="sign with it (default: site_key without .pub)")
     build.add_argument(
         "--node-symbols", action="append", default=[], type=Path, metavar="FILE",
-        help="what this site's machines need of a kernel",
+        help="symbols that this site's machines need in a kernel",
     )  # fmt: skip
-    build.add_argument("--initrd", type=Path, help="from which nodes start this kernel")
-    build.add_argument("--cmdline", default="", help="for the kernel, beside what is always there")
+    build.add_argument("--initrd", type=Path, help="initrd for nodes that boot this kernel")
+    build.add_argument("--cmdline", default="", help="added to the kernel's usual command line")
     build.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Show, ask, build."""
+    """Show the order, ask for approval, build and sign."""
     if options.bundle is None and not options.release:
-        raise UsageError("name a bundle, or with --release a kernel that nodes run already")
+        raise UsageError("name a bundle, or with --release a kernel that nodes already run")
     rules = site.read(options.site)
     signer = _signer(options, rules)
     if options.bundle is not None:
@@ -65,7 +65,7 @@ def _build_kernel(options: argparse.Namespace, rules: Site, signer: Signer) -> N
     print(f"{name}, {f'signed by {owner}' if owner else 'unsigned'}")
     print("\n".join(site_build.review(order, rules)))
     if not options.yes and not _approved():
-        raise UsageError("not built, because it was not approved")
+        raise UsageError("not built, because you did not approve it")
     print(site_build.build_kernel(order, rules, signer, options.cmdline, options.initrd))
     print(f"helpers.conf: {site_build.feature_line(order)}")
 
@@ -73,12 +73,12 @@ def _build_kernel(options: argparse.Namespace, rules: Site, signer: Signer) -> N
 def _owner(name: str, found: bundle.Bundle, rules: Site) -> str | None:
     if found.signature is None:
         if rules.signatures_required:
-            raise SignatureError(f"{name} is not signed, which {rules.file} requires")
+            raise SignatureError(f"{name} is not signed, but {rules.file} requires a signature")
         return None
     return bundle.signer(name, found, keys.ring(rules.key_ring))
 
 
 def _approved() -> bool:
     if not sys.stdin.isatty():
-        raise UsageError("there is no terminal to ask on; look at it, then say --yes")
+        raise UsageError("there is no terminal to ask on; read the order above, then add --yes")
     return input("build and sign this kernel? [y/N] ").strip().lower() in {"y", "yes"}

@@ -11,51 +11,51 @@ from kadence.specialize import FEWEST_ROUNDS, specialize
 from kadence.tailoring import DEFAULT_BUDGET
 from kadence.verbs.kernel import wishes
 
-PARTLY = 3  # there is a report, but part was left out
+PARTLY = 3  # there is a report, but a part was left out
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The verb's arguments."""
+    """Declare the options."""
     parser.epilog = (
-        "exit status: 0 if all was built, proven and measured; 3 if there is a report, but part of "
-        "it was left out, as its first lines say; 1 if there is none, or if outputs were not the "
+        "exit status: 0 if all was built, proven and measured; 3 if there is a report, but a part "
+        "was left out, as its first lines say; 1 if there is no report, or if outputs were not the "
         "same everywhere"
     )
     parser.add_argument("folder", metavar="DIR", type=Path, help="folder with a kadence.toml")
-    parser.add_argument("-o", "--output", type=Path, help="where to work and report (NAME.kadence)")
+    parser.add_argument("-o", "--output", type=Path, help="folder for all results (NAME.kadence)")
     parser.add_argument(
         "--rounds",
         type=int,
         default=FEWEST_ROUNDS,
-        help=f"how often each combination is measured ({FEWEST_ROUNDS})",
+        help=f"number of measurements of each combination ({FEWEST_ROUNDS})",
     )
     parser.add_argument(
         "--target",
         choices=TARGETS,
-        help="what the kernels run on (default: the first that works on this machine, and none "
-        "where the program is predicted to lose by it)",
+        help="the kernels' target (default: the first that works on this machine, or no kernel if "
+        "the program is predicted to lose by it)",
     )
     parser.add_argument(
-        "--trace", type=Path, metavar="P.ktrace.json", help="what the program ran in the kernel"
+        "--trace", type=Path, metavar="P.ktrace.json", help="the kernel code that the program ran"
     )
     wishes.add_series(parser)
     parser.add_argument(
         "--budget",
         type=int,
         default=DEFAULT_BUDGET,
-        help="builds that a tailored kernel's repair may take (%(default)s); a larger one is "
-        "spent on finding out what of it is not needed",
+        help="builds that a tailored kernel's repair may take (%(default)s); with a larger budget, "
+        "the repair also tries which symbols are not needed",
     )
     parser.add_argument(
-        "--force", action="store_true", help="plan all for an input-dependent program"
+        "--force", action="store_true", help="plan all phases of an input-dependent program"
     )
     parser.add_argument(
-        "--again", action="store_true", help="do everything anew, even if nothing has changed"
+        "--again", action="store_true", help="repeat every stage, even if nothing has changed"
     )
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Status 1 where the output was not the same everywhere, PARTLY where a part was left out."""
+    """Return 1 if outputs were not the same everywhere, PARTLY if a part was left out."""
     output = options.output or Path(f"{program.read(options.folder).name}.kadence")
     wish = Wish(
         series=options.series,

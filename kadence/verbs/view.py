@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence view`: show the phases of a run in a browser, in a paper, beside other traces."""
+"""`kadence view`: show the phases of a run as an interactive page, a figure or a trace."""
 
 import argparse
 import contextlib
@@ -29,16 +29,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="show lines of sources below DIR (default: below the folder of the input)",
     )
-    parser.add_argument("--no-open", action="store_true", help="do not open it in a browser")
+    parser.add_argument("--no-open", action="store_true", help="do not open the page in a browser")
     parser.add_argument(
-        "--serve", action="store_true", help="answer any pair exactly, on 127.0.0.1, until Ctrl-C"
+        "--serve", action="store_true", help="serve exact distances on 127.0.0.1 until Ctrl-C"
     )
     parser.add_argument(
         "--port", type=int, default=0, metavar="N", help="port for --serve (default: any free one)"
     )
     parser.add_argument("--png", type=Path, metavar="F", help="a figure for papers, 16 bits")
-    parser.add_argument("--svg", type=Path, metavar="F", help="the same, scalable")
-    parser.add_argument("--trace", type=Path, metavar="F", help="timeline for Perfetto, Chrome")
+    parser.add_argument("--svg", type=Path, metavar="F", help="the same figure, scalable")
+    parser.add_argument("--trace", type=Path, metavar="F", help="timeline for Perfetto or Chrome")
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -65,7 +65,7 @@ def _serve(shown: Shown, options: argparse.Namespace) -> None:
 
 
 def _open(url: str, unwanted: bool) -> None:
-    """Open a browser, where there is a screen to open it on."""
+    """Open a browser if there is a screen."""
     if unwanted or not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         return
     webbrowser.open(url)

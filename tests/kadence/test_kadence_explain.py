@@ -72,7 +72,7 @@ def test_the_summary_counts_each_symbol_once(kernel: Any, kadence: Any) -> None:
     on = sum(line.endswith("=y") for line in kernel.config.read_text().splitlines())
     assert first == f"{on} symbols of kernel {kernel.id} are on:"
     assert sum(int(line.split()[0]) for line in rest) == on
-    assert re.search(r"^ +1  asked for by boot/needs-um.toml$", said, re.MULTILINE)
+    assert re.search(r"^ +1  requested by boot/needs-um.toml$", said, re.MULTILINE)
     assert re.search(r"^ +1  selected by what is on \(SELECTED\)$", said, re.MULTILINE)
 
 

@@ -171,7 +171,7 @@ def test_a_missing_call_is_named_with_its_option(
     assert (completed.returncode, completed.stdout) == (1, "none input\n")
     assert completed.stderr == (
         "kadence: python3 asked for mq_open, which this kernel lacks; CONFIG_POSIX_MQUEUE would "
-        "give it: tailor with such an input, or run with --fallback\n"
+        "give it: tailor with this input, or rerun with --fallback\n"
     )
 
 

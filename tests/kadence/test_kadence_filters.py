@@ -72,10 +72,10 @@ def test_what_filters_remove_is_counted(tmp_path: Path) -> None:
 def test_filters_that_do_nothing_or_too_much_are_told(tmp_path: Path) -> None:
     found = {OUT: written(tmp_path / OUT, b"a\na\n"), STANDARD_OUTPUT: written(tmp_path / "s", b"")}
     assert filters.warnings([Filter("a")], found) == [
-        "The filters remove all 2 lines of out: it proves nothing."
+        "The filters remove all 2 lines of out, which proves nothing."
     ]
     assert filters.warnings([Filter("x"), Filter(sort=True)], found) == [
-        "The filter 'x' matches no line: nothing is removed by it."
+        "The filter 'x' matches no line and removes nothing."
     ]
     assert filters.warnings([], found) == []
 

@@ -121,7 +121,7 @@ def test_a_difference_is_told_once_with_a_filter_that_would_mend_it(
     told = capsys.readouterr().err
     assert told.count("[[filter]]\n") == told.count("pattern = '^# ran on: '\n") == len(GUEST_CELLS)
     for cell in GUEST_CELLS:
-        assert f"standard output of the {cell} is not that of the {REFERENCE}'s first run\n" in told
+        assert f"standard output of the {cell} differs from the {REFERENCE}'s first run\n" in told
 
 
 MODES = (PLAIN, ADAPTED)
@@ -184,7 +184,7 @@ def test_filters_apply_between_all_runs(guests: Guests, bench: Make) -> None:
     assert not found.differences
     counts = [(one.file, one.pattern, one.removed, one.lines) for one in found.filtered]
     assert ("standard output", "^time", 1, 2) in counts
-    assert found.warnings == ["The filter 'never' matches no line: nothing is removed by it."]
+    assert found.warnings == ["The filter 'never' matches no line and removes nothing."]
 
 
 def test_the_environment_reaches_every_combination(guests: Guests, bench: Make) -> None:

@@ -22,7 +22,7 @@ def test_it_is_measured_once_and_told_in_a_line(
 ) -> None:
     memory_costs.remember_for(PLAN)
     told = capsys.readouterr().err
-    assert told.startswith("kadence: measured what memory costs on this machine's own kernel: ")
+    assert told.startswith("kadence: measured the cost of memory on this machine's own kernel: ")
     assert told.count("\n") == 1
     (kept,) = (cache / "memory").iterdir()
     before = kept.read_bytes()
@@ -43,5 +43,5 @@ def test_a_measurement_that_fails_is_told_and_fails_nothing(
     monkeypatch.setattr(resources, "built", lambda part: Path(command))
     memory_costs.remember_for(PLAN)
     told = capsys.readouterr().err
-    assert "is not known, so that nothing is populated: " in told
+    assert "is not known, so programs populate nothing: " in told
     assert told.count("\n") == 1

@@ -143,7 +143,7 @@ def test_what_fails_is_told_at_once(
 
 def test_an_input_that_is_not_there_is_named_before_any_run(folder: Path, tmp_path: Path) -> None:
     described = replace(program(folder), validate_input="other")
-    assert "no other once p is built, which kadence.toml names as run.validate_stdin" in complaint(
+    assert "no other after the build of p, but kadence.toml names it as run.validate" in complaint(
         described, tmp_path
     )
     assert not (folder / "runs").exists()
@@ -164,7 +164,7 @@ def test_lines_that_filters_moved_have_their_own_numbers() -> None:
 def test_a_run_that_hangs_is_ended(folder: Path, tmp_path: Path) -> None:
     run = ("./p", "hang")
     hangs = Program(folder, "p", "make", run, run, ("true",), timeout_seconds=0.5)
-    assert "./p was ended after 0.5 seconds (run.timeout)" in complaint(hangs, tmp_path)
+    assert "./p was stopped after 0.5 seconds (run.timeout)" in complaint(hangs, tmp_path)
 
 
 def test_filters_that_leave_nothing_are_told(
@@ -173,7 +173,7 @@ def test_filters_that_leave_nothing_are_told(
     described = program(folder, "", Filter("."), Filter("never"))
     plain_runs.require_alike(described, folder, tmp_path / "scratch")
     told = capsys.readouterr().err
-    assert "The filters remove all 2 lines of standard output: it proves nothing." in told
+    assert "The filters remove all 2 lines of standard output, which proves nothing." in told
     assert "The filter 'never' matches no line" in told
 
 

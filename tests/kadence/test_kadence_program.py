@@ -94,9 +94,9 @@ def test_environment_and_filters(tmp_path: Path) -> None:
 
 
 REFUSED = {
-    "number in the environment": (MINIMAL + "[environment]\nX = 1\n", "must be a text in quotes"),
+    "number in the environment": (MINIMAL + "[environment]\nX = 1\n", "must be a string in quotes"),
     "environment that is a value": ("environment = 1\n" + MINIMAL, "must be a table of names"),
-    "name with an equals sign": (MINIMAL + '[environment]\n"a=b" = ""\n', "name no variable"),
+    "name with an equals sign": (MINIMAL + '[environment]\n"a=b" = ""\n', "is not a valid name"),
     "name of ours": (MINIMAL + '[environment]\nKADAPT_X = ""\n', "are Kadence's own"),
     "filter as a table": (MINIMAL + '[filter]\npattern = "x"\n', r"of its own, \[\[filter"),
     "filter of nothing": (MINIMAL + "[[filter]]\n", "needs a pattern, or sort = true"),
@@ -108,7 +108,7 @@ REFUSED = {
     "sort that is no flag": (MINIMAL + "[[filter]]\nsort = 1\n", "must be true or false"),
     "bad expression": (
         MINIMAL + '[[filter]]\npattern = "(x"\n',
-        r"'\(x' of a \[\[filter\]\] is no regular expression: missing \), unterminated",
+        r"'\(x' of a \[\[filter\]\] is not a regular expression: missing \), unterminated",
     ),
     "unknown table": ("[extra]\n" + MINIMAL, "'extra' is not a table"),
     "table that is a value": ("check = 1\n", "'check' is not a table"),
@@ -122,7 +122,7 @@ REFUSED = {
     "not TOML": ("[program\n", "is not TOML"),
     "empty words": (MINIMAL.replace('["./p", "1"]', "[]"), "run.command must be a list of words"),
     "words as text": (MINIMAL.replace('["./p", "1"]', '"./p 1"'), "must be a list of words"),
-    "text as words": (MINIMAL.replace('"make"', '["make"]'), "build.command must be a text"),
+    "text as words": (MINIMAL.replace('"make"', '["make"]'), "build.command must be a string"),
     "empty text": (MINIMAL.replace('"make"', '""'), "not empty"),
     "name with a slash": (MINIMAL.replace('"p"', '"p/q"'), "must not contain '/'"),
     "interval of 0": (MINIMAL.replace("[check]", "interval = 0\n[check]"), "positive whole number"),
@@ -188,4 +188,4 @@ def test_the_command_refuses_to_work_beside_another(
     with stages.alone_in(output):
         Stages(output)
         said = refused(kadence("specialize", written(tmp_path / "p", MINIMAL), "-o", output))
-    assert "another kadence works in" in said
+    assert "another kadence is running in" in said

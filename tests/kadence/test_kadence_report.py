@@ -279,7 +279,7 @@ def test_filters_are_shown_with_what_they_remove() -> None:
         Counted("^# <time>", False, "standard output", 3, 1200),
         Counted("", True, "out", 0, 7),
     ]
-    found.warnings = ["The filter 'x' matches no line: nothing is removed by it."]
+    found.warnings = ["The filter 'x' matches no line and removes nothing."]
     shown = document(found)
     assert shown["notes"] == found.warnings
     table = report.table(shown)

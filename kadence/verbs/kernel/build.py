@@ -20,13 +20,13 @@ KINDS = {
     GENERIC: "the target's usual configuration",
     TRACED: "all that a program could need, with debug information, for `kadence kernel trace`",
     MEMORY_CHECKED: "small, for two processors, with KASAN, UBSAN, lockdep and kmemleak",
-    RACE_CHECKED: "the same with KCSAN, which can't be had together with KASAN",
-    MINIMAL: "does nothing but start; `kadence doctor` asks the machine with it",
+    RACE_CHECKED: "the same with KCSAN instead of KASAN; they cannot be combined",
+    MINIMAL: "only boots; `kadence doctor` examines the machine with it",
 }
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """What the kernel is for, and from what it is made."""
+    """Declare the options for the kernel's kind and its source."""
     kind = parser.add_mutually_exclusive_group(required=True)
     kind.add_argument("--plan", type=Path, metavar="P.plan.json", help="tailored to this plan")
     for name, summary in KINDS.items():
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Build, and say where the kernel is and how to make it again."""
+    """Build; print the path of the kernel and the command that makes it again."""
     request = BuildRequest(
         kind=options.kind or TAILORED,
         plan=options.plan,

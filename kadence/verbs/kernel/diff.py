@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence kernel diff`: what two kernels differ in."""
+"""`kadence kernel diff`: show the differences of two kernels."""
 
 import argparse
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from kadence.kconfig import configure as configuration
 from kadence.kconfig import origins, store
 from kadence.kconfig.store import Kernel
 
-# Figures of a manifest, and what they are called.
+# Figures of a manifest -> their names in the table.
 FIGURES = {
     "image_bytes": "image, bytes",
     "text_bytes": "text, bytes",
@@ -20,18 +20,18 @@ FIGURES = {
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The two kernels."""
+    """Declare the options for the two kernels."""
     for name in ("first", "second"):
         parser.add_argument(name, metavar="ID", help="an ID, the start of one, or a kind")
     parser.add_argument(
         "--measure",
         action="store_true",
-        help="boot both, x86_64 in the lab (a minute each); what was measured is kept",
+        help="boot and measure both, x86_64 in the lab (a minute each); keep the figures",
     )
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Figures side by side, then every symbol that is not the same."""
+    """Print figures side by side, then every symbol that differs."""
     first, second = store.find(options.first), store.find(options.second)
     for what, old, new in (*figures(first, second), *measured(first, second, options.measure)):
         print(f"{what:<22} {old:>26} {new:>26}")
@@ -44,7 +44,7 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def figures(first: Kernel, second: Kernel) -> Iterator[tuple[str, str, str]]:
-    """What is recorded of both, as text; what is not recorded of either is left out."""
+    """The recorded figures of both kernels as text; without those that neither kernel has."""
     yield "kernel", first.id, second.id
     for key in ("kind", "target", "release"):
         yield key, str(first.manifest[key]), str(second.manifest[key])
@@ -55,7 +55,7 @@ def figures(first: Kernel, second: Kernel) -> Iterator[tuple[str, str, str]]:
 
 
 def measured(first: Kernel, second: Kernel, anew: bool) -> Iterator[tuple[str, str, str]]:
-    """Boot time and kernel paths, as far as they were measured of either."""
+    """Boot time and kernel paths, as far as either kernel was measured."""
     old, new = (_measured(kernel, anew) for kernel in (first, second))
     for name in dict.fromkeys([*old, *new]):
         yield name, _text(old.get(name), "-"), _text(new.get(name), "-")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence kernel explain`: why a symbol of a kernel is on or off."""
+"""`kadence kernel explain`: explain why a symbol of a kernel is on or off."""
 
 import argparse
 from collections import Counter
@@ -13,13 +13,13 @@ EXAMPLES = 6
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Which kernel, and which symbol."""
+    """Declare the options for the kernel and the symbol."""
     parser.add_argument("kernel", metavar="ID", help="an ID, the start of one, or a kind")
     parser.add_argument("symbol", nargs="?", metavar="SYMBOL", help="default: all that are on")
 
 
 def execute(options: argparse.Namespace) -> int:
-    """One symbol, or how many are on for which reason."""
+    """Explain one symbol, or count the symbols that are on by reason."""
     kernel = store.find(options.kernel)
     found = origins.of(kernel)
     if options.symbol is not None:
@@ -34,7 +34,7 @@ def _say(kernel: Kernel, answer: Answer) -> None:
 
 
 def _repaired(kernel: Kernel, answer: Answer) -> str | None:
-    """A repair asks by name; the proof knows what for."""
+    """The reason of a repair. A repair requests symbols by name; only the proof has the reason."""
     for repair in proof.repairs_in(kernel):
         if repair.symbol == answer.symbol:
             return f"put back by a repair: {repair.reason}"
@@ -46,7 +46,7 @@ def _summarise(kernel: Kernel, found: Origins) -> None:
     asked = Counter(found.asker(a.symbol) for a in answers if a.why is Why.REQUESTED)
     print(f"{len(answers)} symbols of kernel {kernel.id} are on:")
     for asker, count in asked.most_common():
-        print(f"{count:6}  asked for by {asker}")
+        print(f"{count:6}  requested by {asker}")
     for why in (Why.SELECTED, Why.DEFAULT):
         symbols = [answer.symbol for answer in answers if answer.why is why]
         more = ", …" if len(symbols) > EXAMPLES else ""

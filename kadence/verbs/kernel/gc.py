@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence kernel gc`: remove what nothing can refer to any more."""
+"""`kadence kernel gc`: remove kernels and files that are superseded, damaged or left over."""
 
 import argparse
 
@@ -7,12 +7,12 @@ from kadence.kconfig import collect
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """How much."""
-    parser.add_argument("--all", action="store_true", help="every kernel and source")
+    """Declare the options."""
+    parser.add_argument("--all", action="store_true", help="remove every kernel and source")
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Say what was removed."""
+    """Remove them, and print their paths."""
     removed = collect.collect(options.all)
     for path in removed:
         print(f"removed {path}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence kernel list`: the kernels in the store."""
+"""`kadence kernel list`: list the kernels in the store."""
 
 import argparse
 
@@ -8,11 +8,11 @@ from kadence.kconfig import store
 
 
 def configure(_parser: argparse.ArgumentParser) -> None:
-    """Nothing to choose."""
+    """There are no options."""
 
 
 def execute(_options: argparse.Namespace) -> int:
-    """A line for each kernel, the one built last first."""
+    """Print a line for each kernel, the newest first."""
     for identifier in store.identifiers():
         try:
             found = store.load(identifier).manifest

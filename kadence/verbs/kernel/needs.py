@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence kernel needs`: what a command and all processes that it starts ask of a kernel."""
+"""`kadence kernel needs`: find the needs of a command and of all processes that it starts."""
 
 import argparse
 import os
@@ -10,18 +10,18 @@ from kadence.errors import UsageError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Where the needs go, and the command."""
+    """Declare the options for the output and the command."""
     parser.add_argument("-o", dest="output", type=Path, required=True, metavar="P.needs.json")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD", help="the command")
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Run it on this machine's own kernel, and say what it asked for."""
+    """Run the command on this machine's own kernel, and print its needs."""
     from kadence import watching
 
     command = options.command[1:] if options.command[:1] == ["--"] else options.command
     if not command:
-        raise UsageError("no command to look at; name it after --")
+        raise UsageError("no command to run; name it after --")
     if not os.access(options.output.parent, os.W_OK):
         raise UsageError(f"cannot write {options.output}; choose another place with -o")
     seen = watching.Seen()

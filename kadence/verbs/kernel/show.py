@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence kernel show`: the manifest of a kernel."""
+"""`kadence kernel show`: print the manifest of a kernel."""
 
 import argparse
 import json
@@ -8,7 +8,7 @@ from kadence.kconfig import store
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Which kernel."""
+    """Declare the option for the kernel."""
     parser.add_argument("kernel", metavar="ID", help="an ID, the start of one, or a kind")
 
 

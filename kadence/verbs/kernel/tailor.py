@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence kernel tailor`: a kernel for one program, proven on it."""
+"""`kadence kernel tailor`: build a kernel for one program and prove it on the program."""
 
 import argparse
 from pathlib import Path
@@ -14,24 +14,24 @@ from kadence.verbs.kernel import wishes
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The program, and what it is known to run."""
+    """Declare the options for the program and its kernel."""
     parser.add_argument("folder", metavar="DIR", type=Path, help="folder with a kadence.toml")
-    parser.add_argument("-o", "--output", type=Path, help="where to work (NAME.kadence)")
+    parser.add_argument("-o", "--output", type=Path, help="folder for all results (NAME.kadence)")
     parser.add_argument(
         "--budget",
         type=int,
         default=DEFAULT_BUDGET,
-        help="builds that a repair may take (%(default)s); a larger one is spent on finding "
-        "out what of it is not needed",
+        help="builds that a repair may take (%(default)s); with a larger budget, the repair also "
+        "tries which symbols are not needed",
     )
     parser.add_argument(
-        "--force", action="store_true", help="plan all for an input-dependent program"
+        "--force", action="store_true", help="plan all phases of an input-dependent program"
     )
     wishes.add(parser)
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Status 1 where no tailored kernel serves the program."""
+    """Return 1 if no tailored kernel serves the program."""
     described = program.read(options.folder)
     output = (options.output or Path(f"{described.name}.kadence")).resolve()
     places = Places(output, described.name)
@@ -69,6 +69,6 @@ def _say_repairs(proof: Proof) -> None:
     for repair in proof.repairs:
         print(f"  CONFIG_{repair.symbol}={repair.value}: {repair.reason}")
     if not proof.minimal:
-        print("  (a larger --budget finds out whether all of them are needed)")
-    print("\nrules that would have asked for them:\n")
+        print("  (with a larger --budget, the repair tries whether all of them are needed)")
+    print("\nrules that would have requested them:\n")
     print("\n\n".join(repair.rule for repair in proof.repairs))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence kernel trace`: which kernel code a program runs, and what configures it."""
+"""`kadence kernel trace`: find which kernel code a program runs, and which symbols configure it."""
 
 import argparse
 import os
@@ -9,13 +9,13 @@ from kadence.errors import UsageError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Where the trace goes, and the command."""
+    """Declare the options for the output and the command."""
     parser.add_argument("-o", dest="output", type=Path, required=True, metavar="P.ktrace.json")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD", help="the command")
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Trace, write, and say how much ran."""
+    """Trace, write, and print a summary."""
     from kadence import tracing
 
     command = options.command[1:] if options.command[:1] == ["--"] else options.command

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Options that several verbs have: what a kernel is to be like."""
+"""Options for a kernel that several verbs have in common."""
 
 import argparse
 from pathlib import Path
@@ -9,14 +9,14 @@ from kadence.kconfig import series, targets
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """`target`, `series`, `trace`, `mitigations` and `overrides`."""
-    parser.add_argument("--target", default=targets.DEFAULT, help="what it is to run on")
+    """Declare `target`, `series`, `trace`, `mitigations` and `overrides`."""
+    parser.add_argument("--target", default=targets.DEFAULT, help="where the kernel runs")
     add_series(parser)
-    parser.add_argument("--trace", type=Path, metavar="P.ktrace.json", help="what the program ran")
+    parser.add_argument("--trace", type=Path, metavar="P.ktrace.json", help="kernel code that ran")
     parser.add_argument(
         "--mitigations",
         action="store_true",
-        help="keep the defences against other users of the machine",
+        help="keep the mitigations that protect from other users of the machine",
     )
     parser.add_argument(
         "--set",
@@ -25,12 +25,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         type=_override,
         dest="overrides",
         metavar="SYMBOL=VALUE",
-        help="a symbol above all rules (may be repeated)",
+        help="set a symbol, whatever the rules say (may be repeated)",
     )
 
 
 def add_series(parser: argparse.ArgumentParser) -> None:
-    """`series`, for who has a kernel's other words already."""
+    """Declare only `series`, for verbs that declare the other options themselves."""
     parser.add_argument(
         "--series",
         default=series.DEFAULT,
