@@ -4,12 +4,12 @@ $(STAMPS)/corpus-packages: requirements/debian-corpus.txt
 	@$(call install_packages,$<)
 
 CORPUS_OPTIONS ?=
-# `make corpus PROGRAMS="hmmer seqtk" CORPUS_OPTIONS=--own` does two of them, without kernels.
+# `make corpus PROGRAMS="hmmer seqtk" CORPUS_OPTIONS=--own` runs two programs without guests.
 .PHONY: corpus
-corpus: build $(STAMPS)/corpus-packages ## programs of Debian's, from source to report, in a table (PROGRAMS="…")
+corpus: build $(STAMPS)/corpus-packages ## Debian's programs, from source to report, in a table (PROGRAMS="…")
 	@$(PYTHON) bench/corpus.py $(CORPUS_OPTIONS) $(PROGRAMS)
 
 CORPUS_LAB_OPTIONS ?=
 .PHONY: corpus-lab
-corpus-lab: build-bench build-lab ## the same programs' instructions in the lab, after `make corpus` (PROGRAMS="…")
+corpus-lab: build-bench build-lab ## instructions of the same programs in the lab, after `make corpus` (PROGRAMS="…")
 	@$(PYTHON) bench/corpus_lab.py $(CORPUS_LAB_OPTIONS) $(PROGRAMS)

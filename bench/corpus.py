@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs that nobody here wrote, from Debian's source to a report: `make corpus`.
+"""Programs from outside this project, from Debian's source to a report: `make corpus`.
 
-Programs are done in the order of how quick they were the last time. What is done is kept in
-build/corpus/, so a run that was broken off goes on where it was; a program's failure stops none.
+Programs that were quicker the last time run first. Finished steps stay in build/corpus/, so an
+interrupted run continues where it stopped. The failure of one program does not stop the others.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from corpus_run import NOT_RUN, Limits, Result, corpus, run
 from kadence import program, resources
 
 RESULT = "corpus.json"
-# To build, profile and run; they are done first, and `make test` runs them.
+# The quickest to build, profile and run. They run first, and `make test` runs them.
 QUICKEST = ("lz4", "seqtk", "bc")
 
 
@@ -48,18 +48,18 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--output", type=Path, default=resources.home() / "build" / "corpus")
     parser.add_argument("--limit", type=float, default=1800, help="seconds for each program")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--table", action="store_true", help="run nothing, print what is kept")
-    parser.add_argument("--own", action="store_true", help="this machine's own kernel alone")
+    parser.add_argument("--table", action="store_true", help="run nothing, print kept results")
+    parser.add_argument("--own", action="store_true", help="only this machine's own kernel")
     return parser.parse_args()
 
 
 def programs() -> list[str]:
-    """Every folder of the corpus."""
+    """Returns the names of all folders of the corpus."""
     return sorted(path.parent.name for path in corpus().glob(f"*/{program.FILE_NAME}"))
 
 
 def _order(place: Path, name: str) -> tuple[int, float]:
-    """The quickest first, then by the time that it took before; what is new comes last."""
+    """Returns the sort key: the QUICKEST first, then by earlier time; new programs come last."""
     try:
         seconds = float(json.loads((place / name / RESULT).read_text())["longest"])
     except (OSError, ValueError, KeyError):
@@ -68,7 +68,7 @@ def _order(place: Path, name: str) -> tuple[int, float]:
 
 
 def kept(place: Path, name: str) -> Result:
-    """What the last run of a program brought."""
+    """Returns the kept result of a program's last run."""
     try:
         document = json.loads((place / name / RESULT).read_text())
     except (OSError, ValueError):
@@ -78,7 +78,7 @@ def kept(place: Path, name: str) -> Result:
 
 
 def _keep(place: Path, result: Result) -> Result:
-    """Its time is that of the longest run: later ones find much done."""
+    """Keep a result, with the time of the longest run: later runs find many steps finished."""
     path = place / result.name / RESULT
     try:
         before = float(json.loads(path.read_text())["longest"])

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The corpus in the lab, in instructions: `make corpus-lab`, after `make corpus`.
+"""Measures the corpus in the lab, in instructions: `make corpus-lab`, after `make corpus`.
 
-One x86_64 kernel serves all programs: it is tailored to what all their plans need together.
-Debian's own kernel runs the plain program, that kernel the plain and the adapted one, on the input
-that the plan was validated with: an emulated guest takes some fifty times as long as the machine.
-The lab's clock counts instructions, so other work on the machine changes no figure.
+One x86_64 kernel, tailored to the united needs of all plans, runs the plain and the adapted
+programs. Debian's own kernel runs the plain programs. The input is the one that the plan was
+validated with, because an emulated guest takes some fifty times as long as the machine. The lab's
+clock counts instructions, so other work on the machine changes no figure.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from kadence.program import Program
 RESULT = "lab.json"
 TABLE = "lab.txt"
 TAILORED = "tailored"
-# Kernel and program, in the order of the table's columns; the first is what the others are set to.
+# Kernel and program, in the order of the table's columns. The first is the base of the ratios.
 RUNS = ((STOCK, PLAIN), (TAILORED, PLAIN), (TAILORED, ADAPTED))
 HEADINGS = (
     *("program", "millions, plain on Debian's", "plain, tailored/Debian"),
@@ -39,7 +39,7 @@ MEMORY = "3G"  # samtools reserves 768 MiB for each of two threads
 
 
 def main() -> int:
-    """Run what has not been run; print and keep the table."""
+    """Run the programs that have no kept result, then print and keep the table."""
     options = _options()
     place = options.output.resolve()
     names = options.programs or _planned(place)
@@ -62,18 +62,18 @@ def _options() -> argparse.Namespace:
 
 
 def _planned(place: Path) -> list[str]:
-    """The programs of which `make corpus` has left a plan."""
+    """Returns the programs for which `make corpus` has left a plan."""
     return sorted(path.parent.name for path in place.glob("*/*.plan.json"))
 
 
 def _kernel(place: Path) -> Path:
-    """The kernel that has what every plan needs."""
+    """Returns the kernel that serves the needs of every plan."""
     plans = [artefact.read(path, artefact.PLAN) for path in sorted(place.glob("*/*.plan.json"))]
     return tailored.kernel("corpus", united(plan["needs"] for plan in plans), X86_64).image
 
 
 def united(needs: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """What serves all: names and numbers of any, what is true for one, the largest amounts."""
+    """Unites needs: the union of lists, true if any is true, and the largest of amounts."""
     result: dict[str, Any] = {}
     for one in needs:
         for key, value in one.items():
@@ -86,7 +86,7 @@ def united(needs: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _taken(name: str, place: Path, kernels: Mapping[str, str], limit: float) -> dict[str, Any]:
-    """What was kept, or new readings; a failure is a sentence in a reading's place."""
+    """Returns the kept readings, or takes new ones. A failed run's reading holds the error text."""
     kept = place / name / RESULT
     if kept.is_file():
         return dict(json.loads(kept.read_text(encoding="utf-8")))
@@ -106,7 +106,7 @@ def _taken(name: str, place: Path, kernels: Mapping[str, str], limit: float) -> 
 def _reading(
     described: Program, places: Places, kernel: str, mode: str, limit: float
 ) -> dict[str, Any]:
-    """Figures of `kadence lab`, and whether the outputs are those of the machine's own kernel."""
+    """Returns figures of `kadence lab`, and whether the outputs equal those on the own kernel."""
     folder, scratch = places.build(mode), places.output / "lab"
     scratch.mkdir(exist_ok=True)
     reading = scratch / "reading.json"
@@ -118,7 +118,7 @@ def _reading(
 
 
 def _run(described: Program, folder: Path, scratch: Path, before: Sequence[str]) -> dict[str, str]:
-    """The checksums of what the program wrote; `before` is what runs it."""
+    """Run the program; returns checksums of its outputs. `before` is the command that runs it."""
     outputs.remove(described, folder)
     with (
         (folder / (described.validate_input or "/dev/null")).open("rb") as stdin,

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The adapted program beside the plain one, and that one beside itself, on this machine's kernel.
+"""Compares the adapted program with the plain one, and the plain one with itself, on this machine.
 
     corpus_own.py FOLDER OUTPUT ROUNDS BUILDS
 
-BUILDS is `make`, or `keep` where `kadence specialize` has made them.
+BUILDS is `make`, or `keep` if `kadence specialize` has already made the builds.
 
-Plain, plain again and adapted run in turn; each round begins with another. What the plain program
-seems to lose or gain against itself is what this machine can't tell here.
+Plain, plain again and adapted run in turn, and each round begins with a different one. The
+difference that the plain program shows against itself is noise of this machine.
 """
 
 import json
@@ -40,7 +40,7 @@ def main(folder: str, output: str, rounds: str, builds: str = "make") -> int:
             if builds == MAKE:
                 prepare(described, places)
             elif not places.build(ADAPTED).is_dir():
-                return 0  # left out, as the report says
+                return 0  # `kadence specialize` left the build out, and its report says why
             found = measure(described, places, int(rounds))
             with artefact.atomic_output(places.output / OWN) as temporary:
                 temporary.write_text(json.dumps(found, indent=1), encoding="utf-8")
@@ -51,7 +51,7 @@ def main(folder: str, output: str, rounds: str, builds: str = "make") -> int:
 
 
 def prepare(described: Program, places: Places) -> None:
-    """Both builds, as `kadence specialize` makes them where it leaves kernels alone."""
+    """Make both builds, as `kadence specialize` makes them without kernels."""
     stages = Stages(places.output)
     prepared = pipeline.prepare(described, places, stages, Wish(), lambda *_: None, at_once=False)
     if ADAPTED not in prepared.made.modes:
@@ -59,7 +59,7 @@ def prepare(described: Program, places: Places) -> None:
 
 
 def measure(described: Program, places: Places, rounds: int) -> dict[str, Any]:
-    """Medians of each mode, ratios to plain, and which outputs differ from the first run's."""
+    """Returns medians of each mode, ratios to plain, and outputs that differ from the first run."""
     samples: dict[str, list[Sample]] = {mode: [] for mode in MODES}
     checksums: dict[str, str] = {}
     differing: set[str] = set()
@@ -76,7 +76,7 @@ def measure(described: Program, places: Places, rounds: int) -> dict[str, Any]:
     seconds = {mode: [sample.seconds for sample in samples[mode]] for mode in MODES}
     return {
         "rounds": rounds,
-        "others": around.share(),  # of the processors, while this was measured
+        "others": around.share(),  # other work's share of the processors during the measurement
         "differing": sorted(differing),
         "medians": {mode: _medians(samples[mode]) for mode in MODES},
         "adapted": asdict(statistics.paired_ratio(seconds[ADAPTED], seconds[PLAIN])),

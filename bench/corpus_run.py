@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One program of the corpus, from source to report, within a limit of time.
+"""Runs one program of the corpus, from source to report, within a time limit.
 
-Steps are processes of their own: what one of them does wrong, or how long it takes, concerns no
-other program.
+Each step is a separate process, so its errors and its time do not affect other programs.
 """
 
 import json
@@ -21,10 +20,10 @@ from corpus_own import KEEP, MAKE, OWN
 
 from kadence import resources
 
-PARTLY = 3  # `kadence specialize`: there is a report, but not of all that was asked for
+PARTLY = 3  # exit status of `kadence specialize`: there is a report, but some parts are missing
 TAIL_BYTES = 100_000
 NOT_RUN = "has not been run yet"
-# In the order in which they come; a program's row names the last that succeeded.
+# In the order in which they run. A program's row names the last stage that succeeded.
 STAGES = (
     *("prepare", "build-plain", "plain-runs", "profile", "phases", "validate", "compare"),
     *("plan", "predict", "build-adapted", "measure"),
@@ -33,21 +32,21 @@ STAGES = (
 
 @dataclass(frozen=True)
 class Limits:
-    """How much is done for each program."""
+    """How much to do for each program."""
 
     seconds: float
     rounds: int
-    kernels: bool  # or the machine's own alone
+    kernels: bool  # make kernels too; false: use only the machine's own kernel
 
 
 @dataclass
 class Result:
-    """What became of a program."""
+    """The result of a program."""
 
     name: str
     stage: str = ""
-    refusal: str = ""  # of the whole; empty where there is a report
-    seconds: float = 0.0  # of this run of the corpus; what was done before is not done again
+    refusal: str = ""  # why there is no report; empty if there is one
+    seconds: float = 0.0  # of this run of the corpus; finished steps are not repeated
     own: dict[str, Any] = field(default_factory=dict)
     report: dict[str, Any] = field(default_factory=dict)
     version: str = ""  # of the Debian package
@@ -59,7 +58,7 @@ def corpus() -> Path:
 
 
 def run(name: str, place: Path, limits: Limits) -> Result:
-    """Do what is not done yet; never raises for what a program does."""
+    """Do the steps that are not finished. A program's failure never raises an exception."""
     result = Result(name)
     output = place / name
     output.mkdir(parents=True, exist_ok=True)
@@ -82,7 +81,7 @@ def run(name: str, place: Path, limits: Limits) -> Result:
 
 
 def _commands(folder: Path, output: Path, limits: Limits) -> Iterator[list[str]]:
-    """A name for the log, then the words; what the first makes, the second finds."""
+    """Yields commands: a name for the log, then the words. The second uses the first's results."""
     where, rounds = [str(folder), str(output)], str(limits.rounds)
     if limits.kernels:
         specialize = [sys.executable, "-m", "kadence.cli", "specialize", where[0], "-o", where[1]]
@@ -93,7 +92,7 @@ def _commands(folder: Path, output: Path, limits: Limits) -> Iterator[list[str]]
 
 
 def _process(words: Sequence[str], log: Path, seconds: float) -> int | None:
-    """Its status; None where its time was over."""
+    """Run a command. Returns its status, or None if it exceeded its time."""
     with log.open("wb") as output:
         process = subprocess.Popen(
             words,
@@ -111,7 +110,7 @@ def _process(words: Sequence[str], log: Path, seconds: float) -> int | None:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """All that the step started and that did not leave its group."""
+    """Kill all processes of the step that did not leave its process group."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -120,11 +119,11 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def refusal(log: Path, status: int | None, seconds: float) -> str:
-    """The sentence that Kadence ended with; none where it ended in a report, whatever that says."""
+    """Returns Kadence's last sentence, or an empty text if Kadence ended with any report."""
     if status in (0, PARTLY):
         return ""
     said = _last_line(log).removeprefix("kadence: ")
-    if (elsewhere := re.search(r"what it said is in (\S+)$", said)) is not None:
+    if (elsewhere := re.search(r"its output is in (\S+)$", said)) is not None:
         said += f" and ends with: {_last_line(Path(elsewhere[1]))}"
     said = said.replace(f"{resources.home()}/", "")
     if status is None:
@@ -140,17 +139,17 @@ def _last_line(log: Path) -> str:
     except OSError:
         text = ""
     lines = [line for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "nothing was said"
+    return lines[-1] if lines else "no output"
 
 
 def last_stage(output: Path) -> str:
-    """The last stage that succeeded."""
+    """Returns the last stage that succeeded."""
     done = [stage for stage in STAGES if (output / ".stages" / stage).is_file()]
     return done[-1] if done else "none"
 
 
 def _version(output: Path) -> str:
-    """As the last line of `fetch` in the log of what prepared the source."""
+    """Returns the package's version from the last line of `fetch` in the log of the preparation."""
     try:
         text = (output / "logs" / "prepare.log").read_text(encoding="utf-8", errors="replace")
     except OSError:

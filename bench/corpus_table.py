@@ -12,7 +12,8 @@ HEADINGS = (
     *("outputs", "s"),
 )
 NOTHING = "-"
-# Outputs of a program that gives others each time it runs, and how own.json names its plain runs.
+# The cell for a program whose plain outputs differ from run to run, and the suffixes of plain runs
+# in own.json.
 CHANGING = "plain's own vary"
 PLAIN_RUNS = ("(plain)", "(again)")
 
@@ -48,7 +49,7 @@ def ratio(estimate: Mapping[str, float] | None) -> str:
 
 
 def slower(own: Mapping[str, Any]) -> bool:
-    """Beyond what the plain program seems to lose against itself."""
+    """Whether adapted is slower than plain by more than plain is slower than itself."""
     if not own:
         return False
     adapted, again = own["adapted"], own["again"]
@@ -56,7 +57,7 @@ def slower(own: Mapping[str, Any]) -> bool:
 
 
 def _change(own: Mapping[str, Any]) -> tuple[str, str]:
-    """Page faults and peak memory, plain and adapted."""
+    """Returns page faults and peak memory, plain and adapted."""
     if not own:
         return NOTHING, NOTHING
     plain, adapted = own["medians"]["plain"], own["medians"]["adapted"]
@@ -66,9 +67,10 @@ def _change(own: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _there(report: Mapping[str, Any]) -> tuple[str, str, str]:
-    """On the kernel that was made: predicted, the kernel alone, and the adapted program on it.
+    """Returns the prediction, and the factors of the plain and the adapted program on the kernel.
 
-    All are of the program's own time, as predictions are: a guest's start and end are in none.
+    All are factors of the program's own time. Like predictions, they exclude a guest's start and
+    end.
     """
     seconds = {
         (cell["kernel"], cell["program"]): cell["estimates"]["program_seconds"]["value"]
@@ -82,7 +84,7 @@ def _there(report: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def predicted(prediction: Mapping[str, Any]) -> str:
-    """The factor of each target that was looked at, and where none was taken, that."""
+    """Returns the factor of each target considered, and "left" if no target was chosen."""
     factors = [
         f"{one['target']} {one['factor']:.1f}"
         for one in prediction.get("targets", ())
@@ -93,7 +95,7 @@ def predicted(prediction: Mapping[str, Any]) -> str:
 
 
 def outputs(result: Result) -> str:
-    """Of all runs on all kernels."""
+    """Returns the verdict on the outputs of all runs on all kernels."""
     failures = [*result.own.get("differing", ()), *result.report.get("failures", ())]
     if any(name.endswith(PLAIN_RUNS) for name in result.own.get("differing", ())):
         return CHANGING

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The examples on two inputs each: are they input-stable, and do the markers hold on the second?
+"""Runs the examples on two inputs: are they input-stable, and do markers hold on the second input?
 
-The table of docs/compare.md, and its pictures with --pictures. What misses a goal says so: 95 %
-of all boundaries announced, marked or not, 5 % of the firings elsewhere, 1,000 firings a second.
+Prints the table of docs/compare.md, and draws its pictures with --pictures. Missed goals are
+marked: announce at least 95 % of all boundaries, marked or not, with at most 5 % of the firings
+elsewhere and at most 1,000 firings per second.
 """
 
 import argparse
@@ -21,20 +22,20 @@ from kadence import artefact, resources
 from kadence.errors import KadenceError
 from kadence.places import Places
 
-GREYS = 48  # of a picture: every clone has it
-SHOWN = ("heat", "minimap2")  # have their picture in docs/
+GREYS = 48  # in a picture; few, because every clone of the repository holds the pictures
+SHOWN = ("heat", "minimap2")  # the examples whose pictures are in docs/
 HEADINGS = ("boundaries", "unmarked", "announced", "elsewhere", "firings/s", "")
 
 
 def prepared(name: str) -> Places:
-    """Profiles, comparison and plan of an example, made if need be."""
+    """Returns an example's profiles, comparison and plan, and makes them if they are missing."""
     with programs.line(name, resources.home() / "build" / "bench" / "inputs" / name) as line:
         line.planned(programs.plain(line), force=True)
         return line.places
 
 
 def told(name: str, places: Places) -> Iterator[str]:
-    """An example's lines of the table."""
+    """Yields an example's lines of the table."""
     plan = artefact.read(places.artefact("plan.json"), artefact.PLAN)
     stability, found = plan["stability"], plan["announcement"]
     yield f"{name}: {stability['verdict']}, {stability['unknown']:.1%} unknown"
@@ -75,7 +76,7 @@ def _line(label: str, cells: tuple[str, ...]) -> str:
 
 
 def keep_picture(name: str, places: Places) -> None:
-    """Put the annotated picture where the page shows it."""
+    """Write the annotated picture to docs/."""
     with Image.open(places.artefact("compare-annotated.png")) as picture:
         _with_few_greys(picture).save(
             resources.home() / "docs" / f"{name}-inputs.png", optimize=True
@@ -83,7 +84,7 @@ def keep_picture(name: str, places: Places) -> None:
 
 
 def _with_few_greys(picture: Image.Image) -> Image.Image:
-    """The same in a palette: the colours of phases as they are, and fewer greys."""
+    """Returns the picture in a palette, with the colours of phases unchanged and fewer greys."""
     pixels = np.asarray(picture.convert("RGB")).copy()
     grey = (pixels == pixels[:, :, :1]).all(axis=2)
     step = 255 / (GREYS - 1)
@@ -92,11 +93,11 @@ def _with_few_greys(picture: Image.Image) -> Image.Image:
 
 
 def main() -> int:
-    """Do what is not done yet, print the table and keep it."""
+    """Do the steps that are not finished, then print the table and keep it."""
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="programs whose name this expression matches")
-    parser.add_argument("--pictures", action="store_true", help="renew the pictures in docs/, too")
+    parser.add_argument("--pictures", action="store_true", help="also draw the pictures in docs/")
     options = parser.parse_args()
     printed = []
     for name in (name for name in programs.NAMES if re.search(options.only, name)):

@@ -2,7 +2,7 @@
 
 # ONLY=EXPRESSION chooses records by place and size, as in ONLY='file|tcp.*256'.
 .PHONY: bench-io
-bench-io: build-bench ## records of 16 to 1,024 bytes to files, pipes and sockets, by rings, batches and otherwise
+bench-io: build-bench ## records of 16 to 1,024 bytes to files, pipes and sockets, by rings, batches and other ways
 	$(PYTHON) bench/io_records.py $(if $(ONLY),--only '$(ONLY)')
 
 # ONLY=EXPRESSION chooses programs by name.
@@ -12,5 +12,5 @@ bench-io-programs: build-bench ## whole programs through I/O paths: heat, ring a
 
 # ONLY=EXPRESSION chooses programs by name.
 .PHONY: bench-paying
-bench-paying: build-bench build-lab $(STAMPS)/corpus-packages ## programs that write small records to files, whole, in the lab: plain beside adapted
+bench-paying: build-bench build-lab $(STAMPS)/corpus-packages ## whole programs that write small records to files, in the lab: plain beside adapted
 	$(PYTHON) bench/paying.py $(if $(ONLY),--only '$(ONLY)')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What bench/lab's program asks of its kernel where bench/io_records.py runs it."""
+"""The needs of bench/lab's program when bench/io_records.py runs it."""
 
 NEEDS = {
     "system_calls": [
@@ -12,7 +12,7 @@ NEEDS = {
     "io_paths": True,
 }
 
-# A disk in memory for ext4, which no call shows.
+# A disk in memory for ext4. The system calls above do not imply it.
 OVERRIDES = (
     ("BLOCK", "y"),
     ("BLK_DEV", "y"),

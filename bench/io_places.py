@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where a guest, or this machine, runs the lab's program in its two makes."""
+"""The places where a guest, or this machine, runs the two builds of the lab's program."""
 
 import subprocess
 import tempfile
@@ -14,11 +14,11 @@ from kadence.kconfig.store import Kernel
 from kadence.lab import Figure, Guest, figures, take
 
 Found = dict[str, Figure]
-# As bench/lab.mk builds them: as it is, and adapted.
+# The program as bench/lab.mk builds it: plain and adapted.
 PLAIN, ADAPTED = "lab-dynamic", "lab-adapted"
-# Neither is static.
+# Both are linked dynamically to these.
 LIBRARIES = (Path("/lib64/ld-linux-x86-64.so.2"), Path("/lib/x86_64-linux-gnu/libc.so.6"))
-# Room for a round's records and the file system's own.
+# Room for a round's records and the file system's own blocks.
 DISK_BYTES = 24 << 20
 WALL_ROUNDS = 11
 
@@ -30,7 +30,7 @@ class Place(Protocol):
     unit: str
 
     def measure(self, program: str, operations: Sequence[str]) -> Found:
-        """Figures of these operations, from one make of the program."""
+        """Returns figures of these operations, from one build of the program."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Lab:
 
 @dataclass(frozen=True)
 class UserMode:
-    """User-Mode Linux on this machine: a system call takes tens of microseconds."""
+    """User-Mode Linux on this machine. A system call takes tens of microseconds."""
 
     kernel: Kernel
     unit: str = "ns"
@@ -82,7 +82,7 @@ class UserMode:
 
 @dataclass(frozen=True)
 class Machine:
-    """This machine's own kernel, which has no device: what an adapted program gains without."""
+    """This machine's own kernel. It has no device: shows what adapting gains without the device."""
 
     name: str = "this machine's own kernel"
     unit: str = "ns"
@@ -94,7 +94,7 @@ class Machine:
 
 
 def make_disk(place: Path) -> Path:
-    """An empty ext4 file system in a file."""
+    """Make an empty ext4 file system in a file."""
     with place.open("wb") as disk:
         disk.truncate(DISK_BYTES)
     subprocess.run(["mke2fs", "-q", "-F", "-t", "ext4", str(place)], check=True)

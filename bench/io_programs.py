@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What I/O paths make of whole programs: plain beside adapted, on the same kernel.
+"""Measures the effect of I/O paths on whole programs: plain beside adapted, on the same kernel.
 
-On User-Mode Linux and on this machine's own kernel by wall time, runs interleaved; in the lab in
-instructions. On this machine's kernel there is no device, so only what the library does by itself
-shows. A User-Mode Linux system call costs tens of microseconds here: its gains are no headline.
+On User-Mode Linux and on this machine's own kernel the unit is wall time, with runs interleaved. In
+the lab the unit is instructions. This machine's kernel has no device, so there only the library's
+own effect shows. Gains on User-Mode Linux are no headline: its system calls cost tens of
+microseconds here.
 """
 
 import argparse
@@ -41,11 +42,11 @@ from kadence.stages import Stages, alone_in
 
 ROUNDS = 7
 NAMES = ("heat", "ring", "minimap2")
-# Records of 64 bytes; steps between them so many that I/O is under a fifth of the plain run.
+# Records of 64 bytes, with so many steps between them that I/O is under a fifth of the plain run.
 HEAT = ("./heat", "-n", "1024", "-s", "240", "-e", "80", "-g", "8", "-r", "64")
 HEAT_SILENT = (*HEAT[:5], "-e", "1000", *HEAT[7:])
-# In the lab every instruction is emulated: a plate of the same kind, smaller, and its file on
-# tmpfs, for the guest's root is virtiofs, which has no leases.
+# In the lab every instruction is emulated, so heat's plate is smaller. Its file is on tmpfs,
+# because the guest's root is virtiofs, which has no leases.
 LAB_SINK = "/mnt"
 LAB_RUNS = {
     "heat": tuple(f"./heat -n 512 -s 20 -e 10 -g 4 -r 64 -o {LAB_SINK}/checkpoint".split()),
@@ -70,27 +71,27 @@ class Line:
 
 
 def described(name: str) -> Program:
-    """The example, with the run that is measured here."""
+    """Returns the example, with the run that is measured here."""
     found = program.read(resources.home() / "examples" / name)
     return replace(found, run=HEAT) if name == "heat" else found
 
 
 def prepared(name: str) -> Prepared:
-    """Profile, plan, both builds and a proven User-Mode Linux kernel."""
+    """Make the profile, the plan, both builds and a proven User-Mode Linux kernel."""
     output = resources.home() / "build" / "bench" / "io" / name
     with alone_in(output):
         return pipeline.prepare(described(name), Places(output, name), Stages(output), Wish())
 
 
 def served(found: Prepared) -> Kernel:
-    """The kernel that was proven for the program."""
+    """Returns the kernel that was proven for the program."""
     if TAILORED not in found.kernels:
         raise programs.UnservedError(f"no kernel serves {found.program.name}: {found.proof.reason}")
     return found.kernels[TAILORED]
 
 
 def measured(found: Prepared) -> Measurements:
-    """Plain and adapted in turn, on every kernel."""
+    """Measure plain and adapted in turn, on every kernel."""
     scratch = found.places.output / "scratch"
     scratch.mkdir(exist_ok=True)
     bench = Bench(
@@ -103,7 +104,7 @@ def measured(found: Prepared) -> Measurements:
 
 
 def lines(found: Measurements) -> Iterator[Line]:
-    """A line for each kernel, by wall time."""
+    """Yields a line for each kernel, by wall time."""
     for kernel, where in (
         (TAILORED, "User-Mode Linux, tailored"),
         (MACHINE, KERNEL_NAMES[MACHINE]),
@@ -116,7 +117,7 @@ def lines(found: Measurements) -> Iterator[Line]:
 
 
 def in_lab(name: str, found: Prepared) -> Iterator[str]:
-    """Instructions of both, on a kernel tailored to the plan."""
+    """Yields the instructions of both programs, on a kernel tailored to the plan."""
     plan = found.places.artefact("plan.json")
     kernel = build(BuildRequest(kind=TAILORED, plan=plan, target=X86_64))
     guest = Guest(f"{name} {kernel.id}", kernel.image)
@@ -135,7 +136,7 @@ def in_lab(name: str, found: Prepared) -> Iterator[str]:
 
 
 def share_of_io(found: Prepared) -> str:
-    """What of the plain run on this machine goes when nothing is written."""
+    """Returns the share of the plain run's time on this machine that disappears without I/O."""
     folder, scratch = found.places.build(PLAIN), found.places.output / "scratch"
     seconds = {
         argv: statistics.median([_seconds(argv, folder, scratch) for _ in range(ROUNDS)]).value
@@ -152,7 +153,7 @@ def _seconds(argv: tuple[str, ...], folder: Path, scratch: Path) -> float:
 
 
 def told(name: str) -> Iterator[str]:
-    """One program's lines."""
+    """Yields one program's lines."""
     found = prepared(name)
     samples = measured(found)
     yield f"{name}: {' '.join(found.program.run)}"
@@ -170,7 +171,7 @@ def told(name: str) -> Iterator[str]:
 
 
 def main() -> int:
-    """Measure, print as it comes, and keep what was printed."""
+    """Measure, print each line as soon as it is known, and keep the output."""
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="programs whose name this expression matches")
@@ -180,7 +181,7 @@ def main() -> int:
 
 
 def everything(pattern: str) -> Iterator[str]:
-    """All lines, as they come."""
+    """Yields all lines as soon as they are known."""
     yield "adapted against plain on the same kernel: the plain run's median, and the ratio"
     yield "of times with its interval (95 %)"
     yield ""

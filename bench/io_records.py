@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Records to files, pipes and sockets: rings and batches beside what else a program can do.
+"""Writes records to files, pipes and sockets: compares rings and batches with other ways to write.
 
-In the lab, in instructions, on a kernel tailored to the program; in nanoseconds on User-Mode Linux,
-where a system call takes tens of microseconds, and on this machine's own kernel. A record's cost
-includes its share of what empties a file's ring and of the reading at the other end; what arrived
-is compared with what was sent after every round.
+In the lab the unit is instructions, on a kernel tailored to the program. On User-Mode Linux, where
+a system call takes tens of microseconds, and on this machine's own kernel it is nanoseconds. A
+record's cost includes its share of draining a file's ring and of reading at the other end. After
+every round the program compares the received records with those sent.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from kadence.lab import Figure, Guest
 from kadence.lab.guest import X86_64
 
 SIZES = (16, 64, 256, 1024)
-# What the first column writes with.
+# The call of the table's first column, by place.
 CALLS = {"file": "write", "ext4": "write", "pipe": "write", "tcp": "send", "local": "send"}
 NAMES = {
     "file": "file (tmpfs)",
@@ -35,7 +35,7 @@ NAMES = {
     "tcp": "TCP",
     "local": "UNIX socket",
 }
-FILES = ("file", "ext4")  # what has rings
+FILES = ("file", "ext4")  # the places that have rings
 GOALS = {("file", 16): 60, ("file", 256): 230, ("file", 1024): 830}
 OTHERS = ("sendmmsg", "zerocopy", "splice", "stdio")
 LATENCIES = ("tcp.pingpong.64", "local.pingpong.64")
@@ -46,7 +46,7 @@ Chosen = Sequence[tuple[str, int]]  # place and size
 
 @dataclass(frozen=True)
 class Taken:
-    """All figures of one place, by the make of the program."""
+    """All figures of one place, by the build of the program."""
 
     place: Place
     plain: Found
@@ -54,7 +54,7 @@ class Taken:
 
 
 def operations(chosen: Chosen) -> list[str]:
-    """Those of the plain program; the adapted one's have the same names."""
+    """Returns the plain program's operations. The adapted program's have the same names."""
     methods = ("writev", "io_uring", "buffer", *OTHERS, "batch")
     wanted = [f"{place}.{CALLS[place]}.{size}" for place, size in chosen]
     wanted += [f"{place}.{method}.{size}" for place, size in chosen for method in methods]
@@ -70,7 +70,7 @@ def _exists(name: str) -> bool:
 
 
 def measure(place: Place, chosen: Chosen) -> Taken:
-    """The plain program, and what its adaptation changes."""
+    """Measure the plain program, and the operations that its adaptation changes."""
     rings = [f"{place}.{CALLS[place]}.{size}" for place, size in files(chosen)]
     batches = [f"{place}.batch.{size}" for place, size in chosen]
     adapted = [*rings, *batches, *flushes(chosen), *LATENCIES]
@@ -78,22 +78,22 @@ def measure(place: Place, chosen: Chosen) -> Taken:
 
 
 def files(chosen: Chosen) -> list[tuple[str, int]]:
-    """Those that are files."""
+    """Returns the chosen records whose place is a file."""
     return [(place, size) for place, size in chosen if place in FILES]
 
 
 def flushes(chosen: Chosen) -> list[str]:
-    """A stream of the C library's, flushed after each record."""
+    """Returns the operations that flush a C library stream after each record."""
     return [f"{place}.flush.{size}" for place, size in files(chosen)]
 
 
 def text(figure: Figure | None) -> str:
-    """A median, or why there is none."""
+    """Returns a median, or why there is none."""
     return "" if figure is None else str(figure)
 
 
 def records(taken: Taken, chosen: Chosen, judge: bool) -> list[list[str]]:
-    """The main table; the goals are for the lab's instructions."""
+    """Returns the main table. The goals are for the lab's instructions."""
     unit = taken.place.unit
     head = [f"a record, {unit}", "write/send", "writev x64", "io_uring x64", "user buffer"]
     table = [[*head, "ring", "batch x64", "goal", ""]]
@@ -116,14 +116,14 @@ def records(taken: Taken, chosen: Chosen, judge: bool) -> list[list[str]]:
 
 
 def verdict(found: float | None, most: float | None) -> str:
-    """Whether a goal was reached; a figure that could not be taken did not reach it."""
+    """Says whether a goal was reached. A figure that could not be measured did not reach it."""
     if most is None:
         return ""
     return "met" if found is not None and found <= most else MISSED
 
 
 def beside(taken: Taken, chosen: Chosen) -> list[list[str]]:
-    """What else there is."""
+    """Returns the table of the other ways to write."""
     table = [[f"a record, {taken.place.unit}", *OTHERS]]
     for place, size in chosen:
         found = [taken.plain.get(f"{place}.{method}.{size}") for method in OTHERS]
@@ -132,7 +132,7 @@ def beside(taken: Taken, chosen: Chosen) -> list[list[str]]:
 
 
 def flushed(taken: Taken, chosen: Chosen) -> list[list[str]]:
-    """A record and a flush of the stream, plain and by a ring."""
+    """Returns the table of a record and a flush of its stream, plain and by a ring."""
     table = [[f"a record and a flush, {taken.place.unit}", "plain", "ring"]]
     for place, size in files(chosen):
         name = f"{place}.flush.{size}"
@@ -142,7 +142,7 @@ def flushed(taken: Taken, chosen: Chosen) -> list[list[str]]:
 
 
 def latency(taken: Taken) -> list[list[str]]:
-    """A request and its answer, in the plain program and in one with I/O paths."""
+    """Returns the table of a request and its answer, plain and in a program with I/O paths."""
     unit = taken.place.unit
     table = [[f"a round trip of 64 B, {unit}", "plain", "adapted", "ratio", "goal", ""]]
     for name in LATENCIES:
@@ -162,7 +162,7 @@ def latency(taken: Taken) -> list[list[str]]:
 
 
 def aligned(table: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Lines of text: the first column to the left, the others to the right."""
+    """Yields lines of text, the first column aligned to the left and the others to the right."""
     widths = [max(len(line[column]) for line in table) for column in range(len(table[0]))]
     for line in table:
         rest = [f"{cell:>{width}}" for cell, width in zip(line[1:], widths[1:], strict=True)]
@@ -170,7 +170,7 @@ def aligned(table: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def report(taken: Taken, chosen: Chosen, judge: bool) -> Iterator[str]:
-    """All tables of one place."""
+    """Yields all tables of one place."""
     yield f"{taken.place.name}: median of the rounds, with the lowest and highest of the ring's"
     tables = [records(taken, chosen, judge), beside(taken, chosen)]
     if files(chosen):
@@ -182,14 +182,14 @@ def report(taken: Taken, chosen: Chosen, judge: bool) -> Iterator[str]:
 
 
 def lab() -> Lab:
-    """The lab with a kernel for this program, and a disk for ext4."""
+    """Returns the lab with a kernel for this program, and a disk for ext4."""
     kernel = tailored.kernel("io", io_needs.NEEDS, X86_64, io_needs.OVERRIDES)
     folder = resources.home() / "build" / "bench" / "io"
     return Lab(Guest(f"tailored {kernel.id}", kernel.image), make_disk(folder / "disk.ext4"))
 
 
 def everything(chosen: Chosen, found: list[Taken]) -> Iterator[str]:
-    """All lines, as they come."""
+    """Yields all lines as soon as they are known."""
     places: list[Place] = [lab(), UserMode(build(BuildRequest())), Machine()]
     for place in places:
         # Only the lab has a disk.
@@ -202,7 +202,7 @@ def everything(chosen: Chosen, found: list[Taken]) -> Iterator[str]:
 
 
 def keep(lines: Sequence[str], found: Sequence[Taken]) -> None:
-    """Leave tables and figures in build/bench/."""
+    """Write tables and figures to build/bench/."""
     folder = resources.home() / "build" / "bench"
     (folder / "io.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     figures = {
@@ -216,7 +216,7 @@ def keep(lines: Sequence[str], found: Sequence[Taken]) -> None:
 
 
 def main() -> int:
-    """Measure, print as it comes, and keep what was printed."""
+    """Measure, print each line as soon as it is known, and keep the output."""
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="records whose PLACE.SIZE this matches")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a benchmark ends with: its lines are printed as they come, and kept in build/bench/."""
+"""Prints a benchmark's lines as soon as they are known, and keeps them in build/bench/."""
 
 from collections.abc import Iterable, Iterator
 
@@ -8,7 +8,7 @@ from kadence.neighbours import Neighbours
 
 
 def print_and_keep(lines: Iterable[str], name: str) -> None:
-    """Print each line when it is there; the file has all of them once there are no more."""
+    """Print each line as soon as it is known. Write the file after the last line."""
     printed = []
     for line in lines:
         print(line, flush=True)
@@ -19,7 +19,7 @@ def print_and_keep(lines: Iterable[str], name: str) -> None:
 
 
 def with_disturbance(lines: Iterable[str]) -> Iterator[str]:
-    """The lines of what is measured, and whether times are to be believed."""
+    """Yields the lines of a measurement, then a note if other work disturbed it."""
     around = Neighbours()
     yield from lines
     said = neighbours.note(around.share())

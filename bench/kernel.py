@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What tailoring makes of a kernel: Debian's cloud kernel beside one for each example program.
+"""Measures tailoring: Debian's cloud kernel beside a tailored kernel for each example program.
 
-Text, modules and symbols come from the packages and manifests, all else from boots: x86_64 in the
-lab (docs/lab.md), User-Mode Linux on this machine, whose own kernel stands beside it where a figure
-can be had there too. Goals that are missed say so. --builds adds a
-cold and a warm build of the first program's User-Mode Linux kernel; that takes minutes.
+Text, modules and symbols come from the packages and manifests. All other figures come from boots:
+x86_64 kernels boot in the lab (docs/lab.md), User-Mode Linux kernels on this machine. The machine's
+own kernel stands beside User-Mode Linux for every figure that it can give. Missed goals are marked.
+--builds adds a cold and a warm build of the first program's User-Mode Linux kernel, which takes
+minutes.
 """
 
 import argparse
@@ -42,7 +43,7 @@ OPERATIONS = (
 
 
 def still(stock: Stock, kernel: Kernel) -> Iterator[Row]:
-    """What is known without a boot."""
+    """Yields the figures that need no boot."""
     symbols = count(kernel.config)
     text = float(kernel.manifest["text_bytes"]) / MEGABYTE
     yield Row("kernel text, MB", stock.text_bytes / MEGABYTE, text, Goal(most=5), digits=2)
@@ -52,13 +53,13 @@ def still(stock: Stock, kernel: Kernel) -> Iterator[Row]:
 
 
 def booted(reference: Sheet, measured: Sheet, pages: Pages) -> Iterator[Row]:
-    """What boots in the lab show."""
+    """Yields the figures of boots in the lab."""
     yield operations.boot_row(reference, measured)
     yield from operations.rows(reference, measured, OPERATIONS, pages.goals())
 
 
 def of_x86_64(name: str, stock: Stock, reference: Sheet) -> Iterator[str]:
-    """One program's table for the full kernel."""
+    """Yields one program's table for the x86_64 kernel."""
     served = programs.served(name, X86_64)
     kernel = served.kernel
     measured = take(Guest(f"{name} {kernel.id}", kernel.image), OPERATIONS)
@@ -74,7 +75,7 @@ def of_x86_64(name: str, stock: Stock, reference: Sheet) -> Iterator[str]:
 
 
 def of_um(name: str, generic: Kernel) -> Iterator[str]:
-    """One program's table for User-Mode Linux."""
+    """Yields one program's table for User-Mode Linux."""
     served = programs.served(name, UM)
     kernel = served.kernel
     lines = list(um.rows(generic, kernel))
@@ -88,7 +89,7 @@ def of_um(name: str, generic: Kernel) -> Iterator[str]:
 
 
 def or_why_not(lines: Iterator[str]) -> Iterator[str]:
-    """A table, or why there is none."""
+    """Yields a table, or why there is none."""
     try:
         yield from lines
     except programs.UnservedError as error:
@@ -97,7 +98,7 @@ def or_why_not(lines: Iterator[str]) -> Iterator[str]:
 
 
 def built(request: BuildRequest) -> Iterator[str]:
-    """What building it takes."""
+    """Yields the table of build times."""
     lines = list(um.build_rows(request))
     yield f"building a User-Mode Linux kernel again, on {len(os.sched_getaffinity(0))} processors"
     yield from table(("", "tailored"), lines)
@@ -106,14 +107,14 @@ def built(request: BuildRequest) -> Iterator[str]:
 
 
 def notes(stock: Stock, reference: Sheet) -> Iterator[str]:
-    """What the figures are, and what can't be had."""
+    """Yields what the figures mean, and which are missing."""
     yield f"The lab: {reference.setting()}."
     yield "Operations are in instructions, median of the rounds, unless the line says otherwise."
     yield (
-        f"Memory: {MEMORY_BYTES // PAGE_BYTES * PAGE_RECORD_BYTES / MEBIBYTE:.0f} MiB of what is "
-        f"not free are the kernel's records of the guest's pages, on every kernel."
+        f"Memory: {MEMORY_BYTES // PAGE_BYTES * PAGE_RECORD_BYTES / MEBIBYTE:.0f} MiB of the "
+        f"memory that is not free hold each kernel's records of the guest's pages."
     )
-    yield "n/a: the program does not need it, and its kernel has it not."
+    yield "n/a: the program does not need the operation, and its kernel does not have it."
     yield (
         f"Symbols: the smallest x86_64 configuration of the series that Kbuild makes has "
         f"{smallest()} on (with a prompt); Debian's has {stock.symbols}."
@@ -121,11 +122,11 @@ def notes(stock: Stock, reference: Sheet) -> Iterator[str]:
 
 
 def main() -> int:
-    """Measure, print as it comes, and keep what was printed."""
+    """Measure, print each line as soon as it is known, and keep the output."""
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="programs whose name this expression matches")
-    parser.add_argument("--builds", action="store_true", help="a cold and a warm build, too")
+    parser.add_argument("--builds", action="store_true", help="also a cold and a warm build")
     options = parser.parse_args()
     chosen = [name for name in programs.NAMES if re.search(options.only, name)]
     if not chosen:
@@ -135,7 +136,7 @@ def main() -> int:
 
 
 def everything(chosen: list[str], builds: bool) -> Iterator[str]:
-    """All lines, as they come."""
+    """Yields all lines as soon as they are known."""
     packaged = facts(debian.newest_release(STOCK_SERIES))
     reference = take(stock(), OPERATIONS)
     generic = build(BuildRequest())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The lab: kernel operations counted in instructions. Static, for any guest may run them.
+# The lab's program counts kernel operations in instructions. It is static, so any guest can run it.
 LAB := $(BUILD)/bench/lab/lab
 LAB_CFLAGS := $(CFLAGS_STRICT) -D_GNU_SOURCE -static
 LAB_TARGETS += $(LAB)
@@ -8,8 +8,8 @@ $(LAB): $(wildcard bench/lab/*.[ch]) kadence/lab/mount.c kadence/lab/mount.h kad
 	@mkdir -p $(@D)
 	$(CC12) $(LAB_CFLAGS) -Ikadapt/uapi -Ikadence/lab -o $@ $(filter %.c,$^)
 
-# The same as an adapted program; not static, as libkadapt interposes on the C library; and the
-# plain one to set beside it.
+# The same sources as an adapted program, and as a plain program to compare with it. Both are linked
+# dynamically, because libkadapt interposes functions of the C library.
 BENCH_TARGETS += $(BUILD)/bench/lab/lab-dynamic
 $(BUILD)/bench/lab/lab-dynamic: $(wildcard bench/lab/*.[ch]) kadence/lab/mount.c kadence/lab/mount.h \
 		kadapt/uapi/kadapt.h

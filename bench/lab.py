@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Debian's stock cloud kernel beside a tailored one, in instructions of single operations.
+"""Compares Debian's cloud kernel with a tailored one, in instructions of single operations.
 
-Both boot in the lab (docs/lab.md) with the same flags and memory. By default the other kernel is
-the one tailored to the program itself, so that no operation is missing; --kernel names another.
+Both boot in the lab (docs/lab.md) with the same flags and memory. By default the second kernel is
+tailored to the lab's program itself, so that no operation is missing. --kernel names another.
 """
 
 import argparse
@@ -21,8 +21,8 @@ from kadence.lab import Guest, Sheet, stock, take
 from kadence.lab.guest import X86_64, find
 from kadence.lab.report import ON_MACHINE
 
-# What bench/lab's program asks of its kernel. It is no program to be profiled: it makes each call
-# to see what it costs.
+# The needs of bench/lab's program. A profile would not find them, because the program makes each
+# call only to measure its cost.
 NEEDS = {
     "system_calls": [
         *("clock_gettime", "getppid", "personality", "execve", "sched_setattr", "ioctl", "openat"),
@@ -36,13 +36,13 @@ NEEDS = {
 
 
 def made_for_it() -> Guest:
-    """The kernel for bench/lab's own program."""
+    """Returns a guest with the kernel tailored to bench/lab's own program."""
     kernel = tailored.kernel("lab", NEEDS, X86_64)
     return Guest(f"tailored {kernel.id}", kernel.image)
 
 
 def main() -> int:
-    """Measure on both, print, and keep what was printed."""
+    """Measure on both kernels, print the table, and keep the output."""
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kernel", help="as for `kadence lab` (default: tailored to the program)")
@@ -60,7 +60,7 @@ def main() -> int:
 
 
 def report(reference: Sheet, measured: Sheet, chosen: list[str]) -> list[str]:
-    """The table, and what its figures were got with."""
+    """Returns the table, and the setting of its figures."""
     found = [
         operations.boot_row(reference, measured),
         *operations.rows(reference, measured, chosen),
@@ -77,7 +77,7 @@ def report(reference: Sheet, measured: Sheet, chosen: list[str]) -> list[str]:
 
 
 def keep(lines: list[str], sheets: list[Sheet]) -> None:
-    """Leave table and figures in build/bench/."""
+    """Write table and figures to build/bench/."""
     folder = resources.home() / "build" / "bench"
     (folder / "lab.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     figures = {

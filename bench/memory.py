@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What planning a program's memory makes of it: page faults, peak memory, time.
+"""Measures the effect of planned memory on programs: page faults, peak memory, time.
 
-First what a page costs that is touched for the first time, on User-Mode Linux; then whole programs
-there; then an x86_64 kernel in the lab, in instructions. This machine's own kernel stands beside
-all that is measured in time: what User-Mode Linux gains over itself is no gain over the machine.
+First the cost of a page's first touch on User-Mode Linux, then whole programs there, then an x86_64
+kernel in the lab, in instructions. This machine's own kernel stands beside all figures of time,
+because a gain of User-Mode Linux over itself is not a gain over the machine.
 """
 
 import argparse
@@ -27,7 +27,7 @@ LAB = "lab"
 
 
 def programs(pattern: str) -> Told:
-    """The programs whose name the expression matches, in a table each."""
+    """Yields a table for each program whose name the expression matches."""
     found = []
     for subject in memory_programs.SUBJECTS:
         if re.search(pattern, subject.name):
@@ -42,7 +42,7 @@ def programs(pattern: str) -> Told:
 
 
 def lab(pattern: str) -> Told:
-    """What the expression matches of the lab: what a page costs, and programs there."""
+    """Yields the lab's tables that the expression matches: the cost of a page, and programs."""
     found = Tally()
     if re.search(pattern, LAB):
         found += yield from memory_lab.lines()
@@ -55,22 +55,22 @@ def lab(pattern: str) -> Told:
 
 
 def told(pattern: str) -> Iterator[str]:
-    """All lines; the last one is of all tables."""
+    """Yields all lines. The last line sums up all tables."""
     found = Tally()
     if re.search(pattern, "touch"):
         found += yield from memory_touch.lines()
         yield ""
     found += yield from programs(pattern)
     found += yield from lab(pattern)
-    yield f"In all {found}"
+    yield f"In total {found}"
 
 
 def main() -> int:
-    """Measure, print as it comes, and keep what was printed."""
+    """Measure, print each line as soon as it is known, and keep the output."""
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--only", default="", help="what this matches of touch, heat, …, lab, lab heat, …"
+        "--only", default="", help="parts that this matches: touch, heat, …, lab, lab heat, …"
     )
     options = parser.parse_args()
     print_and_keep(with_disturbance(told(options.only)), "memory.txt")

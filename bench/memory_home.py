@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A program plain and adapted on this machine's own kernel: faults, peak memory, processor time.
+"""Compares a plain and an adapted program on this machine: faults, peak memory, processor time.
 
-Programs that nobody here wrote are not part of this tree, so that the pair is given. Runs are
-interleaved, the first of each is not counted. Processor time, because neighbours hardly change it;
-the interval of a ratio is that of pairs of the same round. A difference is one only if that
-interval does not hold 1. A process that was forked begins with the peak of this one, some 20 MiB:
-peaks below that are not seen.
+The programs are not part of this tree, so the caller gives each pair of commands. Runs are
+interleaved, and the first run of each is not counted. Time is processor time, because other work on
+the machine hardly changes it. The confidence interval of a ratio is over pairs of the same round. A
+difference counts only if this interval does not contain 1. A forked process begins with the peak
+memory of this one, some 20 MiB, so lower peaks are not visible.
 """
 
 import argparse
@@ -32,7 +32,7 @@ COLUMNS = ("", "plain", "adapted")
 
 @dataclass(frozen=True)
 class Run:
-    """What one run took."""
+    """The cost of one run."""
 
     seconds: float
     faults: float
@@ -40,7 +40,7 @@ class Run:
 
 
 def run(command: str) -> Run:
-    """Its output is not looked at; a status that is not 0 ends the measurement."""
+    """Run a command and discard its output. A status other than 0 ends the measurement."""
     process = subprocess.Popen(
         shlex.split(command), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
@@ -52,13 +52,13 @@ def run(command: str) -> Run:
 
 
 def spread(values: Sequence[float], digits: int) -> str:
-    """Median, lowest and highest."""
+    """Returns median, lowest and highest as text."""
     median, low, high = statistics.median(values), min(values), max(values)
     return f"{median:,.{digits}f} ({low:,.{digits}f}-{high:,.{digits}f})"
 
 
 def interval(ratios: Sequence[float]) -> tuple[float, float]:
-    """Of their median, at least 95 %: the order statistics of the sign test."""
+    """Returns an interval of the median, at least 95 %: the sign test's order statistics."""
     ordered, count = sorted(ratios), len(ratios)
     rank = 0
     while 2 * sum(_binomial(count, k) for k in range(rank + 2)) <= 0.05 * 2**count:
@@ -74,7 +74,7 @@ def _binomial(count: int, chosen: int) -> int:
 
 
 def lines(plain: str, adapted: str, rounds: int) -> Iterator[str]:
-    """The table of one pair."""
+    """Yields the table of one pair."""
     runs = [(run(plain), run(adapted)) for _ in range(rounds + 1)][1:]
     before, after = ([pair[side] for pair in runs] for side in (0, 1))
     rows = [list(COLUMNS)]
@@ -89,15 +89,15 @@ def lines(plain: str, adapted: str, rounds: int) -> Iterator[str]:
     yield from aligned(rows)
     low, high = interval([new.seconds / old.seconds for old, new in runs])
     verdict = "no difference" if low <= 1 <= high else "slower" if low > 1 else "faster"
-    yield f"processor time, adapted in plain: {low:.3f} to {high:.3f}: {verdict}"
+    yield f"processor time, adapted/plain: {low:.3f} to {high:.3f}: {verdict}"
     most = RESIDENT_SHARE * max(one.peak_bytes for one in before) + RESIDENT_MORE
     is_bound = max(one.peak_bytes for one in after) <= most
-    yield f"peak within 5 % and 32 MB of the plain one's: {'yes' if is_bound else 'NO'}"
+    yield f"peak within 5 % and 32 MB of the plain program's: {'yes' if is_bound else 'NO'}"
     yield ""
 
 
 def told(pairs: Sequence[Sequence[str]], rounds: int) -> Iterator[str]:
-    """All tables."""
+    """Yields all tables."""
     yield f"{memory_costs.examine().subject}: {memory_costs.examine().why}"
     yield f"median of {rounds} interleaved rounds (lowest-highest)"
     yield ""
@@ -105,7 +105,7 @@ def told(pairs: Sequence[Sequence[str]], rounds: int) -> Iterator[str]:
 
 
 def main() -> int:
-    """Measure the pairs that are given, two commands each."""
+    """Measure the given pairs, two commands each."""
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("commands", nargs="+", help="PLAIN ADAPTED, and more such pairs")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The kernel for the programs that only touch memory: what a plan with memory asks for."""
+"""The kernel for programs that only touch memory, with the needs of a plan that treats memory."""
 
 import tailored
 
@@ -15,5 +15,5 @@ NEEDS = {
 
 
 def made_for_it(target: str) -> Kernel:
-    """Built if it is not in the store."""
+    """Returns the kernel, and builds it if it is not in the store."""
     return tailored.kernel("memory", NEEDS, target)

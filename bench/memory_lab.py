@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a page costs that is touched for the first time, in instructions of an x86_64 kernel."""
+"""Measures the cost of a page's first touch, in instructions of an x86_64 kernel."""
 
 from collections.abc import Generator, Iterator
 
@@ -14,12 +14,12 @@ from kadence.lab.report import ON_MACHINE
 
 OPERATIONS = ("page", "page_small", "page_populated", "page_64k", "page_huge", "page_clear")
 TITLE = "instructions of a 4 KiB page's first touch"
-# What a program whose memory is planned gets.
+# The pages that a program with planned memory gets.
 ASKED_FOR = ("page_64k", "page_huge")
 
 
 def lines() -> Generator[str, None, Tally]:
-    """The table, Debian's kernel beside the tailored one."""
+    """Yields the table, Debian's kernel beside the tailored one."""
     kernel = memory_kernel.made_for_it(X86_64)
     reference, measured = (
         take(guest, OPERATIONS) for guest in (stock(), Guest(f"tailored {kernel.id}", kernel.image))
@@ -28,8 +28,8 @@ def lines() -> Generator[str, None, Tally]:
     yield TITLE
     yield from rows.table(("Debian", "tailored"), found)
     yield ""
-    yield "Debian's kernel clears what it allocates (init_on_alloc), and huge pages once more when"
-    yield "they are touched; sizes below 2 MiB are on in no kernel that is not told."
+    yield "Debian's kernel clears pages when it allocates them (init_on_alloc), and huge pages once"
+    yield "more when they are touched. No kernel uses huge pages below 2 MiB unless it is told to."
     yield f"Debian: {reference.guest.name}, {reference.setting()}."
     yield f"tailored: {measured.guest.name}, {measured.setting()}."
     yield f"{ON_MACHINE}."

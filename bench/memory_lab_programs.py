@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whole programs in the lab, plain and adapted on their tailored x86_64 kernel: page faults."""
+"""Measures whole programs' page faults in the lab, plain and adapted, on their x86_64 kernel."""
 
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ MILLION, MEBIBYTE = 1e6, 1 << 20
 
 
 def lines(subject: Subject) -> Generator[str, None, Tally]:
-    """A program's table."""
+    """Yields a program's table."""
     found = prepared(subject)
     plan = found.places.artefact("plan.json")
     kernel = build(BuildRequest(kind=TAILORED, plan=plan, target=X86_64))

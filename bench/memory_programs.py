@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whole programs, profiled, planned, adapted and run on their tailored kernel, for their memory.
+"""Measures the memory of whole programs: profiles, plans, adapts and runs them on their own kernel.
 
-Plain and adapted, on User-Mode Linux and on this machine's own kernel, runs interleaved. User-Mode
-Linux is judged by the time of the same binary on the machine's kernel, because where its code
-happens to lie makes a program of short loops faster or slower by tens of per cent on any kernel.
-Faults that a program has before it does anything are its loader's: how many is seen by a run that
-ends at once. Processor time is that of this machine, a guest's kernel and what the machine's own
-does for it included, without what the run that ends at once took: user time beside user time says
-whether the program's own code is slower in a guest, system time what the guest costs.
+Plain and adapted run on User-Mode Linux and on this machine's own kernel, with runs interleaved.
+User-Mode Linux is compared with the same binary on the machine's kernel. Plain and adapted binaries
+differ in the places of their code, which makes short loops faster or slower by tens of per cent on
+any kernel.
+
+The loader causes page faults before the program does anything. A run that ends at once shows their
+number. Processor time is this machine's, and includes a guest's kernel and the work of the
+machine's kernel for the guest. The processor time of the run that ends at once is subtracted. User
+times, compared, show whether the program's own code is slower in a guest; system time shows what
+the guest costs.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,19 +29,19 @@ from kadence.stages import Stages, alone_in
 
 ROUNDS = 5
 MEBIBYTE = 1 << 20
-# What is to be reached, of the plain program's figure; of the same binary's time on this machine.
+# The goals: shares of the plain program's figure, and of the same binary's time on this machine.
 FAULTS_SHARE, SECONDS_SHARE = 0.05, 1.10
 RESIDENT_SHARE, RESIDENT_MORE = 1.05, 32 << 20
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A program, with what ends it at once and larger work for it."""
+    """A program, with a command that ends at once and a command with more work."""
 
     name: str
     ends_at_once: tuple[str, ...]
     larger: tuple[str, ...] = ()
-    in_lab: tuple[str, ...] = ()  # where every instruction is emulated
+    in_lab: tuple[str, ...] = ()  # a smaller run, because the lab emulates every instruction
     place: str = "examples"
 
     @property
@@ -74,7 +77,7 @@ SUBJECTS = (
         place="bench/memory",
     ),
 )
-# Column -> kernel and program.
+# From a column's name to kernel and program.
 COLUMNS: Mapping[str, measure.Cell] = {
     measure.KERNEL_NAMES[MACHINE]: measure.Cell(MACHINE, PLAIN),
     "adapted": measure.Cell(MACHINE, ADAPTED),
@@ -84,7 +87,7 @@ COLUMNS: Mapping[str, measure.Cell] = {
 
 
 def prepared(subject: Subject) -> Prepared:
-    """Profile, plan, both builds and a proven User-Mode Linux kernel."""
+    """Make the profile, the plan, both builds and a proven User-Mode Linux kernel."""
     output = resources.home() / "build" / "bench" / "memory" / subject.name
     described = program.read(subject.folder)
     with alone_in(output):
@@ -96,7 +99,7 @@ def prepared(subject: Subject) -> Prepared:
 
 
 def lines(subject: Subject) -> Iterator[Line]:
-    """A title, then the figures, of the usual work and of the larger one."""
+    """Yields a title and the figures, first of the usual run and then of the larger one."""
     found = prepared(subject)
     floor = {cell: _at_once(found, cell, subject) for cell in COLUMNS.values()}
     for argv in (found.program.run, subject.larger):
@@ -121,7 +124,7 @@ def _measured(found: Prepared, argv: tuple[str, ...]) -> Measurements:
 
 
 def _at_once(found: Prepared, cell: measure.Cell, subject: Subject) -> Sample:
-    """What it takes to start the program, and to boot its kernel."""
+    """Returns the cost of starting the program, and of booting its kernel."""
     bench = _bench(found, subject.ends_at_once)
     ending = execution.run(
         subject.ends_at_once,
@@ -145,8 +148,8 @@ def _figures(found: Measurements, floor: Mapping[measure.Cell, Sample]) -> Itera
     yield Line("    of them before its work", first)
     goal = {adapted: SECONDS_SHARE * _column(found, native, "program_seconds").value}
     yield Line("  seconds", _cells(found, "program_seconds", goal, digits=3))
-    yield Line("    in those of the same binary on the machine", _ratios(found, _on_machine))
-    yield Line("    in those of the plain one on the machine", _ratios(found, _reference))
+    yield Line("    relative to the same binary on the machine", _ratios(found, _on_machine))
+    yield Line("    relative to the plain binary on the machine", _ratios(found, _reference))
     for label, metric in (("user", "machine_user_seconds"), ("system", "machine_system_seconds")):
         cells = [_beyond(found, cell, metric, floor[cell]) for cell in COLUMNS.values()]
         yield Line(f"    processor seconds, {label}", cells)
@@ -168,7 +171,7 @@ def _reference(_cell: measure.Cell) -> measure.Cell:
 
 
 def _ratios(found: Measurements, base: Callable[[measure.Cell], measure.Cell]) -> list[str]:
-    """Of the medians, each column's to that of its base."""
+    """Returns the ratio of each column's median to the median of its base."""
     seconds = {cell: _column(found, cell, "program_seconds").value for cell in COLUMNS.values()}
     return [f"{value / seconds[base(cell)]:.2f}" for cell, value in seconds.items()]
 
@@ -198,7 +201,7 @@ def _column(
 
 
 def _beyond(found: Measurements, cell: measure.Cell, metric: str, start: Sample) -> Cell:
-    """A column without what its start took."""
+    """Returns a column's figure without the cost of the start."""
     first = getattr(start, metric)
     return Cell.of([value - first for value in _values(found.samples[cell], metric, 1)], None, 3)
 
@@ -208,7 +211,7 @@ def _values(samples: Sequence[Sample], metric: str, unit: int) -> list[float]:
 
 
 def _populated(counters: str) -> str:
-    """In one run, of all phases, as far as the kernel counted it."""
+    """Returns the bytes populated in one run, over all phases, if the kernel counted them."""
     known = [phase["populated_bytes"] for phase in report.counted(counters)]
     if not known or None in known:
         return "not counted"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables with several kernels side by side, in which single figures have a goal."""
+"""Tables with several kernels side by side, in which single figures may have a goal."""
 
 import statistics
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ MET = "met"
 
 @dataclass(frozen=True)
 class Cell:
-    """A figure with its spread, and what it should be at most."""
+    """A figure with its spread, and the most that it should be."""
 
     value: float
     low: float
@@ -49,7 +49,7 @@ class Line:
 
 
 def table(names: Sequence[str], lines: Sequence[Line]) -> list[str]:
-    """Lines of text, columns aligned."""
+    """Returns lines of text with aligned columns."""
     columns = len(names)
     texts = [
         [line.label, *map(str, line.cells), *[""] * (columns - len(line.cells))] for line in lines
@@ -58,7 +58,7 @@ def table(names: Sequence[str], lines: Sequence[Line]) -> list[str]:
 
 
 def tally(lines: Sequence[Line]) -> Tally:
-    """How many goals there were, and which lines missed theirs, with the title above them."""
+    """Counts the goals, and collects the lines that missed theirs, with the title above them."""
     judged, missed, title = 0, [], ""
     for line in lines:
         title = title if line.cells else f"{line.label}: "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a page of fresh memory costs on User-Mode Linux, beside this machine's own kernel."""
+"""Measures the cost of a fresh page on User-Mode Linux, beside this machine's own kernel."""
 
 import json
 import statistics
@@ -30,7 +30,7 @@ class Case:
     """One way to get memory, on one kernel."""
 
     kernel: str
-    way: str  # as bench/memory/touch.c calls it
+    way: str  # its name in bench/memory/touch.c
     told: str
     judged: bool = False
 
@@ -43,7 +43,7 @@ CASES = (
     Case(MACHINE, PLAIN, "page by page"),
     Case(MACHINE, "populate", "MADV_POPULATE_WRITE"),
     Case(MACHINE, "huge", "MADV_HUGEPAGE"),
-    Case(MACHINE, "file", "a shared file, MAP_POPULATE: its part in a guest's page"),
+    Case(MACHINE, "file", "a shared file, MAP_POPULATE: its part of a guest's page"),
     Case(GUEST, PLAIN, "page by page"),
     Case(GUEST, "populate", "MADV_POPULATE_WRITE"),
     Case(GUEST, "ahead", "KADAPT_MEMORY_AHEAD", judged=True),
@@ -54,7 +54,7 @@ CASES = (
 
 @dataclass
 class Samples:
-    """Of one case, nanoseconds and faults a page."""
+    """The samples of one case: nanoseconds and faults per page."""
 
     never_used: list[float]
     used: list[float]
@@ -62,16 +62,16 @@ class Samples:
 
 
 def lines() -> Generator[str, None, Tally]:
-    """The table."""
+    """Yields the table."""
     kernel = memory_kernel.made_for_it("um")
     found = _measured(kernel)
     rows = [_line(case, found[case]) for case in CASES]
-    yield f"{TITLE} of {MEBIBYTES} MiB, nanoseconds a page, populating and touching together:"
+    yield f"{TITLE} of {MEBIBYTES} MiB, nanoseconds per page, populating and touching together:"
     yield f"median of {BOOTS} runs, interleaved (lowest to highest)"
-    yield from table(("never used before", "used before", "faults a page"), rows)
+    yield from table(("never used before", "used before", "faults per page"), rows)
     yield ""
-    yield "Memory of the guest that it never used before is memory that its host has not given it"
-    yield f"yet: the shared file's row is what that takes. {GUEST}: {kernel.id}."
+    yield "If the guest has never used memory before, its host has not given it this memory yet."
+    yield f"The shared file's row shows what the host needs to give it. {GUEST}: {kernel.id}."
     return tally([Line(TITLE, ()), *rows])
 
 
@@ -90,7 +90,7 @@ def _line(case: Case, samples: Samples | str) -> Line:
 
 
 def _measured(kernel: Kernel) -> Mapping[Case, Samples | str]:
-    """The samples of each case, or why there are none."""
+    """Returns the samples of each case, or why there are none."""
     found: dict[Case, Samples | str] = {}
     samples: dict[Case, Samples] = defaultdict(lambda: Samples([], [], []))
     for _ in range(BOOTS):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The operations of bench/lab, what tables call them, and what is to be reached."""
+"""The operations of bench/lab, their labels in tables, and their goals."""
 
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,8 +9,8 @@ from rows import NO_GOAL, Goal, Row
 from kadence import resources
 from kadence.lab.figures import Sheet
 
-# Of sending over TCP, 4,507 instructions were to become 2,500. That was read off a run in which
-# records now went out by themselves, now gathered; here each case has its line.
+# The goal for a send over TCP was 2,500 instructions instead of 4,507. These figures came from a
+# run that mixed records sent by themselves and gathered records. Here each case has its own line.
 TCP_SHARE = 2500 / 4507
 MEBIBYTE = 1 << 20
 
@@ -58,13 +58,13 @@ FAMILIES = {
 
 
 def names() -> list[str]:
-    """All operations, as the program lists them."""
+    """Returns all operations, as the program lists them."""
     command = [str(resources.built("bench/lab/lab")), "-l"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 
 
 def label(operation: str) -> str:
-    """What a table calls it."""
+    """Returns the operation's label in tables."""
     family, _, size = operation.rpartition("_")
     if family in FAMILIES and size.isdigit():
         return FAMILIES[family].format(f"{int(size):,}")
@@ -72,7 +72,7 @@ def label(operation: str) -> str:
 
 
 def boot_row(reference: Sheet, measured: Sheet) -> Row:
-    """From the kernel's start to the first program."""
+    """Returns the row of the time from the kernel's start to the first program."""
     before, after = (sheet.settled.boot_ns / 1e9 for sheet in (reference, measured))
     goal = Goal(most=0.35)
     return Row("boot to the first program, virtual s", before, after, goal, digits=3)
@@ -84,7 +84,7 @@ def rows(
     operations: Iterable[str],
     goals: Mapping[str, Goal] = GOALS,
 ) -> Iterator[Row]:
-    """A line for each operation."""
+    """Yields a row for each operation."""
     for operation in operations:
         figure = measured.figures[operation]
         scale = MEBIBYTE if figure.unit == "bytes" else 1

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whole programs that write small records to files: plain beside adapted, `make bench-paying`.
+"""Compares whole programs that write small records, plain and adapted: `make bench-paying`.
 
 They are programs of the corpus, built from Debian's source, on the input that their plans were
-validated with. In the lab, in instructions, on one kernel that has what all their plans need. Files
-lie on a tmpfs, since the guest's root is 9p, which has no rings; what it takes to mount that and to
-copy the inputs there is measured by itself and taken off.
+validated with. They run in the lab, counted in instructions, on one kernel for the needs of all
+their plans. Files lie on a tmpfs, because the guest's root is 9p, which has no rings. The cost of
+mounting the tmpfs and of copying the inputs is measured separately and subtracted.
 """
 
 import argparse
@@ -34,7 +34,7 @@ from kadence.places import Places
 from kadence.program import Program
 from kadence.stages import alone_in
 
-# Each program's inputs; what it reads as standard input is named by its kadence.toml, too.
+# Each program's inputs. The program's kadence.toml also names its standard input.
 INPUTS = {
     "cpio": ("other", "other.txt"),
     "dash": ("lines.sh", "other"),
@@ -44,7 +44,7 @@ INPUTS = {
 }
 SINK = "/mnt"
 HEADINGS = ("program", "plain, millions", "adapted", "adapted/plain", "records in rings", "output")
-# What the shell around the programs asks for.
+# The needs of the shell around the programs.
 AROUND = {"system_calls": ["mount", "fork", "execve", "wait4"], "processes": True}
 
 
@@ -57,7 +57,7 @@ class Subject:
 
     @property
     def output(self) -> str:
-        """The file that it writes; its standard output where it names none."""
+        """The file that the program writes, or `stdout` if it names no output."""
         return next(iter(self.described.outputs), "stdout")
 
     def needs(self) -> Mapping[str, Any]:
@@ -65,13 +65,17 @@ class Subject:
         return dict(plan["needs"])
 
     def setting_up(self, mode: str) -> str:
-        """A tmpfs with the inputs."""
+        """Returns the shell command that mounts a tmpfs and copies the inputs to it."""
         folder = self.places.build(mode)
         files = shlex.join(str(folder / name) for name in INPUTS[self.described.name])
         return f"mount -t tmpfs none {SINK} && cp -p {files} {SINK} && cd {SINK}"
 
     def command(self, mode: str, counters: str = "") -> str:
-        """The program, run there; no shell keeps its output open, for such a file has no ring."""
+        """Returns the shell command that runs the program there.
+
+        The shell must not keep the output open, because a file that another process has open gets
+        no ring.
+        """
         first, *rest = self.described.validate or self.described.profile
         words = shlex.join([str(self.places.build(mode) / first), *rest])
         exported = f"export KADAPT_COUNTERS={shlex.quote(counters)}; " if counters else ""
@@ -80,7 +84,7 @@ class Subject:
 
 
 def prepared(name: str) -> Subject:
-    """Built, profiled and planned."""
+    """Build, profile and plan a program."""
     described = program.read(corpus() / name)
     output = resources.home() / "build" / "bench" / "paying" / name
     subject = Subject(described, Places(output, described.name))
@@ -90,14 +94,14 @@ def prepared(name: str) -> Subject:
 
 
 def guest_for(subjects: Sequence[Subject]) -> Guest:
-    """A guest with a kernel for all of them."""
+    """Returns a guest with a kernel for all of the programs."""
     needs = united([*(subject.needs() for subject in subjects), AROUND])
     kernel = tailored.kernel("paying", needs, X86_64)
     return Guest(f"tailored {kernel.id}", kernel.image)
 
 
 def instructions(guest: Guest, script: str) -> int:
-    """Of all that the script starts."""
+    """Returns the instructions of all processes that the script starts."""
     return _run(guest, script).processor_ns
 
 
@@ -109,7 +113,10 @@ def _run(guest: Guest, script: str) -> Reading:
 
 
 def written(guest: Guest, subject: Subject, mode: str) -> tuple[bytes, int | None]:
-    """The output, and how many records went into rings; None of a program that ends by _exit()."""
+    """Returns the output, and how many records went into rings.
+
+    The number is None for a program that ends by _exit().
+    """
     scratch = subject.places.output / "lab"
     scratch.mkdir(exist_ok=True)
     output, counters = scratch / "output", scratch / "counters"
@@ -121,7 +128,7 @@ def written(guest: Guest, subject: Subject, mode: str) -> tuple[bytes, int | Non
 
 
 def appends(counters: Path) -> int | None:
-    """Of all processes that left a line."""
+    """Returns the sum of appends over all processes that left a line, or None without a file."""
     if not counters.is_file():
         return None
     lines = map(json.loads, counters.read_text(encoding="utf-8").splitlines())
@@ -129,7 +136,7 @@ def appends(counters: Path) -> int | None:
 
 
 def row(guest: Guest, subject: Subject) -> tuple[str, ...]:
-    """One line of the table."""
+    """Returns one row of the table."""
     used = {}
     for mode in (PLAIN, ADAPTED):
         before = subject.setting_up(mode)
@@ -143,7 +150,7 @@ def row(guest: Guest, subject: Subject) -> tuple[str, ...]:
 def told(
     name: str, plain: int, adapted: int, records: int | None, is_same: bool
 ) -> tuple[str, ...]:
-    """A row's cells."""
+    """Returns a row's cells."""
     return (
         name,
         *(f"{figure / 1e6:,.2f}" for figure in (plain, adapted)),
@@ -154,7 +161,7 @@ def told(
 
 
 def lines(names: Sequence[str]) -> Iterator[str]:
-    """The table, as it comes."""
+    """Yields the table, each line as soon as it is known."""
     subjects = [prepared(name) for name in names]
     guest = guest_for(subjects)
     yield f"plain beside adapted in the lab, {guest.name}, files on tmpfs; {ON_MACHINE}"
@@ -171,7 +178,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def main() -> int:
-    """Measure, print as it comes, and keep what was printed."""
+    """Measure, print each line as soon as it is known, and keep the output."""
     parser = argparse.ArgumentParser(prog="bench-paying", description=__doc__)
     parser.add_argument("--only", default="", help="programs whose name this expression matches")
     options = parser.parse_args()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How good phases are, and what finding them costs: beside SimPoint's method and SimPoint itself.
+"""Measures the quality of phases and the cost of finding them, beside SimPoint and its method.
 
 Quality on the example programs is the mean Manhattan distance of an interval from its phase's
-medoid, with our phases and with SimPoint's clusters, as many of these. Cost and the adjusted Rand
-index are those of runs that never were, whose phases are known (synthetic.py); `kadence phases`
-runs as a user would run it, picture and all.
+medoid, with Kadence's phases and with the same number of SimPoint's clusters. Cost and the adjusted
+Rand index are measured on synthetic runs, whose phases are known (synthetic.py). There `kadence
+phases` runs as a user would run it, and draws the picture too.
 """
 
 import argparse
@@ -33,16 +33,16 @@ from kadence.profiler.profile import Profile
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 ROUNDS = 3
-LONG = 1_000_000  # from here on one round, and no text: it would be 2.9 GB
-SLOW = 100_000  # above, k-means is not run
+LONG = 1_000_000  # intervals from which on there is one round, and no text: it would be 2.9 GB
+SLOW = 100_000  # intervals above which k-means does not run
 GIBIBYTE = 1 << 30
 LEAST_RAND_INDEX = 0.99
-# Of 100,000 intervals of 300 blocks: 40 MB, 2 s.
+# For 100,000 intervals of 300 blocks each: 40 MB, 2 s.
 MOST_BYTES_PER_ENTRY = 40e6 / 30e6
 MOST_SECONDS_PER_ENTRY = 2 / 30e6
-ROUNDING = 1e-6  # two sums of the same distances may differ by as much
+ROUNDING = 1e-6  # two sums of the same distances may differ by this much
 
-# The kernel counts as a child's the most its parent held before: so the parent must be small.
+# The kernel counts a parent's peak memory as its child's, so the parent must be small.
 RUN_AND_TELL = """
 import resource, subprocess, sys, time
 begin = time.perf_counter()
@@ -65,7 +65,7 @@ LIMITS = {100_000: Limit(12, 1), 1_000_000: Limit(150, 3)}
 
 @dataclass(frozen=True)
 class Cost:
-    """What a process took."""
+    """The time and the peak memory of a process."""
 
     seconds: float
     gibibytes: float
@@ -79,14 +79,14 @@ def verdict(met: bool) -> str:
 
 
 def profile_of(name: str, folder: Path) -> Path:
-    """The profile of an example, as `kadence specialize` takes it."""
+    """Returns the profile of an example, made as by `kadence specialize`."""
     with programs.line(name, folder / name) as line:
         line.profiled(programs.plain(line))
         return line.places.artefact("kprof")
 
 
 def from_medoids(normalised: Normalised, labels: Labels) -> vectors.Distances:
-    """Manhattan distance of each interval from the medoid of its cluster."""
+    """Returns the Manhattan distance of each interval from the medoid of its cluster."""
     present, owner = np.unique(labels, return_inverse=True)
     medoids = [
         refinement.medoid(normalised, np.flatnonzero(owner == number))
@@ -97,7 +97,7 @@ def from_medoids(normalised: Normalised, labels: Labels) -> vectors.Distances:
 
 def quality(names: Sequence[str], folder: Path) -> Iterator[str]:
     yield "Mean Manhattan distance (0 to 2) of an interval from the medoid of its phase, or of its"
-    yield "cluster by SimPoint's method, as many of these. Transitions are in no phase."
+    yield "cluster by SimPoint's method with as many clusters. Transitions are in no phase."
     yield f"{'':10}{'':>26}{'within phases':>22}{'all intervals':>22}"
     figures = f"{'Kadence':>12}{'SimPoint':>10}"
     yield f"{'':10}{'phases':>8}{'intervals':>10}{'of them':>8}{figures}{figures}"
@@ -125,7 +125,7 @@ def of_program(name: str, profile: Profile) -> str:
 
 
 def measured(command: Sequence[object]) -> Cost:
-    """Run a command; wall time and the most memory it held."""
+    """Run a command. Returns its wall time and its peak memory."""
     words = [sys.executable, "-S", "-c", RUN_AND_TELL, *map(str, command)]
     done = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True)
     seconds, kibibytes = done.stdout.split()
@@ -137,7 +137,7 @@ def kadence() -> Path:
 
 
 def made(intervals: int, folder: Path) -> tuple[Path, Path]:
-    """A profile with known phases, and these."""
+    """Returns the paths of a synthetic profile and of its known phases; makes them if missing."""
     path, labels = folder / f"{intervals}.kprof", folder / f"{intervals}.npy"
     if not labels.exists():
         profile, known = synthetic.make(synthetic.Shape(intervals=intervals))
@@ -147,7 +147,7 @@ def made(intervals: int, folder: Path) -> tuple[Path, Path]:
 
 
 def text_of(path: Path) -> Path:
-    """The same profile as SimPoint reads it."""
+    """Returns the path of the profile in the text format that SimPoint reads."""
     text = path.with_suffix(".bb")
     if not text.exists():
         frequencies.export_text(kprof.read(path), text)
@@ -155,7 +155,7 @@ def text_of(path: Path) -> Path:
 
 
 def growth(sizes: Sequence[int], folder: Path) -> Iterator[str]:
-    yield "Phases that are known: 8, one of them 0.5 % of the intervals; 10 % noise, drift"
+    yield "Known phases: 8, one of them 0.5 % of the intervals; 10 % noise, drift"
     for intervals in sizes:
         path, labels = made(intervals, folder)
         known = np.load(labels)
@@ -168,7 +168,7 @@ def growth(sizes: Sequence[int], folder: Path) -> Iterator[str]:
 
 
 def loaded(path: Path) -> str:
-    """How long a profile takes to read, beside the goals for that and for its size."""
+    """Returns a line on the time to read a profile, with the goals for this time and its size."""
     seconds = []
     for _ in range(ROUNDS):
         begin = time.perf_counter()
@@ -186,7 +186,7 @@ def loaded(path: Path) -> str:
 
 
 def ours(path: Path, known: Labels) -> Iterator[str]:
-    """Load, cluster, draw, write."""
+    """Run `kadence phases`: load, cluster, draw, write."""
     output = path.with_suffix(".phases.json")
     command = [kadence(), "phases", path, "-o", output, "--matrix", path.with_suffix(".png")]
     rounds = 1 if len(known) >= LONG else ROUNDS
@@ -214,7 +214,7 @@ def judged(cost: Cost, limit: Limit | None) -> str:
 
 
 def theirs(path: Path, known: Labels) -> Iterator[str]:
-    """SimPoint's method at the same number of clusters; SimPoint itself; its text imported."""
+    """Run SimPoint's method with the same number of clusters, SimPoint, and an import of text."""
     begin = time.perf_counter()
     points = simpoint.projected(Normalised(kprof.read(path).vectors))
     labels = simpoint.clustered(points, len(set(known.tolist())))
@@ -232,7 +232,7 @@ def theirs(path: Path, known: Labels) -> Iterator[str]:
     )
     found = simpoint.installed()
     if found is None:
-        yield "  simpoint is not on PATH: not raced"
+        yield "  simpoint is not on PATH: not measured"
         return
     for count, how in ((8, "-k 8"), (None, f"-maxK {simpoint.MOST_CLUSTERS}")):
         race = simpoint.raced(found, text, count)
@@ -243,7 +243,7 @@ def theirs(path: Path, known: Labels) -> Iterator[str]:
 
 
 def main() -> int:
-    """Measure, and print as it comes."""
+    """Measure, and print each line as soon as it is known."""
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="intervals")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How good the phases of your own profiles are, beside SimPoint's clusters, as many of these.
+"""Measures the quality of phases in your own profiles, beside as many clusters of SimPoint.
 
-Two figures are judged: how many of the intervals are in a phase, and how far all intervals are on
-average from the medoid of their phase. `simpoint` on PATH is SimPoint 3.2; without it, its
-published method stands in (simpoint.py).
+Two figures are judged: the share of intervals that are in a phase, and the mean distance of all
+intervals from the medoid of their phase. `simpoint` on PATH is SimPoint 3.2. Without it, the bench
+uses SimPoint's published method (simpoint.py).
 """
 
 import argparse
@@ -23,12 +23,12 @@ from kadence.profiler import frequencies, kprof
 from kadence.profiler.profile import Profile
 
 LEAST_INSIDE = 0.95
-DEAREST = 1.05  # times SimPoint's distance
-ROUNDING = 1e-6  # two sums of the same distances may differ by as much
+DEAREST = 1.05  # the largest ratio of the mean distance to SimPoint's
+ROUNDING = 1e-6  # two sums of the same distances may differ by this much
 
 
 def mean_distance(normalised: Normalised, rows: Rows, labels: simpoint.Labels) -> float:
-    """Of these rows to the medoids of their clusters."""
+    """Returns the mean distance of these rows to the medoids of their clusters."""
     present, owner = np.unique(labels, return_inverse=True)
     medoids = [
         refinement.medoid(normalised, rows[owner == number]) for number in range(len(present))
@@ -39,7 +39,7 @@ def mean_distance(normalised: Normalised, rows: Rows, labels: simpoint.Labels) -
 
 
 def clusters(profile: Profile, found: Segmentation, count: int) -> simpoint.Labels:
-    """SimPoint's, of the rows that have instructions; it may find fewer than it was asked for."""
+    """Returns SimPoint's clusters of the rows with instructions; may be fewer than `count`."""
     program = simpoint.installed()
     if program is None:
         filled = np.flatnonzero(profile.instructions > 0)
@@ -53,7 +53,7 @@ def clusters(profile: Profile, found: Segmentation, count: int) -> simpoint.Labe
 def lines(paths: Sequence[Path]) -> Iterator[str]:
     theirs = "SimPoint" if simpoint.installed() else "SimPoint's published method"
     yield "Intervals in a phase, and mean Manhattan distance (0 to 2) of all intervals from the"
-    yield f"medoid of their phase, or of their cluster by {theirs}, asked for as many"
+    yield f"medoid of their phase, or of their cluster by {theirs}, asked for as many clusters"
     yield (
         f"{'profile':24}{'interval':>12}{'intervals':>10}{'phases':>7}{'in one':>8}"
         f"{'Kadence':>9}{'SimPoint':>9}{'clusters':>9}{'ratio':>7}{'seconds':>8}"
@@ -84,7 +84,7 @@ def of_profile(name: str, profile: Profile) -> Iterator[str]:
 
 
 def main() -> int:
-    """Measure, and print as it comes."""
+    """Measure, and print each line as soon as it is known."""
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("profiles", type=Path, nargs="+", metavar="PROFILE.kprof")

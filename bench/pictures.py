@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The pictures of the examples in README.md and docs/: profiles each, finds its phases, draws.
+"""Draws the pictures of the examples in README.md and docs/, from fresh profiles and phases.
 
-For every example `docs/NAME.png` as `kadence view --png` draws it, in 256 colours so that it is
-small; of the first one also `docs/view.png`, the page as a browser shows it, and
+Every example gets `docs/NAME.png` as `kadence view --png` draws it, in 256 colours so that it is
+small. The first example also gets `docs/view.png`, the page as a browser shows it, and
 `docs/heat-phases.png`, the annotated matrix.
 """
 
@@ -25,7 +25,7 @@ from browser import Browser  # noqa: E402
 DOCS = ROOT / "docs"
 EXAMPLES = ("heat", "lu", "ring")
 COLOURS = 256
-LARGEST = 300_000  # bytes of a picture: every clone has it
+LARGEST = 300_000  # bytes of a picture; every clone of the repository holds the pictures
 
 # A cell of two phases, so that the picture shows what a click shows.
 CHOOSE = """
@@ -46,7 +46,7 @@ def analyse(name: str, output: Path) -> Path:
 
 
 def shrink(picture: Path, output: Path) -> None:
-    """The same in a palette, or an end with status 1 where that is not small enough."""
+    """Write the picture in a palette. Ends the program with status 1 if it is too large."""
     with Image.open(picture) as opened:
         colours = opened.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
         colours.save(output, optimize=True)
@@ -57,7 +57,7 @@ def shrink(picture: Path, output: Path) -> None:
 
 
 def photograph(page: Path, output: Path) -> None:
-    """The page as a browser shows it."""
+    """Write a screenshot of the page in a browser."""
     browser = Browser()
     try:
         browser.open(page.as_uri())
@@ -70,7 +70,7 @@ def photograph(page: Path, output: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("output", type=Path, help="where the profiles are kept")
+    parser.add_argument("output", type=Path, help="folder for the profiles")
     output = parser.parse_args().output.resolve()
     for name in EXAMPLES:
         phases = analyse(name, output / name)

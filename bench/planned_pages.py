@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In which way a program's first touch of a page is served on its tailored x86_64 kernel.
+"""Decides how a program's first touch of a page is served on its tailored x86_64 kernel.
 
-Where memory is planned, that kernel has huge pages for who asks (madvise), and the adapted program
-asks for the blocks that its plan says so of. A fresh page that nobody asks for is a small one
-then; what is judged is what the program gets.
+If the plan treats memory, the kernel gives huge pages on request (madvise). The adapted program
+requests them for the blocks that the plan names. Other fresh pages are small. The goals apply to
+the kinds of pages that the program gets.
 """
 
 from collections.abc import Mapping
@@ -21,19 +21,19 @@ WAYS = (PLAIN, POPULATED, *HUGE)
 
 @dataclass(frozen=True)
 class Pages:
-    """The operations that the program's pages come by, and why."""
+    """The operations that give the program its pages, and why."""
 
     ways: tuple[str, ...]
     why: str
 
     def goals(self) -> Mapping[str, Goal]:
-        """Those of all operations, of the pages' only where the program gets them so."""
+        """Returns all goals, but only those page goals whose operation the program uses."""
         others = {name: goal for name, goal in GOALS.items() if name not in WAYS}
         return others | dict.fromkeys(self.ways, GOALS[PLAIN])
 
 
 def of(plan: Path) -> Pages:
-    """What the program of this plan gets."""
+    """Returns the kinds of pages that the program of this plan gets."""
     document = artefact.read(plan, artefact.PLAN)
     if not document["needs"].get("memory"):
         return Pages((PLAIN,), "no memory is planned, so the kernel's own way is judged")
@@ -43,5 +43,5 @@ def of(plan: Path) -> Pages:
     told = f"huge ones at {asking} planned sites, small ones in bulk at {populated}"
     ways = (HUGE if asking else ()) + ((POPULATED,) if populated else ())
     if not ways:
-        return Pages((PLAIN,), "of the planned memory no site asks for huge pages or a bulk here")
-    return Pages(ways, f"{told}; who does not ask gets small ones, so `page` is not judged")
+        return Pages((PLAIN,), "no planned site asks for huge pages or small pages in bulk here")
+    return Pages(ways, f"{told}; other pages are small, so `page` is not judged")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ROUNDS=N, and ONLY=EXPRESSION for some programs by name.
+# ROUNDS=N sets the number of rounds. ONLY=EXPRESSION chooses programs by name.
 .PHONY: bench-predict
-bench-predict: build build-examples $(STAMPS)/predict-packages ## what User-Mode Linux was predicted to cost programs, beside what it does
+bench-predict: build build-examples $(STAMPS)/predict-packages ## predicted cost of User-Mode Linux for programs, beside the measured cost
 	@$(PYTHON) bench/predict.py $(if $(ONLY),--only '$(ONLY)') $(if $(ROUNDS),--rounds $(ROUNDS))
 
 $(STAMPS)/predict-packages: requirements/debian-predict.txt $(STAMPS)/packages

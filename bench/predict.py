@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What User-Mode Linux is predicted to cost programs, beside what it does cost them.
+"""Compares the predicted cost of User-Mode Linux for programs with the measured cost.
 
-Each program is profiled and timed, its factor predicted from that; then it runs on this machine's
-own kernel and on the generic one, in turn. Programs are plain: what the plan would save is not in
-these figures. A factor is of times of the program alone, a guest's start and end left out; beside
-it stands that of the processors' time, all that a guest's kernel takes of this machine's included,
-less what a guest takes that does nothing: other work on the machine disturbs it less.
+Each program is profiled and timed, and its factor is predicted from these. Then it runs on this
+machine's own kernel and on the generic User-Mode Linux kernel, in turn. Programs are plain, so the
+figures do not include what a plan would save.
+
+A factor is the ratio of the program's own times, without a guest's start and end. Beside it stands
+the ratio of processor times, which other work on the machine disturbs less. It includes everything
+that a guest's kernel takes of this machine, minus the cost of a guest that does nothing.
 """
 
 import argparse
@@ -36,14 +38,14 @@ ROUNDS, TIMED_RUNS = 5, 2
 
 @dataclass(frozen=True)
 class Subject:
-    """A program with its arguments; below build/ where its name has a slash."""
+    """A program with its arguments."""
 
     name: str
     argv: tuple[str, ...]
 
 
 def example(name: str, *arguments: str) -> Subject:
-    """One of ours, built without any help of ours."""
+    """Returns one of this project's examples, built plain."""
     return Subject(name, (str(resources.home() / "build/examples" / name / name), *arguments))
 
 
@@ -66,22 +68,22 @@ NOTHING = Subject("nothing", ("true",))
 
 @dataclass
 class Measured:
-    """Of one program."""
+    """The prediction and the samples of one program."""
 
     subject: Subject
     predicted: Prediction
-    nothing: Sample  # a guest that does nothing
+    nothing: Sample  # of a guest that does nothing
     own: list[Sample]
     guest: list[Sample]
 
     @property
     def factor(self) -> float:
-        """By the median time of the program."""
+        """The factor, by the median time of the program."""
         return _median(self.guest) / _median(self.own)
 
     @property
     def by_processors(self) -> float:
-        """By the median processor time."""
+        """The factor, by the median processor time."""
         own, guest = (
             statistics.median(map(processor_seconds, each)) for each in (self.own, self.guest)
         )
@@ -89,14 +91,14 @@ class Measured:
 
     @property
     def range(self) -> str:
-        """Of the factor, round by round."""
+        """The range of the factors of single rounds, as text."""
         pairs = zip(self.guest, self.own, strict=True)
         each = sorted(guest.program_seconds / own.program_seconds for guest, own in pairs)
         return f"{each[0]:.2f} to {each[-1]:.2f}"
 
     @property
     def off(self) -> float:
-        """By how much the prediction is too high (above 1) or too low."""
+        """The predicted factor divided by the measured one: above 1, the prediction is too high."""
         return self.predicted.plain_factor / self.factor
 
 
@@ -105,12 +107,12 @@ def _median(samples: list[Sample]) -> float:
 
 
 def processor_seconds(sample: Sample) -> float:
-    """Of this machine's."""
+    """Returns the processor time of this machine."""
     return sample.machine_user_seconds + sample.machine_system_seconds
 
 
 def run(subject: Subject, kernel: Kernel | None, folder: Path) -> Sample:
-    """Once, on a guest or on this machine."""
+    """Run a program once, on a guest or on this machine."""
     ending = execution.run(
         subject.argv,
         folder,
@@ -125,7 +127,7 @@ def run(subject: Subject, kernel: Kernel | None, folder: Path) -> Sample:
 
 
 def predicted(subject: Subject, kernel: Kernel, folder: Path) -> Prediction:
-    """From a profile and some runs on this machine's own kernel."""
+    """Predict from a profile and some runs on this machine's own kernel."""
     place = folder / f"{subject.name}.kprof"
     with (folder / "said").open("wb") as said, (folder / "said").open("rb") as nothing:
         runner.profile(subject.argv, place, cwd=folder, stdin=nothing, stdout=said, stderr=said)
@@ -139,13 +141,13 @@ def predicted(subject: Subject, kernel: Kernel, folder: Path) -> Prediction:
 
 
 def timed(runs: list[Sample]) -> Timed:
-    """The quickest of some runs."""
+    """Returns the times of the quickest run."""
     best = min(runs, key=lambda sample: sample.program_seconds)
     return Timed(best.program_seconds, best.user_seconds + best.system_seconds)
 
 
 def measured(subject: Subject, kernel: Kernel, folder: Path, rounds: int) -> Measured:
-    """Both kernels in turn, after a round that is not counted."""
+    """Measure both kernels in turn, after a round that is not counted."""
     nothing = min((run(NOTHING, kernel, folder) for _ in range(TIMED_RUNS)), key=processor_seconds)
     found = Measured(subject, predicted(subject, kernel, folder), nothing, [], [])
     for number in range(rounds + 1):
@@ -157,7 +159,7 @@ def measured(subject: Subject, kernel: Kernel, folder: Path, rounds: int) -> Mea
 
 
 def lines(pattern: str, rounds: int) -> Iterator[str]:
-    """A line for each program, as it comes, and what is to be said of all."""
+    """Yields a line for each program as soon as it is measured, then the summary."""
     kernel = build(BuildRequest(kind="generic"))
     yield from prices(kernel)
     yield (
@@ -177,13 +179,13 @@ def lines(pattern: str, rounds: int) -> Iterator[str]:
 
 
 def build_model(folder: Path) -> None:
-    """What hmmsearch looks for."""
+    """Build the model that hmmsearch searches for."""
     words = ["hmmbuild", "family.hmm", "family.sto"]
     subprocess.run(words, cwd=folder, check=True, capture_output=True)
 
 
 def prices(kernel: Kernel) -> Iterator[str]:
-    """What both kernels charge."""
+    """Yields the costs of both kernels."""
     own, there = costs.own(), costs.of_guest(kernel.image, kernel.id, kernel.target)
     estimated = costs.estimated_um()
     yield f"nanoseconds, on this machine's own kernel and on User-Mode Linux ({kernel.id})"
@@ -196,7 +198,7 @@ def prices(kernel: Kernel) -> Iterator[str]:
 
 
 def told(found: Measured) -> str:
-    """The line of a program."""
+    """Returns the line of a program."""
     return (
         f"{found.subject.name:12}{_median(found.own):>14.3f}{_median(found.guest):>9.3f}"
         f"{found.predicted.plain_factor:>11.2f}{found.factor:>10.2f}  {found.range:16}"
@@ -206,7 +208,7 @@ def told(found: Measured) -> str:
 
 
 def summary(found: list[Measured], rounds: int) -> Iterator[str]:
-    """How good the predictions are, and whether they fall on the right side of the bound."""
+    """Yields the errors of the predictions, and how many fall on the right side of the bound."""
     if not found:
         return
     yield ""
@@ -228,7 +230,7 @@ def summary(found: list[Measured], rounds: int) -> Iterator[str]:
 
 
 def main() -> int:
-    """Measure, print as it comes, and keep what was printed."""
+    """Measure, print each line as soon as it is known, and keep the output."""
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="programs whose name this matches")

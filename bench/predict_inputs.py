@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the programs of predict.py read: made up, the same for the same seed."""
+"""Writes synthetic inputs for the programs of predict.py. The same seed gives the same inputs."""
 
 import random
 from pathlib import Path
@@ -11,7 +11,7 @@ ROWS, STATEMENTS = 60_000, 4000
 
 
 def write(folder: Path) -> None:
-    """All of them."""
+    """Write all inputs to this folder."""
     generator = random.Random(21)
     _reads(folder / "short.fa", generator)
     _genome(folder, generator)
@@ -42,13 +42,13 @@ def _protein(generator: random.Random, length: int) -> str:
 
 
 def _relative(ancestor: str, generator: random.Random) -> str:
-    """A fifth of it is something else."""
+    """Returns the ancestor with a fifth of its letters replaced."""
     changed = (generator.choice(AMINO_ACIDS) if generator.random() < 0.2 else "" for _ in ancestor)
     return "".join(new or old for new, old in zip(changed, ancestor, strict=True))
 
 
 def _family(folder: Path, generator: random.Random) -> None:
-    """An alignment, and a database in which some are of that family."""
+    """Write the alignment of a family, and a database that contains its members."""
     ancestor = _protein(generator, FAMILY_LENGTH)
     members = [_relative(ancestor, generator) for _ in range(FAMILY_SIZE)]
     rows = [f"member{number} {member}\n" for number, member in enumerate(members)]
@@ -61,7 +61,7 @@ def _family(folder: Path, generator: random.Random) -> None:
 
 
 def _statements(path: Path, generator: random.Random) -> None:
-    """Much in one transaction, then many small ones, each with its journal."""
+    """Write one large transaction, then many small transactions, each with its own journal."""
     lines = [
         "PRAGMA synchronous=OFF;",
         "DROP TABLE IF EXISTS t;",

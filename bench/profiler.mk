@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 
-# ROUNDS=N counts so many rounds, ONLY='heat|lu' chooses programs by name.
+# ROUNDS=N sets the number of counted rounds. ONLY='heat|lu' chooses programs by name.
 .PHONY: bench-profiler
-bench-profiler: build-bench $(STAMPS)/minimap2-packages ## what profiling costs: kbbv, compiled-in counters, Nulgrind, lackey, exp-bbv, gcov
+bench-profiler: build-bench $(STAMPS)/minimap2-packages ## cost of profiling: kbbv, compiled-in counters, Nulgrind, lackey, exp-bbv, gcov
 	$(PYTHON) bench/profiler.py $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ONLY),--only '$(ONLY)')
 
 .PHONY: bench-profiler-distance
-bench-profiler-distance: build-bench ## how far intervals counted in fast mode are from exact ones
+bench-profiler-distance: build-bench ## distance of intervals counted in fast mode from exact ones
 	$(PYTHON) bench/profiler_distance.py

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What profiling costs, in time and memory: kbbv and the counters that the compiler inserts.
+"""Measures the cost of profiling in time and memory: kbbv and counters inserted by the compiler.
 
-In every round a program runs in every way, one after the other, so that a noisy neighbour meets
-all of them alike; the slowest tools take part in fewer rounds. A ratio is the median of those of
-the rounds. The output must be the native one's, byte for byte, and a profile must have been left.
+In every round a program runs in every way, one after the other, so that other work on the machine
+affects all ways alike. The slowest tools take part in fewer rounds. A ratio is the median of the
+rounds' ratios. The output must equal the native run's byte for byte, and the run must leave a
+profile.
 """
 
 import argparse
@@ -27,19 +28,19 @@ from kadence.profiler import kprof
 
 
 class WrongRunError(KadenceError):
-    """A run was not what is to be measured."""
+    """A run failed, or did not do what the bench measures."""
 
 
 @dataclass
 class Bench:
-    """Programs, ways, and a place to run in."""
+    """The programs, the ways to run them, and a folder to run in."""
 
     suite: Suite
     subjects: Sequence[Subject]
     ways: Sequence[Way]
     scratch: Path
-    outputs: dict[str, bytes] = field(default_factory=dict)  # of the programs
-    # By program and way: what the profile of its first run says was executed.
+    outputs: dict[str, bytes] = field(default_factory=dict)  # by program
+    # By program and way: the instructions in the profile of the first run.
     instructions: dict[tuple[str, str], int] = field(default_factory=dict)
 
     @property
@@ -52,7 +53,7 @@ class Bench:
                 self.suite.build(subject, variant, settings(variant))
 
     def measured(self, subject: Subject, count: int) -> dict[str, list[Sample]]:
-        """One native run that does not count, and then so many rounds of every way."""
+        """Do one native run that is not counted, then `count` rounds of every way."""
         found: dict[str, list[Sample]] = {way.name: [] for way in self.ways}
         self.run(subject, self.ways[0])
         for number in range(count):
@@ -92,7 +93,7 @@ class Bench:
 
 
 def told(bench: Bench, count: int) -> Iterator[str]:
-    """A program's table as soon as it is measured, and what follows from all."""
+    """Yields a program's table as soon as it is measured, then the summary of all."""
     yield from profiler_tables.head()
     found = {}
     for subject in bench.subjects:
@@ -102,7 +103,7 @@ def told(bench: Bench, count: int) -> Iterator[str]:
 
 
 def main() -> int:
-    """Build, measure, print; missed targets are no failure of the bench."""
+    """Build, measure and print. A missed target is not a failure of the bench."""
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5, help="counted rounds (default 5)")

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How far the intervals of fast mode are from those of exact mode.
+"""Measures the distance between the intervals of fast mode and those of exact mode.
 
-In every round each program of loops runs twice in either mode, in turn, with rows that are shorter
-than the intervals that are compared. These lie between the same multiples of what a thread has
-executed; what ran until a multiple is interpolated between the rows' ends around it. The distance
-of two runs in one mode is what the method itself makes: no other can be seen below it. That of
-whole runs is of blocks that fast mode has lost; what is more than that is of where rounds were
-counted. Rows end late by as much whatever the intervals' length, so longer ones are compared, too:
-what the lateness makes is a tenth there. On a busy machine nobody looks in time, and the floor is
-too high to see anything.
+In every round each loop program runs twice in each mode, in turn. The profiles' rows are shorter
+than the intervals that are compared. Each interval lies between the same multiples of the
+instructions that a thread has executed. The counts at a multiple are interpolated between the ends
+of the rows around it.
+
+The distance of two runs in the same mode is the method's own error, so smaller distances cannot be
+measured. The distance of whole runs comes from blocks that fast mode lost. Any distance above that
+comes from rounds of loops that were counted in another interval. Rows end equally late for every
+interval length, so the bench also compares intervals ten times as long, where lateness has a tenth
+of the effect. On a busy machine rows end so late that the method's own error hides everything.
 """
 
 import argparse
@@ -43,9 +45,9 @@ Matrix = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Distances:
-    """Of the intervals of two runs, by the Manhattan distance of their normalised vectors."""
+    """The Manhattan distances of normalised vectors in two runs."""
 
-    mean: float
+    mean: float  # over the intervals
     whole: float  # of the whole runs
     intervals: int
 
@@ -75,7 +77,7 @@ def columns_of(profiles: Sequence[Profile]) -> Columns:
 
 
 def intervals(profile: Profile, thread: int, columns: Columns, length: int) -> Matrix:
-    """The thread's vectors between the multiples of `length`, normalised."""
+    """Returns the thread's normalised vectors between multiples of `length` instructions."""
     rows = profile.vectors.tocsr()[np.flatnonzero(profile.thread == thread)].toarray()
     ran = np.zeros((len(rows) + 1, len(columns)))
     place = [columns[block.function, block.checksum, block.index] for block in profile.blocks]
@@ -108,11 +110,11 @@ def normalised_total(profile: Profile, columns: Columns) -> Matrix:
 
 @dataclass(frozen=True)
 class Compared:
-    """What the rounds of one program found with intervals of one length."""
+    """The distances in one program's rounds, for intervals of one length."""
 
     found: list[Distances]  # of a fast run from an exact one
-    fast: list[Distances]  # of one fast run from another
-    exact: list[Distances]
+    fast: list[Distances]  # of two fast runs
+    exact: list[Distances]  # of two exact runs
 
     def cells(self) -> list[str]:
         means = [one.mean for one in self.found]
@@ -134,7 +136,7 @@ def _spread(values: Sequence[float]) -> str:
 def compared(
     programs: Suite, subject: Subject, folder: Path, rounds: int
 ) -> Mapping[int, Compared]:
-    """By the intervals' length."""
+    """Returns a program's distances by the intervals' length."""
     for variant in (FAST, EXACT):
         programs.build(subject, variant, settings(variant))
     every = {length: Compared([], [], []) for length in INTERVALS}
@@ -167,7 +169,7 @@ def told(programs: Suite, folder: Path, rounds: int) -> Iterator[str]:
 
 
 def main() -> int:
-    """Build, run, print; a missed target is no failure of the bench."""
+    """Build, run and print. A missed target is not a failure of the bench."""
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5, help="default 5")

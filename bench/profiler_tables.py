@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables of what profiling costs, and the targets."""
+"""Tables of the cost of profiling, and the targets."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from kadence.execution import Sample
 
 MEBIBYTE = 1 << 20
 NOT_THERE = "not there"
-# Of the compiled-in counters' memory: a factor of the native program's, and bytes beside it.
+# The limit of the compiled-in counters' memory: a factor of the native program's, plus bytes.
 MEMORY_FACTOR, MEMORY_MORE = 1.2, 64 * MEBIBYTE
 
 Ways = Mapping[str, Sequence[Sample]]
@@ -22,15 +22,15 @@ Ways = Mapping[str, Sequence[Sample]]
 
 @dataclass(frozen=True)
 class Target:
-    """What a ratio of two ways' times is to be, on each of some programs or in the mean of all."""
+    """A limit for the ratio of two ways' times, for each of some programs or for their mean."""
 
     way: str
     base: str
     limit: float
     at_least: bool = False
-    kind: str = ""  # of the programs it is asked of; empty: all
-    program: str = ""  # the only one it is asked of
-    mean: bool = False  # asked of the geometric mean
+    kind: str = ""  # the kind of programs it applies to; empty: all
+    program: str = ""  # the only program it applies to; empty: all
+    mean: bool = False  # applies to the geometric mean
 
     def told(self) -> str:
         relation = "at least" if self.at_least else "at most"
@@ -49,15 +49,15 @@ TARGETS = (
 
 
 def head() -> Iterator[str]:
-    """What the tables are of."""
+    """Yields the head of the tables: their units."""
     yield "Seconds of wall time, median (lowest to highest), and of processor time"
-    yield f"Intervals of {INTERVAL:,} instructions; compiled-*: as fit the run"
+    yield f"Intervals of {INTERVAL:,} instructions; compiled-*: a length that fits the run"
     yield "Instructions, in millions: executed (kbbv), estimated (compiled-*)"
     yield ""
 
 
 def summary(found: Mapping[str, Ways], kinds: Mapping[str, str]) -> Iterator[str]:
-    """What follows from all tables; `kinds` says what the programs' instructions are about."""
+    """Yields the means and verdicts over all tables. `kinds` gives each program's kind."""
     yield "Geometric means over the programs"
     yield from _means(found)
     yield ""
@@ -66,7 +66,7 @@ def summary(found: Mapping[str, Ways], kinds: Mapping[str, str]) -> Iterator[str
 
 
 def program(subject: Subject, ways: Ways, instructions: Mapping[tuple[str, str], int]) -> list[str]:
-    """The table of one program; `instructions` by program and way, where it tells."""
+    """Returns the table of one program. `instructions` is by program and way, if counted."""
     title = f"{subject.name} ({subject.kind})"
     heads = ("seconds", "", "processor", "of native", "of nulgrind", "peak MiB", "instructions")
     cells = [[title, *heads, "rounds"]]
@@ -89,7 +89,7 @@ def program(subject: Subject, ways: Ways, instructions: Mapping[tuple[str, str],
 
 
 def ratios(ways: Ways, way: str, base: str) -> list[float]:
-    """Of the rounds in which both took part; none where either is not there."""
+    """Returns the ratios of rounds in which both ways took part; none if either is missing."""
     pairs = zip(ways.get(way, ()), ways.get(base, ()), strict=False)
     return [one.program_seconds / other.program_seconds for one, other in pairs]
 
@@ -115,7 +115,7 @@ def _geometric_mean(values: Sequence[float]) -> float:
 
 
 def _medians(found: Mapping[str, Ways], way: str, base: str) -> dict[str, float]:
-    """By program; empty where one of the ways is not there."""
+    """Returns the median ratio by program; empty if one of the ways is missing."""
     every = {name: ratios(ways, way, base) for name, ways in found.items()}
     return {name: float(np.median(values)) for name, values in every.items() if values}
 

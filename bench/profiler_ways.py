@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The ways to run a program whose cost is compared: natively, under tools, with counters in it."""
+"""The ways to run a program that the bench compares: natively, under tools, and with counters."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ NATIVE, NULGRIND, LACKEY, BBV, KBBV = "native", "nulgrind", "lackey", "exp-bbv",
 GCC = "-fprofile-generate"
 FAST, EXACT = "compiled-fast", "compiled-exact"
 ALL = 1 << 30  # rounds
-# Slow tools whose figures are steady: not in every round, so that a run takes minutes.
+# Slow tools with steady figures take part in few rounds, so that the bench takes minutes.
 BBV_ROUNDS, LACKEY_ROUNDS = 3, 1
 
 Command = list[str]
@@ -36,26 +36,26 @@ class Way:
     name: str
     wrap: Callable[[Command], Command] = unchanged
     variant: str = PLAIN  # how the program is built for it
-    leaves: str = ""  # what a run leaves behind, as proof that it did what it is to be judged for
+    leaves: str = ""  # pattern of a file that a run must leave, as proof that the way worked
     environment: Mapping[str, str] = field(default_factory=dict)
-    rounds: int = ALL  # in which it takes part
-    profiles: bool = False  # whether what it leaves is a profile of ours
+    rounds: int = ALL  # the number of rounds in which it takes part
+    profiles: bool = False  # whether the file that it leaves is a Kadence profile
 
 
 def under(tool: str, *options: str) -> Callable[[Command], Command]:
-    """The wrapper that runs a command under one of Valgrind's own tools."""
+    """Returns the wrapper that runs a command under one of Valgrind's own tools."""
     common = ["valgrind", f"--tool={tool}", "--command-line-only=yes", "-q", "--vgdb=no"]
     return lambda command: [*common, "--log-file=log", *options, "--", *command]
 
 
 def under_kbbv(folder: Path) -> Callable[[Command], Command]:
-    """As `kadence profile` runs it; what it then makes of the recording is not in the time."""
+    """Returns the wrapper of `kadence profile`. Converting the recording is not in the time."""
     places = launch.Places(folder / "raw", folder / "names", folder)
     return lambda command: launch.command(command, places, INTERVAL)
 
 
 def ways(folder: Path, scratch: Path) -> tuple[Way, ...]:
-    """All that there are here, of programs that are run in the folder."""
+    """Returns all ways that this build supports, for programs that run in `folder`."""
     tool = resources.built("profiler/valgrind/kbbv-amd64-linux")
     counted = Way(GCC, variant=GENERATE, leaves="**/*.gcda", environment={"GCOV_PREFIX": "."})
     return (
@@ -81,7 +81,7 @@ def ways(folder: Path, scratch: Path) -> tuple[Way, ...]:
 
 
 def settings(variant: str) -> dict[str, str]:
-    """What a makefile is given for a variant."""
+    """Returns the settings that a makefile gets for a variant."""
     if variant == PLAIN:
         return dict(suite.COMPILERS)
     if variant == GENERATE:
@@ -94,7 +94,7 @@ def _mode(variant: str) -> str:
 
 
 def _profiling(variant: str) -> dict[str, str]:
-    """The wrappers in profile mode."""
+    """Returns the settings for the compiler wrappers in profile mode."""
     compilers = {
         name: str(resources.built(f"bin/{wrapper}"))
         for name, wrapper in (("CC", "kadence-cc"), ("CXX", "kadence-c++"), ("FC", "kadence-fc"))
@@ -108,7 +108,7 @@ def _compiled(name: str) -> Way:
 
 
 def wrappers_can_profile(scratch: Path) -> bool:
-    """Whether kadence-cc knows the mode; that it then fails is an error of its own."""
+    """Whether kadence-cc knows profile mode. Raises ToolError if it knows the mode but fails."""
     environment = {**os.environ, **_profiling(FAST)}
     done = subprocess.run(
         [environment["CC"], "-x", "c", "-", "-o", str(scratch / "empty")],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The programs that kernels are tailored to here: traced, tailored and proven as for anybody."""
+"""The programs that the benches tailor kernels to: traced, tailored and proven as for a user."""
 
 import subprocess
 import sys
@@ -29,14 +29,14 @@ class UnservedError(ToolError):
 
 @dataclass(frozen=True)
 class Served:
-    """A kernel tailored to a program, and what proves that it serves."""
+    """A kernel tailored to a program, with its proof."""
 
     kernel: Kernel
     proof: Proof
     plan: Path
 
     def told(self) -> str:
-        """How it was proven, in one sentence."""
+        """Returns one sentence on the proof."""
         files = ", ".join(sorted(self.proof.outputs))
         text = (
             f"Proof {self.proof.outcome}: check passes, and {files} of the plain and the adapted "
@@ -47,7 +47,7 @@ class Served:
 
 
 def served(name: str, target: str) -> Served:
-    """The kernel tailored to the program and proven on it."""
+    """Returns the kernel tailored to the program and proven on it."""
     output = _output(name)
     described = program.read(resources.home() / "examples" / name)
     places = Places(output, described.name)
@@ -62,19 +62,19 @@ def served(name: str, target: str) -> Served:
 
 @contextmanager
 def line(name: str, output: Path) -> Iterator[Line]:
-    """The stages of an example, with what they make kept in a folder of their own."""
+    """Yields the stages of an example, whose results are kept in the folder `output`."""
     described = program.read(resources.home() / "examples" / name)
     with alone_in(output):
         yield Line(described, Places(output, described.name), Stages(output))
 
 
 def plain(line: Line) -> str:
-    """Build it plain; returns the key."""
+    """Build the program plain. Returns the build's key."""
     return line.built(PLAIN, line.copied(), None)
 
 
 def request(name: str, target: str) -> BuildRequest:
-    """What is asked for, before any repair."""
+    """Returns the request before any repair."""
     places = Places(_output(name), name)
     plan, trace = places.artefact("plan.json"), places.artefact("ktrace.json")
     return BuildRequest(kind=TAILORED, plan=plan, target=target, trace=trace)
@@ -85,7 +85,7 @@ def _output(name: str) -> Path:
 
 
 def _trace(described: Program, places: Places, stages: Stages) -> Path:
-    """What the program runs in the kernel, from the run that is profiled; for both targets."""
+    """Trace the kernel code that the program's profiled run uses. The trace serves both targets."""
     line = Line(described, places, stages)
     built = line.built(PLAIN, line.copied(), None)
     output = places.artefact("ktrace.json")

@@ -8,8 +8,8 @@ $(QUANTUM): bench/quantum/quantum.c bench/quantum/fibonacci.c bench/quantum/lu.c
 	@mkdir -p $(@D)
 	$(CC12) $(CFLAGS_STRICT) -Ikadapt/uapi -o $@ $(filter %.c,$^) -lm
 
-# A run lasts at least SECONDS_PER_RUN; FULL=1 asks for the whole matrix, ONLY=EXPRESSION for its
-# lines of that name, as in FULL=1 ONLY='2 processes, HZ=1000'.
+# A run lasts at least SECONDS_PER_RUN. FULL=1 chooses the whole matrix, and ONLY=EXPRESSION lines by
+# name, as in FULL=1 ONLY='2 processes, HZ=1000'.
 .PHONY: bench-quantum
 bench-quantum: build-bench ## the paper's Table 1: 5-second quanta against the default (FULL=1: every case)
 	$(PYTHON) bench/quantum.py $(if $(SECONDS_PER_RUN),--seconds $(SECONDS_PER_RUN)) $(if $(FULL),--full) $(if $(ONLY),--only '$(ONLY)')

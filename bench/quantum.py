@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Table 1 of the application-specific Linux paper, on User-Mode Linux.
+"""Measures Table 1 of the application-specific Linux paper, on User-Mode Linux.
 
-Fibonacci and LINPACK-style LU, with 1 (the paper's case), 2 and 4 runnable processes on the one
-processor, default against 5-second quanta; beside them this machine's own kernel. Every run lasts
-at least --seconds; runs alternate between the two quanta; of four rounds the first is dropped, as
-the paper drops its first.
+Fibonacci and LINPACK-style LU run with 1 (the paper's case), 2 and 4 runnable processes on one
+processor. The bench compares the default quantum with 5-second quanta, and shows this machine's own
+kernel beside them. Every run lasts at least --seconds, and runs alternate between the two quanta.
+The first of four rounds is dropped, as in the paper.
 
-All runs of a line on User-Mode Linux share a guest. By default a core of four lines: 24 minutes of
-runs at 30 s each, and what a long unit of work or a missing kernel adds; --full is all 24 lines.
+All runs of a line on User-Mode Linux share a guest. By default the bench measures a core of four
+lines. This takes 24 minutes of runs at 30 s each, and longer with long units of work or a missing
+kernel. --full measures all 24 lines.
 """
 
 import argparse
@@ -40,7 +41,7 @@ from kadence.measure import KERNEL_NAMES, MACHINE
 QUANTUM_SECONDS = 5
 ROUNDS = 4  # the first is dropped
 RUNS_A_LINE = 3 * ROUNDS  # default, long quantum, this machine
-# Switches may differ from what the quantum dictates by this factor.
+# Switches may differ by this factor from the number that the quantum dictates.
 TOLERANCE = 2
 
 
@@ -55,26 +56,26 @@ class Line:
 
     @property
     def saved(self) -> float:
-        """Share of the default's time that the long quantum saves."""
+        """The share of the default's time that the long quantum saves."""
         return 1 - middle(self.quantum, "seconds") / middle(self.default, "seconds")
 
     @property
     def of_machine(self) -> float:
-        """The long quantum's time in that of this machine's own kernel."""
+        """The long quantum's time divided by the time on this machine's own kernel."""
         return middle(self.quantum, "seconds") / middle(self.machine, "seconds")
 
     @property
     def dictated(self) -> float:
-        """Exchanges that the quantum dictates: each process's run time ÷ 5 s x processes."""
+        """The exchanges that the quantum dictates: each process's run time ÷ 5 s x processes."""
         if self.case.processes == 1:
             return 0.0
         return middle(self.quantum, "processor_seconds") / QUANTUM_SECONDS
 
     @property
     def as_dictated(self) -> bool:
-        """Whether the exchanges are within a factor of two of what the quantum dictates.
+        """Whether the exchanges are within a factor of two of the number that the quantum dictates.
 
-        Nothing is dictated where the work is over before the first quantum is.
+        If the work ends within the first quantum, the quantum dictates nothing.
         """
         if self.dictated < 1:
             return True
@@ -83,18 +84,18 @@ class Line:
 
 
 def middle(samples: list[Sample], field: str) -> float:
-    """Median of one field."""
+    """Returns the median of one field."""
     return float(statistics.median(getattr(sample, field) for sample in samples))
 
 
 def spread(samples: list[Sample], field: str) -> float:
-    """Largest minus smallest, of one field."""
+    """Returns largest minus smallest of one field."""
     values = [getattr(sample, field) for sample in samples]
     return float(max(values) - min(values))
 
 
 def cases(full: bool) -> Iterator[Case]:
-    """The lines of the table, in order.
+    """Yields the lines of the table, in order.
 
     The core has each program, each tick rate, a working set that fits the cache and one that
     does not, and the paper's case of one process.
@@ -112,10 +113,10 @@ def cases(full: bool) -> Iterator[Case]:
 
 
 def measure(kernel: Kernel, case: Case, seconds: float) -> Line:
-    """All runs of a case, the first round dropped.
+    """Do all runs of a case, and drop the first round.
 
-    Both quanta in turn in one guest; on the machine half of them before and half after, so that
-    its drift favours neither.
+    Both quanta run in turn in one guest. Half of the runs on the machine come before and half
+    after the guest, so that the machine's drift favours neither side.
     """
     units = units_for(kernel, case, seconds)
     say(f"{case}: {RUNS_A_LINE} runs of {seconds:g} s")
@@ -126,14 +127,15 @@ def measure(kernel: Kernel, case: Case, seconds: float) -> Line:
 
 
 def say(text: str) -> None:
-    """Progress, for whoever watches."""
+    """Report progress on standard error."""
     print(f"  {text}", file=sys.stderr, flush=True)
 
 
 def table(lines: list[Line]) -> list[str]:
-    """The paper's table: total time and context switches, median ± half the spread.
+    """Returns the paper's table: total time and context switches, median ± half the spread.
 
-    Beside it this machine's own kernel: what a quantum gains on User-Mode Linux is none over that.
+    This machine's own kernel stands beside it, because a gain of a quantum on User-Mode Linux is
+    not a gain over the machine.
     """
     head = f"{'Benchmark':<17} {'HZ':>4} {'procs':>5}"
     sides = f"{'time (s)':>15} {'exchanges':>9} {'invol.':>7}"
@@ -155,14 +157,14 @@ def table(lines: list[Line]) -> list[str]:
 
 
 def side(samples: list[Sample]) -> str:
-    """One half of a line."""
+    """Returns the cells of one side of a line."""
     time = f"{middle(samples, 'seconds'):.2f} ± {spread(samples, 'seconds') / 2:.2f}"
     exchanges = middle(samples, "exchanges")
     return f"{time:>15} {exchanges:>9.0f} {middle(samples, 'involuntary'):>7.0f}"
 
 
 def notes(lines: list[Line], seconds: float) -> list[str]:
-    """What the figures are, and what they do not show."""
+    """Returns what the figures mean, and what they do not show."""
     noise = [line for line in lines if abs(line.saved) <= relative_spread(line)]
     missed = [line for line in lines if not line.as_dictated]
     short = [
@@ -179,21 +181,21 @@ def notes(lines: list[Line], seconds: float) -> list[str]:
         + ("every line." if not missed else f"NOT {len(missed)} of {len(lines)} lines."),
         f"{len(noise)} of {len(lines)} differences in time are within the spread of the runs.",
         f"{len(short)} of {len(lines) * 3 * (ROUNDS - 1)} runs were shorter than {seconds:g} s.",
-        f"of it: the time with {QUANTUM_SECONDS}s quanta in that of {KERNEL_NAMES[MACHINE]},",
-        "held to one processor, with its default quantum; it has no device to ask for another.",
+        f"of it: the time with {QUANTUM_SECONDS}s quanta relative to {KERNEL_NAMES[MACHINE]},",
+        "held to one processor, with its default quantum; it has no device to set another.",
         "The paper had 29 % (Fibonacci) and 17 % (LU) less time, with 1 process.",
         f"Load of this machine at the end: {os.getloadavg()[0]:.2f}.",
     ]
 
 
 def relative_spread(line: Line) -> float:
-    """The larger spread of the two sides, as a share of the default's median."""
+    """Returns the larger spread of the two sides, as a share of the default's median."""
     larger = max(spread(line.default, "seconds"), spread(line.quantum, "seconds"))
     return larger / middle(line.default, "seconds")
 
 
 def main() -> int:
-    """Measure, print, and keep what was printed; 1 where the switches are not as dictated."""
+    """Measure, print and keep the table. Returns 1 if switches are not as dictated."""
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=30.0, help="least length of a run")
@@ -217,7 +219,7 @@ def main() -> int:
 
 
 def keep(text: str, lines: list[Line]) -> None:
-    """Leave table and figures in build/bench/."""
+    """Write table and figures to build/bench/."""
     folder = resources.home() / "build" / "bench"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "quantum.txt").write_text(text + "\n", encoding="utf-8")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs of bench/quantum's program: in one guest after the other, and on this machine's own kernel.
+"""Runs bench/quantum's program in one guest after the other, and on this machine's own kernel.
 
-The guest has one processor; on the machine the program is held to one, and has no device to ask
-for a quantum.
+The guest has one processor. On the machine the program is bound to one processor, and has no device
+to set a quantum.
 """
 
 import json
@@ -20,9 +20,9 @@ from kadence.errors import GuestError
 from kadence.kconfig.store import Kernel
 
 MEMORY_BYTES = 1 << 30
-# A run is planned this much longer than asked for, since speed varies between runs.
+# A run is planned this much longer than requested, because speed varies between runs.
 MARGIN = 1.05
-# A shorter first look says too little of a program's speed.
+# A shorter first run does not show a program's speed precisely enough.
 LOOK_SECONDS = 3.0
 
 
@@ -33,7 +33,7 @@ class Task:
     name: str
     program: str
     size: int
-    units: int  # for a first look at its speed
+    units: int  # of work, for a first run that shows its speed
 
 
 FIBONACCI = Task("Fibonacci", "fibonacci", 1, 200)
@@ -56,7 +56,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Sample:
-    """What one run measured; field names are those of quantum's output."""
+    """The figures of one run. The field names are those of quantum's output."""
 
     seconds: float
     processor_seconds: float
@@ -66,10 +66,10 @@ class Sample:
 
 
 def run_in_one_guest(kernel: Kernel, case: Case, units: int, quanta: Sequence[int]) -> list[Sample]:
-    """A run for each quantum (seconds, 0 for the default), one after the other.
+    """Do a run for each quantum (seconds, 0 for the default), one after the other.
 
-    As in the paper the system stays up between runs: a guest's first half minute has kernel
-    threads at work (reseeding of random numbers above all), and each wakeup ends a quantum.
+    As in the paper, the system stays up between runs. In a guest's first half minute kernel threads
+    work (above all to reseed random numbers), and each of their wakeups ends a quantum.
     """
     runs = [shlex.join(_words(case, units, seconds)) for seconds in quanta]
     with tempfile.TemporaryFile() as output, Path(os.devnull).open("rb") as nothing:
@@ -91,7 +91,7 @@ def run_in_one_guest(kernel: Kernel, case: Case, units: int, quanta: Sequence[in
 
 
 def units_for(kernel: Kernel, case: Case, seconds: float) -> int:
-    """Units of work per process that make a run last as long as asked."""
+    """Returns the units of work per process that make a run last `seconds`."""
     each = unit_seconds(kernel, case, case.task.units)
     if each * case.task.units < LOOK_SECONDS:
         each = unit_seconds(kernel, case, math.ceil(LOOK_SECONDS / each))
@@ -99,13 +99,13 @@ def units_for(kernel: Kernel, case: Case, seconds: float) -> int:
 
 
 def unit_seconds(kernel: Kernel, case: Case, units: int) -> float:
-    """What a unit takes a process that is alone, the second time."""
+    """Returns the time of a unit in a process that runs alone, measured in its second run."""
     alone = Case(case.task, 1, case.hz)
     return run_in_one_guest(kernel, alone, units, [0, 0])[-1].seconds / units
 
 
 def run_on_machine(case: Case, units: int, count: int) -> list[Sample]:
-    """Runs on this machine's own kernel, one after the other, with the quantum that it gives."""
+    """Do runs on this machine's own kernel, one after the other, with its default quantum."""
     processor = min(os.sched_getaffinity(0))
     words = ["taskset", "-c", str(processor), *_words(case, units, 0)]
     return [_sample(subprocess.run(words, capture_output=True, check=False)) for _ in range(count)]

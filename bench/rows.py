@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables that set a tailored kernel beside Debian's, with the goal of each line and its verdict."""
+"""Tables of a tailored kernel beside Debian's, with the goal and the verdict of each line."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ MISSED = "MISSED"
 
 @dataclass(frozen=True)
 class Goal:
-    """What a figure should be at most: a number, a share of Debian's figure, or nothing."""
+    """The most that a figure should be: a number, a share of Debian's figure, or no goal."""
 
     most: float | None = None
     share: float | None = None
 
     def limit(self, reference: float | None) -> float | None:
-        """The number it comes to."""
+        """Returns the goal as a number, or None without a goal."""
         if self.most is not None:
             return self.most
         if self.share is None or reference is None:
@@ -36,7 +36,7 @@ class Row:
     reference: float | None
     value: float | None
     goal: Goal = NO_GOAL
-    why_none: str = "n/a"  # what stands for a value that there is not
+    why_none: str = "n/a"  # the text for a missing value
     digits: int = 0
 
     @property
@@ -50,7 +50,7 @@ class Row:
         return "met" if self.value <= self.limit else MISSED
 
     def cells(self) -> list[str]:
-        """Label, both figures, their ratio, the goal, the verdict."""
+        """Returns label, both figures, their ratio, the goal and the verdict."""
         ratio = ""
         if self.reference and self.value is not None:
             ratio = f"{self.value / self.reference:.2f}"
@@ -69,14 +69,14 @@ class Row:
 
 
 def table(names: tuple[str, str], rows: Sequence[Row]) -> list[str]:
-    """Lines of text, columns aligned."""
+    """Returns lines of text with aligned columns."""
     cells = [["", *names, "ratio", "goal", ""], *(row.cells() for row in rows)]
     lines = aligned([line[:-1] for line in cells])
     return [f"{line}  {verdict}".rstrip() for line, (*_, verdict) in zip(lines, cells, strict=True)]
 
 
 def aligned(cells: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of text: the first column to the left, the others to the right."""
+    """Returns lines of text, the first column aligned to the left and the others to the right."""
     widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
     return [_line(line, widths) for line in cells]
 
@@ -89,7 +89,7 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 @dataclass(frozen=True)
 class Tally:
-    """How many goals there were, and which were missed."""
+    """The number of goals, and the lines that missed theirs."""
 
     judged: int = 0
     missed: tuple[str, ...] = ()
@@ -104,19 +104,19 @@ class Tally:
 
 
 def tally(rows: Sequence[Row], title: str = "") -> Tally:
-    """Of a table; the title goes before what was missed."""
+    """Returns the tally of a table. The title is put before each missed line."""
     judged = [row for row in rows if row.verdict]
     missed = tuple(f"{title}{row.label}" for row in judged if row.verdict == MISSED)
     return Tally(len(judged), missed)
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """How many goals there were, and which were missed."""
+    """Returns how many goals there were, and which were missed, as text."""
     return str(tally(rows))
 
 
 def spread(figure: Figure) -> str:
-    """A median with the lowest and the highest round."""
+    """Returns a median with the lowest and the highest round, as text."""
     if figure.median is None:
         return str(figure)
     return f"{figure.median:,.0f} ({figure.low:,.0f}-{figure.high:,.0f})"

@@ -15,7 +15,7 @@ $(BUILD)/bench/send/send-%: $(SEND_SOURCES) bench/send/pieces_%.c bench/send/pla
 	@mkdir -p $(@D)
 	$(CC12) $(SEND_CFLAGS) '-DMAKE="$*"' -rdynamic -o $@ $(filter %.c,$^) $(LIBKADAPT) -lc $(LIBKADAPT_IO) -pthread
 
-# ROUNDS changes how often each transfer is made.
+# ROUNDS sets how often each transfer is measured.
 .PHONY: bench-send
 bench-send: build-bench ## the paper's Figure 3: total send time by the size of a send
 	$(PYTHON) bench/send.py $(if $(ROUNDS),--rounds $(ROUNDS))

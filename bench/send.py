@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figure 3 of the application-specific Linux paper: total send time by the size of a send.
+"""Measures Figure 3 of the application-specific Linux paper: total send time by the size of a send.
 
-A loop sends consecutive pieces of a buffer over TCP to a process that reads and discards, in
-three sizes of transfer: as it is, and as the one call that the compiler makes of such a loop. What
-is told is how much less time that takes than the kernel's own sends. Plain and adapted runs take
-turns; each figure is the median of its rounds.
+A loop sends consecutive pieces of a buffer over TCP to a process that reads and discards them, in
+three sizes of transfer. The plain program runs the loop; in the adapted one the compiler turned the
+loop into one call, a batch. The bench reports how much less time the batch takes than the kernel's
+own sends. Plain and adapted runs alternate, and each figure is the median of its rounds.
 """
 
 import argparse
@@ -35,13 +35,13 @@ from kadence.lab.guest import X86_64
 MAKES = ("plain", "batch")
 SIZES = tuple(1 << power for power in range(6, 17))
 MEBIBYTE = 1 << 20
-# The paper's 5, 10 and 20 GB, scaled so that the whole takes minutes.
+# The paper's 5, 10 and 20 GB, scaled down so that the bench takes minutes.
 UML_TRANSFERS = tuple(MEBIBYTE * count for count in (16, 32, 64))
 LAB_TRANSFERS = tuple(MEBIBYTE * count for count in (8, 16, 32))
 MACHINE_TRANSFERS = tuple(MEBIBYTE * count for count in (128, 256, 512))
-# Percent less time, on User-Mode Linux as in the paper.
+# The goals: percent less time, on User-Mode Linux as in the paper.
 LEAST_LESS = {size: 70.0 for size in SIZES if size <= 4096} | {65536: 10.0}
-# A transfer of twice the size takes twice the time, within this.
+# A transfer of twice the size takes twice the time, within this share.
 LINEAR = 0.15
 
 Key = tuple[str, int, int]  # make, size of a send, bytes of the transfer
@@ -62,18 +62,18 @@ class Series:
         return statistics.median(self.times[make, size, transfer])
 
     def less(self, make: str, size: int, transfer: int) -> float:
-        """Percent less time than the kernel's own sends."""
+        """Returns how many percent less time it took than the kernel's own sends."""
         plain = self.median("plain", size, transfer)
         return 100 * (1 - self.median(make, size, transfer) / plain)
 
     def spread(self, make: str, size: int, transfer: int) -> float:
-        """Half of what lies between the lowest and the highest round, in percent."""
+        """Returns half the difference of the highest and the lowest round, in percent."""
         times = self.times[make, size, transfer]
         return 50 * (max(times) - min(times)) / statistics.median(times)
 
 
 def script(folder: str, transfers: Sequence[int], rounds: int) -> str:
-    """One line of shell: all transfers, plain and adapted in turn."""
+    """Returns a shell command for all transfers, plain and adapted in turn."""
     return (
         f"for round in $(seq {rounds}); do for size in {' '.join(map(str, SIZES))}; "
         f"do for bytes in {' '.join(map(str, transfers))}; do for make in {' '.join(MAKES)}; "
@@ -82,23 +82,23 @@ def script(folder: str, transfers: Sequence[int], rounds: int) -> str:
 
 
 def read(name: str, text: str) -> Times:
-    """The lines of the senders."""
+    """Parse the lines of the senders."""
     times: dict[Key, list[int]] = defaultdict(list)
     for line in text.splitlines():
         words = line.split()
         if len(words) != 4 or words[0] not in MAKES:
-            raise GuestError(f"a sender on {name} wrote what nobody can read: {line}")
+            raise GuestError(f"cannot parse the output of a sender on {name}: {line}")
         times[words[0], int(words[1]), int(words[2])].append(int(words[3]))
     return times
 
 
 def senders() -> dict[str, Path]:
-    """The programs by the names they have in a bare guest."""
+    """Returns the programs by their names in a bare guest."""
     return {f"bin/send-{make}": resources.built(f"bench/send/send-{make}") for make in MAKES}
 
 
 def in_user_mode(rounds: int) -> Series:
-    """User-Mode Linux."""
+    """Measure on User-Mode Linux."""
     kernel = build(BuildRequest())
     name = f"User-Mode Linux {kernel.id}"
     folder = shlex.quote(str(resources.built("bench/send/send-plain").parent))
@@ -118,7 +118,7 @@ def in_user_mode(rounds: int) -> Series:
 
 
 def in_the_lab(rounds: int) -> Series:
-    """The lab, where a nanosecond is an instruction."""
+    """Measure in the lab, where a nanosecond is an instruction."""
     kernel = tailored.kernel("io", io_needs.NEEDS, X86_64, io_needs.OVERRIDES)
     guest = Guest(f"the lab, tailored {kernel.id}", kernel.image)
     files = {**senders(), **{str(path): path for path in LIBRARIES}, "bin/busybox": qemu.BUSYBOX}
@@ -133,7 +133,7 @@ def in_the_lab(rounds: int) -> Series:
 
 
 def on_the_machine(rounds: int) -> Series:
-    """This machine's own kernel, without a device."""
+    """Measure on this machine's own kernel, without a device."""
     name = "this machine's own kernel"
     folder = shlex.quote(str(resources.built("bench/send/send-plain").parent))
     command = ["sh", "-c", script(folder, MACHINE_TRANSFERS, rounds)]
@@ -144,7 +144,7 @@ def on_the_machine(rounds: int) -> Series:
 
 
 def verdict(series: Series, size: int, less: float) -> str:
-    """Whether the goal was reached, of the largest transfer."""
+    """Says whether the largest transfer reached its goal."""
     least = LEAST_LESS.get(size)
     if least is None or not series.has_goals:
         return ""
@@ -152,7 +152,7 @@ def verdict(series: Series, size: int, less: float) -> str:
 
 
 def lines_of(series: Series) -> Iterator[str]:
-    """A line a size: time of the largest transfer, and percent less for each."""
+    """Yields a line for each size: time of the largest transfer, and percent less for each."""
     sizes = [f"{transfer // MEBIBYTE} MiB" for transfer in series.transfers]
     largest = series.transfers[-1]
     yield f"{series.name}: {len(series.times['plain', SIZES[0], largest])} rounds"
@@ -172,7 +172,7 @@ def lines_of(series: Series) -> Iterator[str]:
 
 
 def linear(series: Series) -> str:
-    """At which sizes of a send a transfer of twice the size takes twice the time."""
+    """Says at which sizes of a send a transfer of twice the size takes twice the time."""
     told = []
     for make in ("plain", "batch"):
         far = {size: deviation(series, make, size) for size in SIZES}
@@ -183,7 +183,7 @@ def linear(series: Series) -> str:
 
 
 def deviation(series: Series, make: str, size: int) -> float:
-    """From a line through nothing and the largest transfer."""
+    """Returns the largest deviation from a line through zero and the largest transfer."""
     largest = series.transfers[-1]
     slope = series.median(make, size, largest) / largest
     return max(
@@ -193,13 +193,13 @@ def deviation(series: Series, make: str, size: int) -> float:
 
 
 def main() -> int:
-    """Measure, print as it comes, keep what was printed and draw it."""
+    """Measure, print each line as soon as it is known, keep the output and draw it."""
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5, help="of each transfer (default: 5)")
     rounds = parser.parse_args().rounds
     if rounds < 1:
-        parser.error("there is nothing to measure in less than one round")
+        parser.error("--rounds must be at least 1")
     printed: list[str] = []
     found: list[Series] = []
     for take in (in_user_mode, in_the_lab, on_the_machine):
@@ -212,7 +212,7 @@ def main() -> int:
 
 
 def keep(printed: Sequence[str], found: Sequence[Series]) -> None:
-    """Leave tables, figures and the picture in build/bench/."""
+    """Write tables, figures and the picture to build/bench/."""
     folder = resources.home() / "build" / "bench"
     (folder / "send.txt").write_text("\n".join(printed) + "\n", encoding="utf-8")
     figures = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The picture of bench/send.py, laid out as the paper's Figure 3."""
+"""Draws the picture of bench/send.py, in the layout of the paper's Figure 3."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Curve:
 
 
 def draw(sizes: Sequence[int], curves: Sequence[Curve], output: Path) -> None:
-    """One line a transfer."""
+    """Draw one line for each transfer."""
     figure = Figure(figsize=INCHES, layout="constrained")
     axes = figure.add_subplot()
     for curve, marker in zip(curves, MARKERS, strict=False):
@@ -36,5 +36,5 @@ def draw(sizes: Sequence[int], curves: Sequence[Curve], output: Path) -> None:
 
 
 def written(size: int) -> str:
-    """64, 4 KiB."""
+    """Returns a size as text: `64`, `4 KiB`."""
     return f"{size >> 10} KiB" if size >= 1 << 10 else str(size)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""User-Mode Linux by series: 6.12 and 7.3, by ptrace and by seccomp, on one and two processors.
+"""Compares User-Mode Linux of 6.12 and 7.3, with ptrace and seccomp, on one and two processors.
 
-Each round runs every program on every place, in turn. 7.3 is the same image in all of its places,
-with several processors built in. A program's time is that of its command, by the guest's clock or
-this machine's; an operation's is bench/lab's own. What differs by less than its noise is no
-difference: the whole range stands beside each median.
+Each round runs every program in every place, in turn. All places of 7.3 use the same image, which
+supports several processors. A program's time is the time of its command, by the guest's clock or
+this machine's. An operation's time is reported by bench/lab's program. The whole range stands
+beside each median; ignore differences that are smaller than this range.
 """
 
 import argparse
@@ -36,7 +36,7 @@ SECOND = 1e9
 
 @dataclass(frozen=True)
 class Place:
-    """Where programs run: this machine (no image), or a guest of a kernel's image."""
+    """A place where programs run: this machine (no image), or a guest of a kernel's image."""
 
     name: str
     image: Path | None
@@ -46,14 +46,14 @@ class Place:
 
 @dataclass(frozen=True)
 class Work:
-    """What is run, whose seconds count."""
+    """A command whose time is measured."""
 
     label: str
     command: tuple[str, ...]
 
 
 def places(old: Kernel, new: Kernel) -> list[Place]:
-    """The columns of the table."""
+    """Returns the columns of the table."""
     return [
         Place("this machine, 1", None, 1),
         Place("this machine, 2", None, 2),
@@ -65,12 +65,12 @@ def places(old: Kernel, new: Kernel) -> list[Place]:
 
 
 def before_and_after(image: Path, old: Kernel) -> list[Place]:
-    """A kernel of before a change beside the present one of the same series."""
+    """Returns a kernel built before a change, and the present kernel of the same series."""
     return [Place("before, 1", image, 1), Place("6.12 ptrace, 1", old.image, 1)]
 
 
 def works(scratch: Path) -> list[Work]:
-    """The programs; each is long enough that its boot does not matter."""
+    """Returns the programs. Each runs so long that the boot does not matter."""
     heat = str(resources.built("examples/heat/heat"))
     openmp = str(resources.built("examples/heat-openmp/heat-openmp"))
     size = ("-s", "500", "-e", "500", "-o", str(scratch / "checkpoint"))
@@ -86,7 +86,7 @@ def works(scratch: Path) -> list[Work]:
 
 
 def _minimap2() -> list[str]:
-    """Its words without the number of threads, once it is built."""
+    """Build minimap2. Returns its command without the number of threads."""
     suite = Suite(resources.home() / "build/bench/series")
     subject = next(subject for subject in SUBJECTS if subject.name == "minimap2")
     suite.build(subject, "plain")
@@ -96,7 +96,7 @@ def _minimap2() -> list[str]:
 
 
 def seconds(place: Place, work: Work) -> float:
-    """How long the command takes there."""
+    """Returns the seconds that the command takes in a place."""
     with tempfile.TemporaryFile() as output:
         if place.image is None:
             return _on_machine(place, work.command, output.fileno())
@@ -110,7 +110,7 @@ def _on_machine(place: Place, command: Sequence[str], output: int) -> float:
 
 
 def _bound(place: Place, command: Sequence[str]) -> list[str]:
-    """Kept to so many processors of those that we may use."""
+    """Returns the command, bound to the place's number of usable processors."""
     usable = sorted(os.sched_getaffinity(0))[: place.processors]
     return ["taskset", "-c", ",".join(map(str, usable)), *command]
 
@@ -137,7 +137,7 @@ def _in_guest(place: Place, command: Sequence[str], output: int) -> boot.Result:
 
 
 def operation_times(place: Place) -> dict[str, float]:
-    """Nanoseconds of each operation of bench/lab's program, the median of its own rounds."""
+    """Returns nanoseconds of each operation of bench/lab's program, the median of its rounds."""
     command = [str(resources.built("bench/lab/lab-dynamic")), "-r", "5", *OPERATIONS]
     with tempfile.TemporaryFile() as output:
         if place.image is None:
@@ -150,7 +150,7 @@ def operation_times(place: Place) -> dict[str, float]:
 
 
 def boot_time(place: Place) -> float | None:
-    """Seconds from starting the kernel to the command's start."""
+    """Returns the seconds from the kernel's start to the command's start."""
     if place.image is None:
         return None
     return _in_guest(place, ["true"], os.open(os.devnull, os.O_WRONLY)).boot_seconds
@@ -158,7 +158,7 @@ def boot_time(place: Place) -> float | None:
 
 @dataclass
 class Samples:
-    """What was measured so far, of each row and place."""
+    """The figures measured so far, by row and place."""
 
     places: Sequence[Place]
     taken: dict[tuple[str, str], list[float]]
@@ -176,7 +176,7 @@ BOOT = "boot to the first program, s"
 
 
 def measure(chosen: Sequence[Place], programs: Sequence[Work], rounds: int) -> Samples:
-    """All of it, in turn, so that what else the machine does hits all alike."""
+    """Measure everything in turn, so that other work on the machine affects all places alike."""
     samples = Samples(chosen, {})
     for number in range(1, rounds + 1):
         for place in chosen:
@@ -190,8 +190,8 @@ def measure(chosen: Sequence[Place], programs: Sequence[Work], rounds: int) -> S
 
 
 def report(samples: Samples, programs: Sequence[Work], rounds: int) -> Iterator[str]:
-    """The table."""
-    yield f"median of {rounds} interleaved rounds (lowest-highest); the number is of processors"
+    """Yields the table."""
+    yield f"median of {rounds} interleaved rounds (lowest-highest); 1 and 2 are processors"
     lines = [samples.line(f"{work.label}, s", 3) for work in programs]
     lines += [samples.line(f"{operations.label(name)}, ns", 0) for name in OPERATIONS]
     lines.append(samples.line(BOOT, 3))
@@ -202,7 +202,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument(
-        "--before", type=Path, metavar="IMAGE", help="6.12 of before a change, in 7.3's place"
+        "--before", type=Path, metavar="IMAGE", help="6.12 from before a change, instead of 7.3"
     )
     options = parser.parse_args()
     rounds = options.rounds

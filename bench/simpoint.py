@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""SimPoint's published method, of scikit-learn's parts; and SimPoint itself, where it is on PATH.
+"""SimPoint's published method, built with scikit-learn, and SimPoint itself, if it is on PATH.
 
-Vectors of sum 1 are projected to 15 dimensions at random and clustered by k-means from several
-random beginnings (Sherwood and others 2002). The number of clusters is the smallest whose Bayesian
-information criterion (Pelleg and Moore 2000) is nine tenths of the way from the worst to the best
-(Hamerly and others 2005).
+Vectors of sum 1 are randomly projected to 15 dimensions and clustered by k-means from several
+random starts (Sherwood and others 2002). The number of clusters is the smallest whose Bayesian
+information criterion (Pelleg and Moore 2000) is at least nine tenths of the way from the worst to
+the best (Hamerly and others 2005).
 """
 
 import shutil
@@ -25,26 +25,26 @@ SEEDS = 5
 ITERATIONS = 100
 MOST_CLUSTERS = 30
 SHARE_OF_BEST = 0.9
-SMALLEST_VARIANCE = 1e-12  # identical points
+SMALLEST_VARIANCE = 1e-12  # stands for the variance 0 of identical points
 
 Points = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
 
 
 def projected(normalised: Normalised, seed: int = 1) -> Points:
-    """The vectors in 15 dimensions."""
+    """Returns the vectors projected to 15 dimensions."""
     generator = np.random.default_rng(seed)
     directions = generator.uniform(-1, 1, (normalised.shape[1], DIMENSIONS))
     return np.concatenate([strip @ directions for _, strip in normalised.strips()])
 
 
 def clustered(points: Points, count: int) -> Labels:
-    """The best of several k-means."""
+    """Returns the labels of the best of several k-means."""
     return np.asarray(_fitted(points, count).labels_)
 
 
 def number_of_clusters(points: Points) -> int:
-    """How many the criterion asks for."""
+    """Returns the number of clusters that the criterion chooses."""
     most = min(MOST_CLUSTERS, len(np.unique(points.round(12), axis=0)))
     scores = np.array([_criterion(points, count) for count in range(1, most + 1)])
     enough = scores.min() + SHARE_OF_BEST * (scores.max() - scores.min())
@@ -74,19 +74,22 @@ def _criterion(points: Points, count: int) -> float:
 
 @dataclass(frozen=True)
 class Raced:
-    """What SimPoint itself made of a file of vectors."""
+    """SimPoint's own clusters of a file of vectors, and its time."""
 
     labels: Labels
     seconds: float
 
 
 def installed() -> str | None:
-    """Where SimPoint is."""
+    """Returns the path of SimPoint, or None."""
     return shutil.which("simpoint")
 
 
 def raced(program: str, vectors: Path, count: int | None) -> Raced:
-    """SimPoint on a text of vectors: so many clusters, or as many as it finds (`-maxK 30`)."""
+    """Run SimPoint on a text of vectors: with `count` clusters, or as many as it finds.
+
+    Without a count it runs with `-maxK 30`.
+    """
     asked = ["-k", str(count)] if count else ["-maxK", str(MOST_CLUSTERS)]
     with tempfile.TemporaryDirectory() as folder:
         labels = Path(folder) / "labels"

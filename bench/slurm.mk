@@ -2,5 +2,5 @@
 
 # NODES and TASKS change the size, as in NODES=16 TASKS=100.
 .PHONY: bench-slurm
-bench-slurm: build-slurm test-deps ## what a bundle costs a Slurm job, on a cluster of 64 nodes (root)
+bench-slurm: build-slurm test-deps ## cost of a bundle for a Slurm job, on a cluster of 64 nodes (root)
 	$(PYTHON) bench/slurm.py $(if $(NODES),--nodes $(NODES)) $(if $(TASKS),--tasks $(TASKS))

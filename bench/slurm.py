@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a bundle costs a Slurm job: prologs, unpacking, the store, and all nodes starting at once.
+"""Measures the cost of a bundle for Slurm jobs: prologs, unpacking, the spool, simultaneous starts.
 
-The cluster is real and runs on this machine alone: a slurmd for each node. All nodes together have
-this machine's processors, so starts are spread over time, and nothing else should be running
-("busy" says how much was); where all nodes start at once, the machine does the work of all of them.
+The cluster is real, with a slurmd for each node, but it runs on this machine alone. All nodes share
+this machine's processors, so starts are spread over time. Nothing else should run ("busy" says how
+busy the machine was). When all nodes start at once, the machine does the work of all nodes.
 """
 
 import argparse
@@ -27,14 +27,14 @@ from kadence import resources
 
 PLUGIN = resources.home() / "build/slurm/kadence.so"
 BUNDLES = 3
-STARTS_PER_SECOND = 5  # of jobs, on all nodes together
+STARTS_PER_SECOND = 5  # job starts, on all nodes together
 GOAL_MS = Goal(most=150)
 STORE_MIB = 24
-ROUNDS = 5  # of all nodes starting at once
+ROUNDS = 5  # of starts on all nodes at once
 
 
 class Busy:
-    """The share of the machine's processors that worked while this was open."""
+    """The share of the machine's processor time that was busy while this context was open."""
 
     def __enter__(self) -> "Busy":
         self._before = self._times()
@@ -57,7 +57,7 @@ class Busy:
 
 @contextmanager
 def cluster_with_bundles(nodes: int, count: int, **site: int) -> Iterator[tuple[Cluster, Workshop]]:
-    """A cluster that takes what a workshop's key signed."""
+    """Yields a cluster that accepts bundles signed with a workshop's key, and the workshop."""
     with Cluster(nodes=nodes, plugin=PLUGIN, site=site) as cluster:
         workshop = Workshop(cluster.folder / "share/bundles", count)
         shutil.copy(workshop.public_key, cluster.folder / "keys/bench.pub")
@@ -65,12 +65,12 @@ def cluster_with_bundles(nodes: int, count: int, **site: int) -> Iterator[tuple[
 
 
 def percentile(values: Sequence[float], share: float) -> float | None:
-    """Of what was measured, or nothing where there is nothing."""
+    """Returns a percentile of the values, or None without values."""
     return float(np.percentile(values, share)) if values else None
 
 
 def spread_rows(what: str, plain: Sequence[float], values: Sequence[float]) -> list[Row]:
-    """Median and 99th centile of starts, and of what is above a plain job's median."""
+    """Returns median and 99th centile of starts, and of the time above a plain job's median."""
     middle = percentile(plain, 50) or 0.0
     above = [value - middle for value in values]
     shares = {"median": 50, "99th centile": 99}
@@ -85,7 +85,7 @@ def spread_rows(what: str, plain: Sequence[float], values: Sequence[float]) -> l
 
 
 def starts(runs: Sequence[Run]) -> list[Row]:
-    """How long jobs took to their first line, and what of it the node's tool says was its own."""
+    """Returns the times until jobs' first line, and the part that kadence-node reports."""
     first = slurm_jobs.first_of_bundle(runs)
     plain = [run.start_ms for run in runs if not run.bundle]
     groups = {
@@ -102,7 +102,7 @@ def starts(runs: Sequence[Run]) -> list[Row]:
 
 
 def own_rows(milliseconds: Sequence[float]) -> list[Row]:
-    """The node's tool by its own clock."""
+    """Returns the times of kadence-node by its own clock."""
     return [
         Row("  of it kadence-node's work, median", None, percentile(milliseconds, 50)),
         Row("  of it kadence-node's work, 99th centile", None, percentile(milliseconds, 99)),
@@ -110,7 +110,7 @@ def own_rows(milliseconds: Sequence[float]) -> list[Row]:
 
 
 def measure_jobs(nodes: int, tasks: int) -> tuple[list[Row], list[str]]:
-    """Arrays with three bundles and as many plain jobs between them."""
+    """Run arrays of jobs with three bundles, and as many plain jobs among them."""
     seconds = nodes / STARTS_PER_SECOND
     with cluster_with_bundles(nodes, BUNDLES) as (cluster, workshop), Busy() as busy:
         arrays = Arrays(cluster, seconds)
@@ -126,7 +126,7 @@ def measure_jobs(nodes: int, tasks: int) -> tuple[list[Row], list[str]]:
 
 
 def measure_without_plugin(nodes: int, tasks: int) -> str:
-    """Plain jobs where Kadence is not installed, started as often."""
+    """Run plain jobs at the same rate on a cluster without Kadence."""
     with Cluster(nodes=nodes) as cluster:
         arrays = Arrays(cluster, nodes / STARTS_PER_SECOND)
         arrays.submit(None, tasks, nodes)
@@ -137,7 +137,7 @@ def measure_without_plugin(nodes: int, tasks: int) -> str:
 
 
 class Unpackings:
-    """Counts the folders that come to be in the nodes' stores."""
+    """Counts the folders that appear in the nodes' spools."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -145,7 +145,7 @@ class Unpackings:
         self.largest_mib = 0.0
 
     def look(self) -> None:
-        """Take note of what is there; what is unpacked anew is another inode."""
+        """Record the folders. A bundle that was unpacked again has another inode."""
         for node in self.cluster.nodes:
             store = self.cluster.places.spool(node) / "store"
             found = [path for path in store.glob("[!.]*") if path.is_dir()]
@@ -158,7 +158,7 @@ class Unpackings:
 
 
 def remains(cluster: Cluster) -> str:
-    """What is left on the nodes beside the store once all jobs have ended."""
+    """Returns what jobs left on the nodes, apart from unpacked bundles, after all have ended."""
     found = []
     for node in cluster.nodes:
         spool = cluster.places.spool(node)
@@ -171,7 +171,7 @@ def remains(cluster: Cluster) -> str:
 
 
 def measure_store(tasks: int) -> list[str]:
-    """More bundles than a node's store may hold."""
+    """Run jobs with more bundles than a node's spool may hold."""
     nodes, count = 2, 12
     with cluster_with_bundles(nodes, count, largest_store_mib=STORE_MIB) as (cluster, workshop):
         watch = Unpackings(cluster)
@@ -192,22 +192,22 @@ def measure_store(tasks: int) -> list[str]:
 
 
 def unpacked_only(bundle: Path) -> list[str]:
-    """Options of a job that boots no kernel, which is not what is measured here."""
+    """Returns the options of a job that boots no kernel. Booting is not measured here."""
     return [f"--kadence={bundle}", "--kadence-target=none"]
 
 
 def stored_mib(cluster: Cluster, node: str) -> int:
-    """As du counts it."""
+    """Returns the size of a node's unpacked bundles as du counts it."""
     folder = cluster.places.spool(node) / "store"
     words = ["du", "--summarize", "--block-size=1M", folder]
     return int(subprocess.run(words, capture_output=True, check=True, text=True).stdout.split()[0])
 
 
 def measure_together(nodes: int) -> list[Row]:
-    """One job on all nodes, from srun's start to its end; medians of the rounds.
+    """Run one job on all nodes, from srun's start to its end. Returns medians of the rounds.
 
-    The nodes share this machine's /tmp, where --kadence-broadcast would have them all write one
-    file. So what is measured of it is how long srun takes to copy a program of a bundle's size.
+    The nodes share this machine's /tmp, so with --kadence-broadcast they would all write the same
+    file. Instead this measures how long srun takes to copy a program of a bundle's size.
     """
     with cluster_with_bundles(nodes, ROUNDS) as (cluster, workshop):
         taken: dict[str, list[float]] = {}
@@ -237,7 +237,7 @@ def measure_together(nodes: int) -> list[Row]:
 
 
 def padded_program(bundle: Path) -> Path:
-    """`true`, made as large as a bundle by a bundle behind it."""
+    """Returns a copy of `true` that is larger by a bundle, which is appended to it."""
     path = bundle.with_suffix(".program")
     path.write_bytes(Path("/usr/bin/true").read_bytes() + bundle.read_bytes())
     path.chmod(0o755)
@@ -253,7 +253,7 @@ def _seconds(cluster: Cluster, words: Sequence[object]) -> float:
 
 
 def main() -> int:
-    """Measure, print, and say whether the goals are met."""
+    """Measure, print, and say whether the goals were met."""
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--nodes", type=int, default=64)
@@ -263,9 +263,9 @@ def main() -> int:
     options = parser.parse_args()
     table, lines = measure_jobs(options.nodes, options.tasks)
     lines.append(measure_without_plugin(options.nodes, options.tasks // 4))
-    print("From being given a node to the job's first line, ms", *lines, sep="\n")
+    print("From the allocation of a node to the job's first line, ms", *lines, sep="\n")
     print(*rows.table(("plain job", "with bundle"), table), rows.summary(table), sep="\n")
-    print("", "The store", *measure_store(60), "", sep="\n")
+    print("", "The spool", *measure_store(60), "", sep="\n")
     together = measure_together(options.nodes)
     print(f"One job on all {options.nodes} nodes, s, median of {ROUNDS}")
     print(*rows.table(("plain job", "with bundle"), together), sep="\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bundles for bench/slurm.py: the generic User-Mode Linux kernel with a program of one line."""
+"""Makes bundles for bench/slurm.py: the generic User-Mode Linux kernel and a one-line program."""
 
 import subprocess
 from pathlib import Path
@@ -12,7 +12,7 @@ SOURCE = "int main(void) {{ return {number} & 0; }}\n"
 
 
 class Workshop:
-    """A folder of bundles that differ, with the key that signed them."""
+    """A folder of different bundles, with the key that signed them."""
 
     def __init__(self, place: Path, count: int) -> None:
         self.place = place

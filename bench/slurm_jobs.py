@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs jobs for bench/slurm.py and takes their times, from outside and from their records.
+"""Runs jobs for bench/slurm.py and measures their times, from outside and from their records.
 
-A job's start is when slurmctld writes that it has given it a node; what its script does first is
-to note the time. Between the two lies all that a prolog costs, and what every job costs.
+A job starts when slurmctld logs that it has allocated a node to the job. The job's script first
+notes the time. The time between the two is the cost of the prolog, and the cost that every job has.
 """
 
 import json
@@ -25,7 +25,7 @@ SECONDS_AT_MOST = 3600
 STARTED = re.compile(
     r"^\[(\S+)\] sched.*(?:Allocate|Started) JobId=(\d+)(?:_\d+\((\d+)\))? .*?(node\d+)", re.M
 )
-# The script's process takes the time itself, for starting another one takes milliseconds.
+# The script's own process reads the time, because starting another process takes milliseconds.
 SCRIPT = """exec bash -c 'echo $EPOCHREALTIME >"$0/$SLURM_JOB_ID"; sleep {seconds}' {folder}\n"""
 
 
@@ -35,17 +35,18 @@ class Run:
 
     job: str
     node: str
-    bundle: str  # or empty
-    start_ms: float  # from being given its node to its script's first line
-    prepare_ms: float | None  # what the node's tool says its work took
+    bundle: str  # name of its bundle; empty for a plain job
+    start_ms: float  # from the allocation of its node to its script's first line
+    prepare_ms: float | None  # the time that kadence-node reports for its work
 
 
 class Arrays:
-    """Job arrays, each task with a node to itself, whose tasks start evenly spread over time.
+    """Job arrays whose tasks start evenly spread over time. Each task has a node to itself.
 
-    With all nodes free, Slurm would start a task on each at once, and this machine would do the
-    work of all of them. So arrays begin with few tasks at a time, and are allowed more until, after
-    the length of a task, they fill their nodes; from then on a task starts whenever one ends.
+    With all nodes free, Slurm would start a task on every node at once, and this machine would do
+    the work of all of them. So arrays begin with few tasks at a time, and are gradually allowed
+    more. After the length of a task they fill their nodes. From then on a task starts whenever
+    another ends.
     """
 
     def __init__(self, cluster: Cluster, seconds: float) -> None:
@@ -55,7 +56,7 @@ class Arrays:
         self._start = time.monotonic()
 
     def submit(self, bundle: Path | None, tasks: int, at_once: int) -> None:
-        """An array; `at_once`: tasks at a time in the end."""
+        """Submit an array. `at_once` is the final number of tasks at a time."""
         options = [f"--array=1-{tasks}%1", "--output=/dev/null", "--cpus-per-task=2"]
         if bundle:
             options += [f"--kadence={bundle}", "--kadence-target=um"]
@@ -64,7 +65,7 @@ class Arrays:
         self.tasks += tasks
 
     def wait(self, look: Callable[[], None]) -> None:
-        """Until all tasks have started and none is left, looking at the nodes meanwhile."""
+        """Wait until all tasks have started and ended. Calls `look` regularly meanwhile."""
         end = time.monotonic() + SECONDS_AT_MOST
         while len(list(notes(self.cluster).iterdir())) < self.tasks or _queued(self.cluster):
             if time.monotonic() > end:
@@ -85,7 +86,7 @@ class Arrays:
 
 
 def notes(cluster: Cluster) -> Path:
-    """Where jobs note their starts."""
+    """Returns the folder where jobs note their starts."""
     folder = cluster.folder / "share/started"
     if not folder.exists():
         folder.mkdir()
@@ -98,7 +99,7 @@ def _queued(cluster: Cluster) -> int:
 
 
 def runs(cluster: Cluster) -> list[Run]:
-    """All jobs that noted their start, in the order in which they were given nodes."""
+    """Returns all jobs that noted their start, in the order of their allocations."""
     return list(_runs(cluster))
 
 
@@ -123,7 +124,7 @@ def _runs(cluster: Cluster) -> Iterator[Run]:
 
 
 def first_of_bundle(all_runs: Sequence[Run]) -> set[str]:
-    """The jobs that were the first of their bundle on their node."""
+    """Returns the jobs that were the first with their bundle on their node."""
     seen: dict[tuple[str, str], str] = {}
     for run in all_runs:
         if run.bundle:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can be said of a kernel without booting it: Debian's as packaged, and the smallest one."""
+"""Facts on kernels that need no boot: Debian's packaged kernel, and the smallest configuration."""
 
 import io
 import struct
@@ -21,21 +21,21 @@ from kadence.kconfig.kconfig_files import definitions
 from kadence.kconfig.request import BuildRequest
 from kadence.lab.guest import X86_64
 
-# Documentation/arch/x86/boot.rst: sectors of set-up code, and where the compressed kernel is.
+# Documentation/arch/x86/boot.rst: number of set-up sectors, and place of the compressed kernel.
 SETUP_SECTORS, PAYLOAD, SECTOR_BYTES, DEFAULT_SECTORS = 0x1F1, 0x248, 512, 4
-LENGTH_BYTES = 4  # after the payload: its length when unpacked
+LENGTH_BYTES = 4  # after the payload: its unpacked length
 UNPACKERS = {
     b"\x28\xb5\x2f\xfd": ["zstd", "-dcq"],
     b"\xfd7zXZ\x00": ["xz", "-dcq", "--single-stream"],
     b"\x1f\x8b": ["gzip", "-dcq"],
 }
-# The least that makes a 64-bit kernel; EXPERT lets Kconfig leave out what it would force.
+# The smallest choice for a 64-bit kernel. With EXPERT Kconfig forces fewer symbols.
 SMALLEST = "CONFIG_64BIT=y\nCONFIG_EXPERT=y\n"
 
 
 @dataclass(frozen=True)
 class Symbols:
-    """How many are on (y or m), and how many of them have a prompt: what one can choose."""
+    """The number of symbols that are on (y or m), and of those that users can set by a prompt."""
 
     on: int
     chosen: int
@@ -46,7 +46,7 @@ class Symbols:
 
 @dataclass(frozen=True)
 class Stock:
-    """Debian's kernel as packaged."""
+    """Debian's packaged kernel."""
 
     release: str
     text_bytes: int
@@ -55,7 +55,7 @@ class Stock:
 
 
 def facts(release: str) -> Stock:
-    """Read it all from the package."""
+    """Read the facts on a packaged kernel."""
     image = debian.kernel_image(release)
     config = image.parent / f"config-{release}"
     modules = sum(1 for _ in (image.parent.parent / "lib/modules").rglob("*.ko*"))
@@ -63,7 +63,7 @@ def facts(release: str) -> Stock:
 
 
 def unpack(image: Path) -> bytes:
-    """The vmlinux inside a bzImage."""
+    """Returns the vmlinux inside a bzImage."""
     content = image.read_bytes()
     sectors = content[SETUP_SECTORS] or DEFAULT_SECTORS
     offset, length = struct.unpack_from("<II", content, PAYLOAD)
@@ -75,11 +75,11 @@ def unpack(image: Path) -> bytes:
             if done.returncode == 0:
                 return done.stdout
             raise ToolError(f"{command[0]} cannot unpack {image}: {done.stderr.decode().strip()}")
-    raise ToolError(f"{image} is packed in a way that nobody here knows ({payload[:4].hex()})")
+    raise ToolError(f"{image} has an unknown compression format ({payload[:4].hex()})")
 
 
 def text_bytes(vmlinux: bytes) -> int:
-    """Code and read-only data, as size(1) counts them under `text`."""
+    """Returns the bytes of code and read-only data, as size(1) counts them under `text`."""
     sections = ELFFile(io.BytesIO(vmlinux)).iter_sections()
     return sum(
         int(section["sh_size"])
@@ -89,13 +89,13 @@ def text_bytes(vmlinux: bytes) -> int:
 
 
 def count(config: Path) -> Symbols:
-    """Of a finished configuration of the reference series."""
+    """Count the symbols of a finished configuration of the reference series."""
     on = [symbol for symbol, value in values(config).items() if value in {"y", "m"}]
     return Symbols(len(on), len(_offered().intersection(on)))
 
 
 def smallest() -> Symbols:
-    """The fewest symbols that an x86_64 kernel of this series can have, from Kbuild itself."""
+    """Returns the fewest symbols that an x86_64 kernel of this series can have, from Kbuild."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         wanted = folder / "wanted.config"
@@ -108,13 +108,13 @@ def smallest() -> Symbols:
 
 @cache
 def _tree() -> Path:
-    """The series' source as published."""
+    """Returns the path of the series' source as published."""
     with tempfile.TemporaryDirectory() as folder:
         return source.pristine(gather(BuildRequest(target=X86_64)).origin, Path(folder) / "log")
 
 
 @cache
 def _offered() -> frozenset[str]:
-    """Its symbols that have a prompt."""
+    """Returns the symbols of that source that have a prompt."""
     variables = targets.get(X86_64).kconfig_variables
     return frozenset(one.symbol for one in definitions(_tree(), variables) if one.prompt)

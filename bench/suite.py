@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The programs that profiling is judged on: where they are, how they are built and run.
+"""The programs that profiling is judged on: their places, and how to build and run them.
 
-All are deterministic: their output is the same on every run and under every tool. Where a number
-of threads is given, it is so that the instructions are the same on every machine; the output does
-not depend on it.
+All are deterministic: their output is the same on every run and under every tool. Some commands
+fix the number of threads, so that the instructions are the same on every machine. The output does
+not depend on this number.
 """
 
 import os
@@ -15,10 +15,10 @@ from pathlib import Path
 from kadence import builds, program, resources
 from kadence.errors import ToolError
 
-# What the makefiles take, for the compilers that programs are built with natively.
+# The makefiles' variables for the compilers of native builds.
 COMPILERS = {"CC": "gcc-12", "CXX": "g++-12", "FC": "gfortran-12"}
 CALLS, LOOPS = "calls", "loops"
-# Threads that wait sleep: a spinning one would have the tools count how busy the machine is.
+# Waiting threads sleep. If they spun, the tools would count how busy the machine is.
 OPENMP = {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
 
 
@@ -28,9 +28,9 @@ class Subject:
 
     name: str
     arguments: str  # {source}: the folder of the prepared source
-    kind: str  # what most of its instructions are about: CALLS or LOOPS
+    kind: str  # what most of its instructions belong to: CALLS or LOOPS
     place: str = "bench/suite"
-    binary: str = ""  # below the folder it is built in; empty: its name
+    binary: str = ""  # path below its build folder; empty: its name
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -64,7 +64,7 @@ class Suite:
     output: Path
 
     def command(self, subject: Subject, variant: str) -> list[str]:
-        """What runs the program as built in this variant."""
+        """Returns the command that runs the program as built in this variant."""
         binary = self._folder(subject, variant) / (subject.binary or subject.name)
         arguments = subject.arguments.format(source=self._source(subject))
         return [str(binary), *arguments.split()]
@@ -72,7 +72,7 @@ class Suite:
     def build(
         self, subject: Subject, variant: str, compilers: Mapping[str, str] = COMPILERS
     ) -> None:
-        """Build it afresh with these values of CC, CXX and FC, and what else is to be set."""
+        """Rebuild the program with these values of CC, CXX and FC, and of other variables given."""
         folder = self._folder(subject, variant)
         if subject.binary:
             self._prepare(subject)
@@ -90,7 +90,7 @@ class Suite:
         return self.output / "source" / subject.name
 
     def _prepare(self, subject: Subject) -> None:
-        """Fetch and generate what is not in the tree; only once, it does not change."""
+        """Fetch and generate the sources that are not in the tree. Once: they do not change."""
         source = self._source(subject)
         done = source / ".prepared"
         if not done.exists():
@@ -99,7 +99,7 @@ class Suite:
             done.touch()
 
     def _shell(self, line: str, folder: Path, settings: Mapping[str, str]) -> None:
-        # MAKEFLAGS of a make that called us would reach the program's own make.
+        # The MAKEFLAGS of a make that called this bench would reach the program's own make.
         environment = {name: text for name, text in os.environ.items() if name[:4] != "MAKE"}
         log = folder / "build.log"
         with log.open("wb") as output:

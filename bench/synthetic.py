@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Profiles of runs that never were, whose phases are known because they were put there."""
+"""Makes synthetic profiles, whose phases are known because the profile is made from them."""
 
 from dataclasses import dataclass
 
@@ -18,19 +18,19 @@ Labels = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Shape:
-    """What the run is like."""
+    """The properties of a synthetic run."""
 
     intervals: int
     blocks: int = 20_000
-    per_interval: int = 300  # blocks that an interval runs
-    phases: int = 8  # the last one is intermittent: 0.5 % of the intervals, in single ones
-    noise: float = 0.1  # of every block's share, normally distributed
-    drift: float = 0.1  # share of a phase's instructions that wander off in the course of the run
+    per_interval: int = 300  # blocks that an interval runs.
+    phases: int = 8  # the last phase is intermittent: 0.5 % of the intervals, each by itself.
+    noise: float = 0.1  # relative noise of every block's share, normally distributed.
+    drift: float = 0.1  # share of a phase's instructions that move to other blocks during the run.
     seed: int = 1
 
 
 def labels_of(shape: Shape) -> Labels:
-    """The phase of every interval: visits of uneven length, and the rare phase strewn in."""
+    """Returns the phase of every interval: visits of uneven length, and a scattered rare phase."""
     generator = np.random.default_rng(shape.seed)
     labels = np.empty(shape.intervals, dtype=np.int64)
     first, phase = 0, 0
@@ -45,7 +45,7 @@ def labels_of(shape: Shape) -> Labels:
 
 
 def make(shape: Shape, strip: int = 10_000) -> tuple[Profile, Labels]:
-    """The profile, and the phase of every interval."""
+    """Returns the profile, and the phase of every interval."""
     labels = labels_of(shape)
     mixtures = _Mixtures(shape)
     parts = [
@@ -74,12 +74,12 @@ def make(shape: Shape, strip: int = 10_000) -> tuple[Profile, Labels]:
 
 
 class _Mixtures:
-    """Which blocks a phase runs, and how often: its mixture, noise and drift."""
+    """The blocks that each phase runs, and how often: its mixture, noise and drift."""
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
         self.generator = np.random.default_rng(shape.seed + 1)
-        # A third of a phase's blocks are run by all phases, as libraries are.
+        # All phases run a third of a phase's blocks, as if these belonged to libraries.
         common = shape.per_interval // 3
         own = shape.per_interval - common
         self.blocks = np.empty((shape.phases, shape.per_interval), dtype=np.int32)
@@ -90,7 +90,7 @@ class _Mixtures:
         self.target = self.generator.dirichlet(np.ones(shape.per_interval), shape.phases)
 
     def counts(self, labels: Labels, first: int, end: int) -> npt.NDArray[np.uint32]:
-        """How often each interval enters its blocks, at least once each."""
+        """Returns how often each interval enters its blocks, at least once each."""
         chosen = labels[first:end]
         progress = np.arange(first, end)[:, np.newaxis] / self.shape.intervals
         wandered = self.shape.drift / 2 * progress

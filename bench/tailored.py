@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernels for the benchmarks' own programs, which are no programs to be profiled."""
+"""Makes kernels for the benchmarks' own programs, whose needs do not come from a profile."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +25,7 @@ def kernel(
     target: str,
     overrides: Sequence[tuple[str, str]] = (),
 ) -> Kernel:
-    """The kernel for a program with these needs, built if it is not in the store."""
+    """Returns the kernel for a program with these needs, and builds it if the store lacks it."""
     folder = resources.home() / "build" / "bench" / bench
     folder.mkdir(parents=True, exist_ok=True)
     plan = folder / f"{bench}.plan.json"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a User-Mode Linux kernel takes: its image, its boot, its memory, its build."""
+"""Measures the costs of a User-Mode Linux kernel: its image, its boot, its memory, its build."""
 
 import os
 import tempfile
@@ -19,7 +19,7 @@ MEGABYTE, MEBIBYTE = 1e6, 1 << 20
 
 
 def rows(generic: Kernel, tailored: Kernel) -> Iterator[Row]:
-    """The lines of one program's table."""
+    """Yields the rows of one program's table."""
     before, after = image_megabytes(generic), image_megabytes(tailored)
     yield Row("UML image, stripped, MB", before, after, Goal(most=3), digits=2)
     before, after = boot_seconds(generic), boot_seconds(tailored)
@@ -32,7 +32,7 @@ def rows(generic: Kernel, tailored: Kernel) -> Iterator[Row]:
 
 
 def build_rows(request: BuildRequest) -> Iterator[Row]:
-    """A cold and a warm build, in a store and a compiler cache of their own."""
+    """Yields rows of a cold and a warm build, with a separate kernel store and compiler cache."""
     with _empty_cache():
         cold = build(request)
         store.remove(cold.id)
@@ -44,7 +44,7 @@ def build_rows(request: BuildRequest) -> Iterator[Row]:
 
 @contextmanager
 def _empty_cache() -> Iterator[None]:
-    """A cache directory that has the kernels' sources and nothing else."""
+    """Use a cache directory that has only the kernels' sources."""
     sources = resources.cache_directory() / "sources"
     saved = dict(os.environ)
     with tempfile.TemporaryDirectory(dir=resources.cache_directory().parent) as folder:
@@ -59,5 +59,5 @@ def _empty_cache() -> Iterator[None]:
 
 
 def image_megabytes(kernel: Kernel) -> float:
-    """Of the stored image, which is stripped."""
+    """Returns the size of the stored image, which is stripped."""
     return kernel.image.stat().st_size / MEGABYTE

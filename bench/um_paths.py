@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What operations take on User-Mode Linux beside this machine's own kernel, by wall time."""
+"""Measures operations on User-Mode Linux beside this machine's own kernel, by wall time."""
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +11,8 @@ from memory_rows import Cell, Line, table
 from kadence.kconfig.store import Kernel
 from kadence.lab import Figure
 
-# What memory a kernel uses and how often its timer comes says nothing beside another machine's.
+# Without memory used and timer interrupts: a comparison of these with the machine's own kernel
+# means nothing.
 OPERATIONS = (
     *("getppid", "write_16", "tcp_send_256", "tcp_burst_256", "page", "context_switch"),
     "fork_exit",
@@ -21,7 +22,7 @@ TURNS = 3
 
 
 def lines(generic: Kernel, tailored: Kernel) -> Iterator[str]:
-    """The table, its kernels measured in turn."""
+    """Yields the table. The kernels are measured in turn."""
     machine = Machine()
     places: Mapping[str, Place] = {
         machine.name: machine,
@@ -44,7 +45,7 @@ def lines(generic: Kernel, tailored: Kernel) -> Iterator[str]:
 
 
 def _cell(figures: Sequence[Figure]) -> Cell | str:
-    """Of all runs, the median of their medians; why there is none where one has none."""
+    """Returns the median of all runs' medians, or why there is none if a run has none."""
     medians = [figure.median for figure in figures if figure.median is not None]
     if len(medians) < len(figures):
         return str(next(figure for figure in figures if figure.median is None))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How large the page of a long run is, how soon it is there, and how soon it is painted anew.
+"""Measures the size of a long run's page, the time to open it, and the time to repaint it.
 
-The run has known phases and noise in every block. The page is opened from a file in headless
-Chromium: `ready` is from the request to the first painted matrix, by the browser's own clock;
-`painted` is what the page's scripts take for one new picture, over zooms from the whole run to
-single intervals and pans there.
+The run has known phases and noise in every block. Headless Chromium opens the page from a file.
+`ready` is the time from the request to the first painted matrix, by the browser's own clock.
+`painted` is the time that the page's scripts need for one new picture. The pictures come from zooms
+between the whole run and single intervals, and from pans.
 """
 
 import argparse
@@ -26,7 +26,7 @@ BLOCKS = 20_000
 
 
 def make_page(folder: Path, intervals: int, per_row: int) -> tuple[Path, float]:
-    """The page, and how long `kadence view` took from the profile to it."""
+    """Returns the page, and how long `kadence view` took to make it from the profile."""
     artefact = long_run(intervals, per_row, BLOCKS).write(folder)
     kadence = Path(sys.executable).parent / "kadence"
     began = time.monotonic()
@@ -35,13 +35,13 @@ def make_page(folder: Path, intervals: int, per_row: int) -> tuple[Path, float]:
 
 
 def opened(browser: Browser, page: Path) -> float:
-    """Seconds until the page is ready."""
+    """Returns the seconds until the page is ready."""
     browser.open(page.as_uri())
     return float(browser.run("return document.documentElement.dataset.ready")) / 1000
 
 
 def painted(browser: Browser, intervals: int) -> list[float]:
-    """Seconds for each new picture."""
+    """Returns the seconds for each new picture."""
     pointer, middle = "window.kadenceView.pointer", intervals // 2
     nearer, farther = f"{pointer}.zoom(0.5)", f"{pointer}.zoom(2)"
     pans = [f"{pointer}.choose({middle}, {middle + 1000 * step})" for step in range(1, 16)]
@@ -58,7 +58,7 @@ def painted(browser: Browser, intervals: int) -> list[float]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--intervals", type=int, default=100_000)
-    parser.add_argument("--blocks", type=int, default=300, help="that each interval ran")
+    parser.add_argument("--blocks", type=int, default=300, help="blocks that each interval ran")
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Inputs that several programs of the corpus read, the same in every run:
+"""Prints inputs for several programs of the corpus.
 
-generate.py text MEGABYTES SEED       words by Zipf's law, in lines
-generate.py family COUNT LENGTH SEED  proteins of one ancestor, FASTA
-generate.py genes COUNT LENGTH SEED   aligned genes of one ancestor, FASTA
-generate.py reads COUNT LENGTH SEED   pieces of a random genome, FASTQ
-generate.py sound SECONDS SEED        two channels of tones and noise, WAV
+    generate.py text MEGABYTES SEED       words by Zipf's law, in lines
+    generate.py family COUNT LENGTH SEED  proteins of one ancestor, FASTA
+    generate.py genes COUNT LENGTH SEED   aligned genes of one ancestor, FASTA
+    generate.py reads COUNT LENGTH SEED   pieces of a random genome, FASTQ
+    generate.py sound SECONDS SEED        two channels of tones and noise, WAV
+
+The same arguments give the same input.
 """
 
 import array
@@ -20,7 +22,7 @@ from pathlib import Path
 AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 BASES = "ACGT"
 GENOME_LENGTH = 200_000
-RATE = 44_100  # samples a second
+RATE = 44_100  # samples per second
 VOCABULARY = 20_000
 LINE_WORDS = 12
 
@@ -39,7 +41,7 @@ def text(megabytes: int, seed: int) -> Iterator[str]:
 
 
 def family(count: int, length: int, seed: int) -> Iterator[str]:
-    """Each descends from one before it: some letters change, some come, some go."""
+    """Each sequence descends from an earlier one: letters change, are inserted, or are deleted."""
     dice = random.Random(seed)
     known = ["".join(dice.choices(AMINO_ACIDS, k=length))]
     for number in range(count):
@@ -59,7 +61,7 @@ def _descend(dice: random.Random, parent: str) -> Iterator[str]:
 
 
 def genes(count: int, length: int, seed: int) -> Iterator[str]:
-    """As nothing comes or goes, they are aligned."""
+    """Letters change, but none is inserted or deleted, so the sequences are aligned."""
     dice = random.Random(seed)
     known = [dice.choices(BASES, k=length)]
     for number in range(count):

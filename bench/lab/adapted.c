@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the compiler plugin adds to an adapted program: the plan. */
+/* The plan, which the compiler plugin adds to an adapted program. */
 #ifdef ADAPTED
 #include "libkadapt.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Calls that do next to nothing: what it costs to enter the kernel and be understood. */
+/* Calls that do next to nothing: the cost of entering the kernel and of decoding a call. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #define SHORT_QUANTUM_NS 50000000
 #define LONG_QUANTUM_NS 100000000
 
-/* As of Linux 6.12; the C library of Debian 12 has no declaration. */
+/* As in Linux 6.12. The C library of Debian 12 has no declaration. */
 struct scheduling {
 	uint32_t size;
 	uint32_t policy;
@@ -33,7 +33,7 @@ static int run_million(long instructions, long count)
 	return 0;
 }
 
-/* Without the C library's function, which would be a tenth of a call that does nothing. */
+/* Without the C library's function, which would add a tenth to a call that does nothing. */
 static int run_getppid(long unused, long count)
 {
 	(void)unused;
@@ -45,7 +45,7 @@ static int run_getppid(long unused, long count)
 	return 0;
 }
 
-/* Two quanta in turn, so that no call finds its own already there. */
+/* Two quanta in turn, so that every call changes the quantum. */
 static int run_sched_setattr(long unused, long count)
 {
 	struct scheduling quanta[2] = {
@@ -81,7 +81,7 @@ static int open_device(long unused)
 	return 0;
 }
 
-/* Two phases in turn: to enter the one that one is in does nothing. */
+/* Two phases in turn, because entering the current phase does nothing. */
 static int run_phase(long unused, long count)
 {
 	(void)unused;

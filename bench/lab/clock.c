@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The clock all is measured with, and ways to spend time without the kernel. */
+/* The clock of all measurements, and ways to spend time without the kernel. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -7,7 +7,7 @@
 
 #define READINGS 101
 
-/* Nanoseconds since the boot; in the lab as many instructions. */
+/* Nanoseconds since boot. In the lab these are instructions. */
 double now(void)
 {
 	struct timespec time;
@@ -29,7 +29,7 @@ double median(double *values, int count)
 	return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-/* What two readings with nothing between them are apart. */
+/* The difference of two readings with nothing between them. */
 double clock_cost(void)
 {
 	double costs[READINGS];
@@ -42,7 +42,7 @@ double clock_cost(void)
 	return median(costs, READINGS);
 }
 
-/* Two instructions a turn. */
+/* Each turn is two instructions. */
 void compute_exactly(long instructions)
 {
 	long turns = instructions / 2;
@@ -50,7 +50,7 @@ void compute_exactly(long instructions)
 	asm volatile("1: dec %0\n\tjnz 1b" : "+r"(turns) : : "cc");
 }
 
-/* Compute for so long. */
+/* Compute for this many nanoseconds. */
 void compute(double nanoseconds)
 {
 	double end = now() + nanoseconds;

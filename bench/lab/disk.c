@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A disk in memory with ext4 on it: the image that lies beside the program is copied to the
- * kernel's RAM disk and mounted, when an operation first asks for it.
+ * A disk in memory with ext4. The first operation that needs the disk copies the image beside the
+ * program to the kernel's RAM disk and mounts it.
  */
 #include <errno.h>
 #include <fcntl.h>

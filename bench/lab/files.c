@@ -2,8 +2,8 @@
 /*
  * Records written to a file and read from it, one after the other.
  *
- * Every round begins with an empty file, so that a record pays its share of the pages that the file
- * needs, as in a program that writes results.
+ * Every round begins with an empty file. So the cost of a record includes its share of the file's
+ * new pages, as in a program that writes results.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A request of 64 bytes to another process and its answer, over a socket. Sockets have no rings, so
- * an adapted program must take as long as the plain one.
+ * the adapted program must take as long as the plain one.
  */
 #include <errno.h>
 #include <signal.h>

@@ -7,7 +7,10 @@
 
 #include "loopback.h"
 
-/* A guest may come with its loopback device down; whoever may not change that sees why later. */
+/*
+ * A guest's loopback device may be down. If the program may not change this, a later call reports
+ * the error.
+ */
 static void loopback_up(int any_socket)
 {
 	struct ifreq device = {.ifr_name = "lo"};

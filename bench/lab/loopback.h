@@ -4,7 +4,10 @@
 
 #include <netinet/in.h>
 
-/* A socket that listens on the loopback device, and where; or a negative errno. */
+/*
+ * Returns a socket that listens on the loopback device and fills in its address, or returns a
+ * negative errno.
+ */
 int loopback_listen(struct sockaddr_in *address);
 
 #endif

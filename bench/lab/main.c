@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the command line and measures what it names. */
+/* Reads the command line and measures the operations that it names. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ struct setting setting = {
     .rounds = 11,
 };
 
-/* Memory first, while nothing else has used any. */
+/* Memory comes first, before other operations use any. */
 static const struct operation *const groups[] = {
     memory_operations, page_operations,	  call_operations,   process_operations, file_operations,
     ring_operations,   socket_operations, method_operations, latency_operations, timer_operations,
@@ -55,7 +55,7 @@ static noreturn void list(void)
 	exit(EXIT_SUCCESS);
 }
 
-/* A number above 0, or 0 for what is none. */
+/* Returns a number above 0, or 0 if the text is not such a number. */
 static unsigned long number(const char *text)
 {
 	char *end;
@@ -83,7 +83,7 @@ static int read_options(int argc, char **argv)
 	return 0;
 }
 
-/* Where the stack and the heap are decides how many page tables a fork copies. */
+/* The addresses of stack and heap determine how many page tables a fork copies. */
 static void same_addresses_always(char **argv)
 {
 	int now = personality(0xffffffff);

@@ -5,7 +5,7 @@
 
 #include "lab.h"
 
-/* What one operation of a round cost. */
+/* Does one round, and computes the cost of one operation. */
 static int one_round(const struct operation *operation, double overhead, double *cost)
 {
 	int error = operation->rewind ? operation->rewind(operation->argument) : 0;

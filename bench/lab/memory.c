@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the kernel keeps for itself.
+ * Memory that the kernel keeps for itself.
  *
- * Free pages that wait on a processor's own list are in neither MemFree nor MemAvailable. How many
- * wait there depends on when the timer ticks: up to a few huge pages after a program that had
- * some. Anybody who asks for a page can have them, so here they are free.
+ * Free pages on a processor's own list are in neither MemFree nor MemAvailable. Their number
+ * depends on when the timer ticks: up to a few huge pages after a program that used huge pages. Any
+ * process can get these pages, so here they count as free.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #include "lab.h"
 
-/* A line of /proc/meminfo, in bytes. */
+/* Reads a line of /proc/meminfo, in bytes. */
 static int meminfo(const char *name, double *bytes)
 {
 	FILE *file = fopen("/proc/meminfo", "r");
@@ -36,7 +36,10 @@ static int meminfo(const char *name, double *bytes)
 	return -ENODATA;
 }
 
-/* On all lists of all processors; the lines are "count: PAGES", one a processor and zone. */
+/*
+ * Returns the free bytes on all lists of all processors. The lines are "count: PAGES", one for each
+ * processor and zone.
+ */
 static double waiting_bytes(void)
 {
 	FILE *file = fopen("/proc/zoneinfo", "r");
@@ -52,7 +55,7 @@ static double waiting_bytes(void)
 	return sum * sysconf(_SC_PAGESIZE);
 }
 
-/* Of what the page allocator was given, what nobody could have any more. */
+/* Bytes of the page allocator's memory that no process could get. */
 static int sample_used(long unused, double *to)
 {
 	double total, available;
@@ -66,7 +69,7 @@ static int sample_used(long unused, double *to)
 	return error;
 }
 
-/* Of the guest's whole memory, what is not free: the kernel itself, its tables, its caches. */
+/* Bytes of the guest's whole memory that are not free: the kernel, its tables, its caches. */
 static int sample_not_free(long unused, double *to)
 {
 	double available;

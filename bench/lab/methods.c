@@ -2,8 +2,8 @@
 /*
  * Ways to write records to a place: PLACE.METHOD.SIZE.
  *
- * In lab-adapted, `write` and `fflush` are what the compiler makes of them in an adapted program:
- * see redirected.h.
+ * In lab-adapted, `write` and `fflush` are redirected as the compiler plugin redirects them in an
+ * adapted program: see redirected.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -92,7 +92,7 @@ static int run_sendmmsg(long argument, long count)
 	return error ? error : place_settle();
 }
 
-/* A buffer of the program's own, written when the next record does not fit. */
+/* A buffer in the program, written when the next record does not fit. */
 static int run_buffer(long argument, long count)
 {
 	static char buffer[BUFFER_BYTES];
@@ -125,7 +125,7 @@ static int64_t kadapt_batch_write(int descriptor, const char *base, uint64_t siz
 }
 #endif
 
-/* What the compiler makes of a loop that writes consecutive pieces; else that loop. */
+/* Adapted: the batch that the compiler makes of a loop over consecutive pieces. Plain: the loop. */
 static int run_batch(long argument, long count)
 {
 	static char pieces[RECORDS_PER_CALL * LARGEST_RECORD];
@@ -156,7 +156,7 @@ static int open_stream(long argument)
 
 	if (error)
 		return error;
-	/* The stream's descriptor is the place's only one, as in a program that opens by fopen. */
+	/* The stream has the place's only descriptor, as in a program that opens with fopen(). */
 	if (place.in != place.out)
 		close(place.in);
 	else
@@ -180,7 +180,7 @@ static int run_stdio(long argument, long count)
 	for (long i = 0; !error && i < count; i++) {
 		if (fwrite(record_of(i), size, 1, stream) != 1)
 			return -errno;
-		/* The other end may only be read for what the stream has let go. */
+		/* Flush before a burst: the other end can only read what the stream has written. */
 		if (place.under_way + size >= place.burst && fflush(stream))
 			return -errno;
 		error = place_written(size);
@@ -227,7 +227,7 @@ static int open_zerocopy(long argument)
 	return setsockopt(place.in, SOL_SOCKET, SO_ZEROCOPY, &yes, sizeof(yes)) ? -errno : 0;
 }
 
-/* A record's memory is the program's again when the kernel says so. */
+/* Waits until the kernel reports that the program may use the memory of sent records again. */
 static int reap_zerocopy(int sent)
 {
 	while (completions < sent) {
@@ -287,7 +287,9 @@ static int splice_all(long bytes)
 	return 0;
 }
 
-/* Pages are lent to the pipe and from there to the place; they may be used again when all is read.
+/*
+ * Pages are lent to the pipe and from there to the place. The program may use them again when all
+ * records are read.
  */
 static int run_splice(long argument, long count)
 {

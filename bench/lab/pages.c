@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a page costs that is touched for the first time, by the ways there are to get it. A way that
- * the kernel does not offer would be measured as another one: so the faults are counted.
+ * The cost of a page's first touch, by the way to get the page. If the kernel did not offer a way,
+ * the program would measure another way instead, so it counts the page faults.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -16,10 +16,10 @@
 #define PIECE_BYTES (64UL << 10)
 #define PAGE_BYTES 4096UL
 #define PAGES (REGION_BYTES / PAGE_BYTES)
-/* In faults: page tables and the like are touched as well. */
+/* In faults: other pages are touched as well. */
 #define TOLERANCE 2
 
-/* Aligned for huge pages, somewhere in what is mapped. */
+/* Inside the mapping, aligned for huge pages. */
 static char *region;
 static void *mapping;
 static long faults_before;
@@ -39,7 +39,7 @@ static void unmap_region(void)
 	mapping = NULL;
 }
 
-/* `advice` 0: none, the kernel does as it does for any program. */
+/* `advice` 0: no advice, the kernel's own policy applies. */
 static int map_region(long advice)
 {
 	unmap_region();
@@ -57,7 +57,7 @@ static int map_region(long advice)
 	return advice == MADV_NOHUGEPAGE && errno == EINVAL ? 0 : -errno;
 }
 
-/* Every second piece is advised, so that nothing larger than a piece fits. */
+/* Advises every second piece, so that no page larger than a piece fits. */
 static int map_pieces(long advice)
 {
 	int error = map_region(0);
@@ -120,7 +120,7 @@ static int faulted_by_pieces(long unused, long count)
 	return faulted_by(PIECE_BYTES, count);
 }
 
-/* What the clock says of clearing alone: the instruction that kernels clear a page with. */
+/* The cost of clearing alone, with the instruction that kernels use to clear a page. */
 static int clear_pages(long unused, long count)
 {
 	(void)unused;

@@ -11,7 +11,7 @@
 
 #include "place.h"
 
-/* Of a socket: the kernel counts what it keeps for each record, too, up to a KiB. */
+/* For a socket: the kernel also counts its own data for each record, up to a KiB. */
 #define SOCKET_BYTES (16 << 20)
 #define PIPE_BYTES (1 << 20)
 
@@ -20,7 +20,7 @@ char records[RECORDS_PER_CALL][LARGEST_RECORD];
 
 static char delivered[RECORDS_PER_ROUND * LARGEST_RECORD];
 
-/* A file with a name, as programs have: a tmpfs that is there wherever this runs. */
+/* Finds a mounted tmpfs for a file with a name, as programs use. */
 static const char *tmpfs_directory(void)
 {
 	static const char *const known[] = {"/dev/shm", "/", "/dev"};
@@ -134,7 +134,7 @@ int place_burst(void)
 	return 0;
 }
 
-/* To ask for a file's position empties its ring. */
+/* Asking for a file's position drains its ring. */
 int place_settle(void)
 {
 	if (!is_file())

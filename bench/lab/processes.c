@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Processes that come and go, and the change from one to another. */
+/* The creation and the end of processes, and the switch from one to another. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -7,7 +7,7 @@
 
 #include "lab.h"
 
-/* A child that ends at once, and its parent's wait for it. */
+/* A child that ends at once, and its parent, which waits for it. */
 static int run_fork(long unused, long count)
 {
 	(void)unused;
@@ -49,8 +49,8 @@ static int open_pipes(long unused)
 }
 
 /*
- * A byte to and fro through two pipes is two switches: each side writes, which wakes the other, and
- * reads, which puts it to sleep.
+ * A byte's round trip through two pipes is two switches. Each side writes, which wakes the other
+ * side, and then reads, which puts itself to sleep.
  */
 static int run_switch(long unused, long count)
 {

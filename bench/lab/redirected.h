@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* In an adapted program's regions the compiler plugin calls these instead: so does lab-adapted. */
+/*
+ * In an adapted program the compiler plugin redirects these calls. lab-adapted redirects them by
+ * macros.
+ */
 #ifndef REDIRECTED_H
 #define REDIRECTED_H
 

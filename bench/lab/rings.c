@@ -5,7 +5,10 @@
 #include "lab.h"
 #include "submissions.h"
 
-/* Its workers share the processor with the program: fewer rounds differ from boot to boot. */
+/*
+ * io_uring's workers share the processor with the program. Medians of fewer rounds differ from boot
+ * to boot.
+ */
 #define ENOUGH_ROUNDS 11
 
 static char record[LARGEST_RECORD];

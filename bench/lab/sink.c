@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The file that is written and read: it has no name, so that nothing is left behind. */
+/* The file that operations write and read. It has no name, so nothing is left behind. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -11,7 +11,7 @@
 
 static int sink = -1;
 
-/* Without a folder it is a file of the kernel's own tmpfs, which needs nothing mounted. */
+/* Without a folder the file is on the kernel's internal tmpfs, which needs no mount. */
 int sink_open(void)
 {
 	if (setting.sink)
@@ -21,7 +21,7 @@ int sink_open(void)
 	return sink < 0 ? -errno : sink;
 }
 
-/* Empty and at its beginning. */
+/* Empties the file, and goes to its beginning. */
 int sink_rewind(void)
 {
 	if (ftruncate(sink, 0) || lseek(sink, 0, SEEK_SET))

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Records sent over TCP on the loopback device, the receiver's work counted in, TCP_NODELAY.
+ * Records sent over TCP on the loopback device with TCP_NODELAY. The receiver's work is included.
  *
- * tcp_send: every 16 records the receiver reads what came, so every record goes out by itself, and
- * most are acknowledged by themselves.
+ * tcp_send: the receiver reads after every 16 records, so every record is sent by itself, and most
+ * are acknowledged by themselves.
  *
- * tcp_burst: the receiver reads when all records of a round are sent. With nobody reading,
- * acknowledgements come late; records gather in the sender's queue and travel together.
+ * tcp_burst: the receiver reads after all records of a round are sent. While it does not read,
+ * acknowledgements come late, and records gather in the sender's queue and travel together.
  *
- * Both ends are in one process. With two it is the scheduler's mood which of the two cases a record
- * meets, and the same kernel answers anything from 2,000 to 15,000 instructions a record.
+ * Both ends are in one process. With two processes the scheduler would decide which of the two
+ * cases a record meets, and the same kernel would take 2,000 to 15,000 instructions per record.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -79,7 +79,7 @@ static int receive(long missing)
 	return 0;
 }
 
-/* One record; where it finds no room it is the receiver's turn. Adds to what is under way. */
+/* Sends one record. If the queue is full, the receiver reads first. Updates `under_way`. */
 static int send_record(long size, long *under_way)
 {
 	ssize_t length = send(sender, record, size, MSG_DONTWAIT);

@@ -77,7 +77,7 @@ static int submit_and_wait(void)
 	return 0;
 }
 
-/* All of a call's records must have been written whole. */
+/* Checks that every record of a call was written whole. */
 static int reap(long size)
 {
 	struct io_uring_cqe *completions = (struct io_uring_cqe *)(queues + layout.cq_off.cqes);

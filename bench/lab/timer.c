@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How often the timer interrupts a task that does nothing but compute. */
+/* How often the timer interrupts a task that only computes. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,13 +9,13 @@
 
 #define SECOND 1e9
 
-/* The processor's own timer, or the machine's, which has the first interrupt line. */
+/* The processor's own timer, or the machine's timer, which has the first interrupt line. */
 static bool is_timer(const char *row)
 {
 	return strncmp(row, "LOC:", 4) == 0 || strncmp(row, "0:", 2) == 0;
 }
 
-/* Interrupts of the timers so far, on all processors. */
+/* Counts the timers' interrupts since boot, on all processors. */
 static int timer_interrupts(double *count)
 {
 	FILE *file = fopen("/proc/interrupts", "r");

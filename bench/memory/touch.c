@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * touch: what fresh memory costs, by the way that it is got.
+ * touch: measures the cost of fresh memory, by the way to get it.
  *
  *	touch WAY MEBIBYTES ROUNDS
  *
- * Each round maps so much memory, makes it present as WAY says, writes to every page of it, one
- * after the other, and unmaps it. A JSON line a round, for each page:
+ * Each round maps MEBIBYTES of memory, makes it present by WAY, writes to every page in order, and
+ * unmaps it. Each round prints a JSON line, with figures per page:
  *
  *	{"round": 0, "populate_ns": 812.1, "touch_ns": 1530.9, "faults": 0.002}
  *
- * In a guest that was just booted the first round meets memory that the guest has not used before,
- * and that its host has not given it yet; later rounds meet what was used and freed.
+ * In a guest that has just booted, the first round uses memory that the guest has never used, and
+ * that its host has not given it yet. Later rounds use memory that was used and freed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -80,7 +80,7 @@ static int advise_huge(char *memory, size_t bytes, uint32_t flags)
 }
 
 /*
- * What a guest's host does for it: User-Mode Linux has its memory in such a file. In the first
+ * The host's part of a guest's page: User-Mode Linux has its memory in such a file. In the first
  * round the file has no pages yet.
  */
 static int map_file(char *memory, size_t bytes, uint32_t flags)
@@ -96,7 +96,7 @@ static int map_file(char *memory, size_t bytes, uint32_t flags)
 	return mmap(memory, bytes, PROT_READ | PROT_WRITE, share, file, 0) == MAP_FAILED ? -1 : 0;
 }
 
-/* The device is opened once: a program does so when it starts. */
+/* Opens the device only once, as a program does when it starts. */
 static int bind(char *memory, size_t bytes, uint32_t flags)
 {
 	static int device = -1;

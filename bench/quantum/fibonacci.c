@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The toy of the paper's Table 1: Fibonacci numbers by plain recursion. */
+/* The small program of the paper's Table 1: Fibonacci numbers by plain recursion. */
 #include "tasks.h"
 
 #define ARGUMENT 25

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * LU decomposition as LINPACK's dgefa and dgesl do it: by columns, with partial
- * pivoting, unblocked ("without ATLAS", as the paper has it).
+ * LU decomposition as in LINPACK's dgefa and dgesl: by columns, with partial
+ * pivoting, unblocked ("without ATLAS", in the paper's words).
  */
 #include "tasks.h"
 
@@ -18,7 +18,7 @@ struct lu {
 	int *pivot;
 	double *original; /* columns, one after the other */
 	double *factors;
-	double *right; /* right-hand side that has the solution (1, 1, …) */
+	double *right; /* right-hand side whose solution is (1, 1, …) */
 	double *solution;
 };
 
@@ -135,7 +135,7 @@ static void solve(struct lu *lu)
 	}
 }
 
-/* How far the solution is from the known one, in units of order * epsilon. */
+/* The largest error of the solution, in units of order * epsilon. */
 static double error_of(const struct lu *lu)
 {
 	double largest = 0;

@@ -3,13 +3,13 @@
  * quantum TASK SIZE PROCESSES UNITS QUANTUM_NS
  *
  * Runs PROCESSES copies of a task at once, each doing UNITS units of work: `fibonacci` (SIZE is
- * not used) or `lu` with matrices of order SIZE. With a QUANTUM_NS other than 0 each enters a
- * phase with that quantum. Prints one line of JSON: seconds from the common start to the last
- * end, the exchanges between the tasks, and the tasks' switches as getrusage(2) counts them.
+ * not used) or `lu` with matrices of order SIZE. If QUANTUM_NS is not 0, each enters a phase with
+ * that quantum. Prints one line of JSON: seconds from the common start to the last end, the
+ * exchanges between the tasks, and the tasks' switches as getrusage(2) counts them.
  *
- * An exchange is seen when a task, at one of its signs of life (a few hundred to some thousands
- * a second), finds that another was the last to give one. What happens between two signs of
- * life of the same task is not seen; switches to kernel threads are, only in the rusage figures.
+ * Each task gives signs of life, a few hundred to some thousands per second. If a task finds that
+ * another task gave the last sign, it counts an exchange. Exchanges between two signs of life of
+ * the same task are not counted. Switches to kernel threads are only in getrusage(2)'s figures.
  */
 #include "tasks.h"
 
@@ -35,7 +35,7 @@ struct outcome {
 	long involuntary;
 };
 
-/* Between all processes. */
+/* Shared by all processes. */
 struct shared {
 	_Atomic int last_alive;
 	_Atomic long exchanges;
@@ -123,7 +123,7 @@ static void record(const struct rusage *before, struct outcome *outcome)
 	outcome->involuntary = after.ru_nivcsw - before->ru_nivcsw;
 }
 
-/* A measured process: get ready, wait for the common start, work, tell. */
+/* A measured process: prepares, waits for the common start, works, and records its figures. */
 static void measured(const struct job *job, struct self *self, int ready, int start)
 {
 	struct lu *lu = job->lu ? lu_make(job->size) : NULL;
@@ -153,7 +153,7 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* All processes wait in read(start) until the writing end closes. */
+/* All processes wait in read(start) until this process closes the writing end. */
 static double run(const struct job *job, struct shared *shared)
 {
 	int ready[2], start[2], status, failures = 0;

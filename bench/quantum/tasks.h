@@ -5,14 +5,14 @@
 /* Called by a task a few hundred times a second, so that exchanges can be counted. */
 typedef void (*sign_of_life)(void *context);
 
-/* One unit of a task's work; returns 0, or -1 when its result is wrong. */
+/* Does one unit of a task's work. Returns 0, or -1 if the result is wrong. */
 int fibonacci_unit(void);
 
 struct lu;
 
-/* A random matrix of that order, or NULL. */
+/* Returns a random matrix of that order, or NULL. */
 struct lu *lu_make(int order);
-/* Factorise a fresh copy of the matrix, solve, check the residual: 0 or -1. */
+/* Factorises a fresh copy of the matrix, solves, and checks the solution. Returns 0 or -1. */
 int lu_unit(struct lu *lu, sign_of_life alive, void *context);
 void lu_free(struct lu *lu);
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * send-MAKE SIZE BYTES: send so many bytes over TCP on the loopback device, in pieces of a size, to
- * a process that reads and discards them. Prints
+ * send-MAKE SIZE BYTES: sends BYTES bytes over TCP on the loopback device, in pieces of SIZE bytes,
+ * to a process that reads and discards them. Prints
  *
  *	MAKE SIZE BYTES NANOSECONDS
  *
- * from the first send to the receiver's word that all is there and is what was sent: the sum of all
- * 64-bit words, each times its place. How the pieces are sent is MAKE's matter: see pieces*.c.
+ * The time begins with the first send. It ends when the receiver has read everything and returned a
+ * checksum: the sum of all 64-bit words, each times its place. MAKE decides how the pieces are
+ * sent: see pieces*.c.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -40,7 +41,7 @@ static uint64_t sum_from(uint64_t place, const uint64_t *words, size_t count)
 	return sum;
 }
 
-/* Fills its buffer before it looks, so that there are always whole words. */
+/* Fills its buffer before summing, so that there are always whole words. */
 static size_t receive(int end, char *to, size_t wanted)
 {
 	size_t done = 0;
@@ -121,7 +122,7 @@ static int64_t transfer(size_t size, uint64_t bytes)
 		die("recv");
 	took = now_ns() - start;
 	if (sum != expected) {
-		fputs("send: what arrived is not what was sent\n", stderr);
+		fputs("send: the received data differ from the sent data\n", stderr);
 		exit(EXIT_FAILURE);
 	}
 	wait(NULL);

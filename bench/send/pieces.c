@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The loop that is measured, as a program has it. */
+/* The plain loop: one send for each piece. */
 #include <sys/socket.h>
 
 #include "send.h"

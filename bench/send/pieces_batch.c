@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* pieces.c as the compiler makes it: the loop is one call. */
+/* pieces.c as the compiler adapts it: the loop is one call. */
 #include "send.h"
 
 #include "libkadapt.h"

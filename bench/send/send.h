@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
-/* Divides into pieces of every size that is measured. */
+/* A multiple of every piece size that is measured. */
 #define BUFFER_BYTES (1 << 20)
 
-/* All of the buffer, in pieces of this size; ends the program where one is not sent whole. */
+/* Sends the whole buffer in pieces of this size. Ends the program if a piece is not sent whole. */
 void send_pieces(int socket, const char *buffer, size_t size);
 
 void die(const char *what);

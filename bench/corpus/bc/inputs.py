@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Digits of e, a factorial, and primes, for bc."""
+"""Writes programs for bc: digits of e, a factorial, and primes."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sorted intervals on four chromosomes, in BED."""
+"""Writes sorted intervals on four chromosomes, in BED format."""
 
 import random
 from pathlib import Path

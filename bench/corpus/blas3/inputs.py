@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What xblat3d is to test, in the form of LAPACK's own dblat3.in: larger matrices, no errors."""
+"""Writes the orders for xblat3d, in the format of LAPACK's dblat3.in, with larger matrices."""
 
 from pathlib import Path
 

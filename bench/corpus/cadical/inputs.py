@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Random clauses of three literals, too many for any assignment to satisfy all."""
+"""Writes random clauses of three literals, too many for any assignment to satisfy all of them."""
 
 import random
 from pathlib import Path

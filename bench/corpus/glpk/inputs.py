@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Assignments of workers to tasks, in GNU MathProg."""
+"""Writes assignment problems of workers to tasks, in GNU MathProg."""
 
 import random
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Proteins, one in four of the family that a HMMER3 model describes: inputs.py MODEL COUNT SEED"""
+"""Prints proteins, a quarter of them of a HMMER3 model's family: inputs.py MODEL COUNT SEED"""
 
 import random
 import sys
@@ -10,7 +10,7 @@ def main(model: str, count: str, seed: str) -> None:
     lines = [line.split() for line in Path(model).read_text(encoding="utf-8").splitlines()]
     start = next(number for number, words in enumerate(lines) if words[:1] == ["HMM"])
     letters = lines[start][1:21]
-    # A node's first line: its number, then minus the logarithm of each letter's chance.
+    # A node's first line: its number, then the negative logarithm of each letter's probability.
     nodes = [[float(word) for word in words[1:21]] for words in lines[start:] if len(words) == 26]
     best = [letters[costs.index(min(costs))] for costs in nodes]
     dice = random.Random(int(seed))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A Lua program of three parts: numbers, strings, tables."""
+"""Writes a Lua program of three parts: numbers, strings, tables."""
 
 from pathlib import Path
 

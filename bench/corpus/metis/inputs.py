@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Grids with edges between neighbours, some left out, in METIS's format."""
+"""Writes grids with edges between neighbours, some of them omitted, in METIS's format."""
 
 import random
 from pathlib import Path

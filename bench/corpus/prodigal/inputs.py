@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A genome of open reading frames on both strands: inputs.py NAME GENES SEED"""
+"""Writes a genome of open reading frames on both strands: inputs.py NAME GENES SEED"""
 
 import random
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Points around a sphere of five dimensions."""
+"""Writes points near the surface of a sphere in five dimensions."""
 
 import random
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads aligned at random places of three chromosomes, in SAM."""
+"""Writes reads aligned at random places of three chromosomes, in SAM format."""
 
 import random
 from pathlib import Path

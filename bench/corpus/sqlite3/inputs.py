@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Statements in transactions of 500 rows, updates, deletions, and questions with answers."""
+"""Writes SQL: insertions in transactions of 500 rows, then queries, updates and deletions."""
 
 import random
 from collections.abc import Iterator

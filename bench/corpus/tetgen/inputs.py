@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Points in a cube, in TetGen's format."""
+"""Writes points in a cube, in TetGen's format."""
 
 import random
 from pathlib import Path

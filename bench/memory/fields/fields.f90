@@ -1,12 +1,12 @@
 ! SPDX-License-Identifier: GPL-2.0-or-later
 !
-! fields: a tracer that spreads over a torus, with the arrays that Fortran codes have: automatic ones
-! in the routine of a step, and one that is allocated and given back in every step.
+! fields: a tracer that spreads over a torus, with the arrays that Fortran codes have: automatic
+! arrays in the routine of a step, and an array that every step allocates and deallocates.
 !
 ! usage: fields [cells along a side [steps]]
 !
-! What leaves a cell enters its neighbour, so the total stays what it was. A difference of more than
-! 1e-9 of it ends the program with status 1.
+! The amount that leaves a cell enters its neighbour, so the total stays constant. If it changes by
+! more than a share of 1e-9, the program ends with status 1.
 program fields
   use, intrinsic :: iso_fortran_env, only: real64, error_unit
   implicit none
@@ -43,7 +43,7 @@ contains
     call get_command_argument(position, text)
     read (text, *, iostat=status) argument
     if (status /= 0 .or. argument < 2) then
-      write (error_unit, '(2a)') 'fields: a whole number from 2 is wanted, not ', trim(text)
+      write (error_unit, '(2a)') 'fields: a whole number from 2 is expected, not ', trim(text)
       stop 1
     end if
   end function argument
@@ -75,7 +75,7 @@ contains
     deallocate (change)
   end subroutine spread_out
 
-  ! From each cell into the next one of its column, and of its row.
+  ! The flow from each cell into the next cell of its column, and of its row.
   subroutine flows(n, field, downwards, sideways)
     integer, intent(in) :: n
     real(real64), intent(in) :: field(n, n)

@@ -5,9 +5,9 @@
 ! usage: cg [edge [systems]]
 !
 ! The matrix is the seven-point Laplacian of a cube of edge**3 cells with cold walls, stored by
-! rows (CSR). For each system a solution of pseudo-random numbers is made up and the right-hand
-! side computed from it. An error above 1e-8, or a residual of the solution that is above 1e-10 of
-! the right-hand side, ends the program with status 1.
+! rows (CSR). For each system the program generates a solution of pseudo-random numbers and computes
+! the right-hand side from it. An error above 1e-8, or a residual of the solution above 1e-10 of the
+! right-hand side, ends the program with status 1.
 !
 ! The output is the same on any number of threads: inner products are summed in blocks of a fixed
 ! length, and the blocks' sums in their order.
@@ -59,7 +59,7 @@ contains
     read (text, *, iostat=status) argument
     if (status /= 0 .or. argument < 1 .or. argument > largest) then
       write (error_unit, '(a, i0, 2a)') 'cg: a whole number from 1 to ', largest, &
-        ' is wanted, not ', trim(text)
+        ' is expected, not ', trim(text)
       stop 1
     end if
   end function argument
@@ -184,7 +184,7 @@ contains
     residuals = b
     direction = b
     squared = inner(residuals, residuals)
-    ! A hundredth of what is asked: the recursive residual drifts from the true one.
+    ! A hundredth of the required residual, because the recursive residual drifts from the true one.
     enough = squared * (0.01_real64 * largest_residual)**2
     do steps = 0, most_iterations - 1
       if (squared <= enough) return

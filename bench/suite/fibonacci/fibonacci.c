@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fibonacci: a Fibonacci number by plain recursion; nearly all that it does is to call itself.
+ * fibonacci: computes a Fibonacci number by plain recursion. Nearly all of its work is calls.
  *
  * usage: fibonacci [n]
  *
- * There is one addition a call, so the number of calls grows with the number itself. The numbers
- * add up to one less than another (Lucas 1876), which the program compares by iteration: a
- * difference ends it with status 1.
+ * There is one addition per call, so the number of calls grows with the Fibonacci number itself.
+ * The sum of the first Fibonacci numbers is one less than a later one (Lucas 1876). The program
+ * checks its result by iteration with this rule, and ends with status 1 if they differ.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ static int number(const char *text)
 	errno = 0;
 	value = strtol(text, &end, 10);
 	if (errno || *end || end == text || value < 0 || value > LARGEST) {
-		fprintf(stderr, "fibonacci: a whole number from 0 to %d is wanted, not '%s'\n",
+		fprintf(stderr, "fibonacci: a whole number from 0 to %d is expected, not '%s'\n",
 			LARGEST, text);
 		exit(EXIT_FAILURE);
 	}
@@ -35,7 +35,7 @@ static uint64_t fibonacci(int n)
 	return n < 2 ? (uint64_t)n : fibonacci(n - 1) + fibonacci(n - 2);
 }
 
-/* One more than the sum of all that come two or more before. */
+/* Computes the n-th number as one more than the sum of the numbers up to the (n - 2)-th. */
 static uint64_t by_sum(int n)
 {
 	uint64_t before = 0, last = 1, sum = 1;

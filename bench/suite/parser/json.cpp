@@ -15,7 +15,7 @@ namespace json
 namespace
 {
 
-constexpr int most_nested = 1000; /* so that no text overflows the stack */
+constexpr int most_nested = 1000; /* levels, so that no text overflows the stack */
 constexpr int hexadecimal_digits = 4;
 
 class Literal : public Value
@@ -103,7 +103,7 @@ bool is_digit(char character)
 	return character >= '0' && character <= '9';
 }
 
-/* By recursive descent, a function for each rule of the grammar. */
+/* A recursive-descent parser, with a function for each rule of the grammar. */
 class Parser
 {
       public:
@@ -178,7 +178,7 @@ class Parser
 
 		if (static_cast<std::size_t>(end_ - next_) < length ||
 		    std::memcmp(next_, word, length) != 0)
-			fail("a value is wanted");
+			fail("a value is expected");
 		next_ += length;
 		return std::make_unique<Literal>();
 	}
@@ -186,7 +186,7 @@ class Parser
 	void digits()
 	{
 		if (!is_digit(peek()))
-			fail("a value is wanted");
+			fail("a value is expected");
 		while (is_digit(peek()))
 			next_++;
 	}
@@ -229,7 +229,7 @@ class Parser
 		}
 	}
 
-	/* What stands for one character; those of more than a byte become a question mark. */
+	/* Parses an escape; a character of more than a byte becomes a question mark. */
 	char escaped()
 	{
 		static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
@@ -281,10 +281,10 @@ class Parser
 		do {
 			skip_blanks();
 			if (peek() != '"')
-				fail("a key is wanted");
+				fail("a key is expected");
 			std::string key = string();
 			if (!take(':'))
-				fail("a colon is wanted");
+				fail("a colon is expected");
 			found->members[key] = value(depth);
 		} while (take(','));
 		if (!take('}'))

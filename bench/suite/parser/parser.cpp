@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * parser: reads JSON (RFC 8259) into a tree and says what is in it; branches and allocation.
+ * parser: reads JSON (RFC 8259) into a tree and summarises it. Its work is branches and allocation.
  *
  * usage: parser [-n values] [-s seed] [-r rounds]
  *        parser FILE
  *
- * Without a file it makes up a text of about so many values, keeping count, and parses it so many
- * times; where the tree holds something else than was made up, the status is 1. What is no JSON is
- * refused with its line. Of numbers only those without fraction and exponent are added up; an
- * escape of the form \uXXXX counts as one character.
+ * Without a file it generates a text of about `values` values, counts them, and parses the text
+ * `rounds` times. If the tree's contents differ from the generated values, the status is 1. A text
+ * that is not JSON is refused with the line of the error. The total includes only numbers without
+ * fraction and exponent. An escape of the form \uXXXX counts as one character.
  */
 #include <algorithm>
 #include <cerrno>
@@ -67,7 +67,7 @@ Settings settings_from_arguments(int argc, char **argv)
 	return settings;
 }
 
-/* Makes up a text and counts what it puts into it. */
+/* Generates a text and counts its values. */
 class Author
 {
       public:
@@ -94,14 +94,14 @@ class Author
 	}
 
       private:
-	/* A minimal standard generator (Park and Miller 1988); a number below `limit`. */
+	/* A minimal standard generator (Park and Miller 1988). Returns a number below `limit`. */
 	std::uint64_t chance(std::uint64_t limit)
 	{
 		state_ = state_ * 16807 % 2147483647;
 		return state_ % limit;
 	}
 
-	/* `depth` is the value's own, were it an array or an object. */
+	/* `depth` is the depth that the value has if it is an array or an object. */
 	void value(long depth)
 	{
 		left_--;
@@ -190,7 +190,7 @@ class Author
 		text_ += ']';
 	}
 
-	/* Keys begin with their number, so none comes twice. */
+	/* Keys begin with their number, so no key occurs twice. */
 	void object(long depth)
 	{
 		deepest_ = std::max(deepest_, depth);
@@ -246,7 +246,7 @@ void run(const Settings &settings)
 		if (round == 0)
 			print(found);
 		if (!(found == author.counts()))
-			throw std::runtime_error("what was parsed is not what was made up");
+			throw std::runtime_error("parsed values differ from the generated ones");
 	}
 }
 

@@ -5,12 +5,12 @@
  *
  * usage: water [-n molecules along an edge] [-s steps] [-d time step, ps] [-t threads]
  *
- * Atoms move by velocity Verlet (Swope and others 1982). The energy must stay what it was within
- * 1e-3 of the kinetic one, and the momentum zero: else the status is 1.
+ * Atoms move by velocity Verlet (Swope and others 1982). The energy must stay constant within 1e-3
+ * of the kinetic energy, and the momentum must stay zero. Otherwise the status is 1.
  *
- * The output is the same on any number of threads: a molecule's forces are summed by one thread,
- * over all others in their order, so each pair is computed twice, and energies are summed after
- * the threads have met. The last line is a checksum of all bits of the positions.
+ * The output is the same on any number of threads. One thread sums a molecule's forces over all
+ * other molecules in their order, so each pair is computed twice. Energies are summed after the
+ * threads have met at a barrier. The last line is a checksum of all bits of the positions.
  */
 #include <errno.h>
 #include <math.h>
@@ -26,7 +26,7 @@
 
 #define MOST_THREADS 64
 #define MOST_STEPS 1000000
-/* Of the box, so that its edge is more than twice the cutoff; and for the arrays' sake. */
+/* Limits of the box's edge: more than twice the cutoff, and a limited size of the arrays. */
 #define SMALLEST_EDGE 6
 #define LARGEST_EDGE 20
 
@@ -89,7 +89,7 @@ static struct settings settings_from_arguments(int argc, char **argv)
 	return settings;
 }
 
-/* One thread alone looks at the energies; the others wait until it has. */
+/* Only one thread reads the energies. The other threads wait until it has finished. */
 static void report(struct simulation *simulation, int step)
 {
 	const struct settings *settings = &simulation->settings;
@@ -164,7 +164,7 @@ static void run(struct simulation *simulation)
 	pthread_barrier_destroy(&simulation->barrier);
 }
 
-/* FNV-1a over the positions. */
+/* The FNV-1a checksum of the positions. */
 static uint64_t checksum(const struct box *box)
 {
 	uint64_t sum = 0xcbf29ce484222325;
@@ -184,7 +184,7 @@ static bool conserved(const struct simulation *simulation)
 	double drift = fabs(simulation->last_energy - simulation->first_energy);
 	double momentum = total_momentum(&simulation->box);
 
-	/* So that a result that is no number is an error, too. */
+	/* Negated, so that NaN is an error too. */
 	if (!(drift <= largest_drift * simulation->last_kinetic)) {
 		fprintf(stderr, "water: the energy changed by %g kJ/mol\n", drift);
 		return false;

@@ -4,9 +4,9 @@
  *
  * Lengths are in nm, times in ps, masses in u, so energies are in kJ/mol and charges in e. Charges
  * and the Lennard-Jones well are those of SPC (Berendsen and others 1981); bonds are springs, and a
- * third spring between the hydrogens stands for the angle. Molecules whose oxygens are further
- * apart than a cutoff don't interact. Just below it energies are faded out, smoothly, so that
- * forces remain the gradient of the energy, and that is conserved.
+ * third spring between the hydrogens represents the angle. Molecules whose oxygens are further
+ * apart than a cutoff do not interact. Just below the cutoff, energies fade out smoothly, so that
+ * forces remain the gradient of the energy, and the energy is conserved.
  */
 #ifndef WATER_H
 #define WATER_H
@@ -20,7 +20,7 @@ struct molecule {
 	double position[ATOMS][AXES];
 	double velocity[ATOMS][AXES];
 	double force[ATOMS][AXES];
-	double potential; /* its springs', and half of what it shares with others */
+	double potential; /* energy of its springs, and half of its energy with other molecules */
 };
 
 struct box {
@@ -29,18 +29,18 @@ struct box {
 	struct molecule *molecules;
 };
 
-/* edge**3 molecules on a lattice, at the density of water, with velocities that add up to none. */
+/* Places edge**3 molecules on a lattice, at the density of water, with a total momentum of zero. */
 bool fill_box(struct box *box, int edge);
 
-/* The forces on one molecule, and its potential energy; changes nothing of the others. */
+/* Computes the forces on one molecule and its potential energy. Changes no other molecule. */
 void compute_forces(struct box *box, int molecule);
 
-/* Half a step of the velocities, with kick_and_drift a whole one of the positions after it. */
+/* Advance the velocities by half a step; kick_and_drift then advances the positions by a step. */
 void kick(struct molecule *molecule, double time_step);
 void kick_and_drift(struct molecule *molecule, double time_step);
 
 double kinetic_energy(const struct box *box);
 double potential_energy(const struct box *box);
-double total_momentum(const struct box *box); /* its length */
+double total_momentum(const struct box *box); /* the length of the vector */
 
 #endif

@@ -6,18 +6,18 @@
 #include <stdlib.h>
 
 static const double mass[ATOMS] = {15.9994, 1.008, 1.008};
-static const double spacing = 0.3104;	 /* nm between molecules: 33.4 of them in a nm^3 */
-static const double first_speed = 0.645; /* nm/ps, the most on an axis: about 300 K */
+static const double spacing = 0.3104;	 /* nm between molecules: 33.4 molecules per nm^3 */
+static const double first_speed = 0.645; /* nm/ps, the most along an axis: about 300 K */
 static const double shape[ATOMS][AXES] = {{0, 0, 0}, {0.08165, 0.05774, 0}, {-0.08165, 0.05774, 0}};
 
-/* A minimal standard generator (Park and Miller 1988); numbers from -1 to 1. */
+/* A minimal standard generator (Park and Miller 1988). Returns numbers from -1 to 1. */
 static double pseudo_random(uint64_t *state)
 {
 	*state = *state * 16807 % 2147483647;
 	return 2 * (double)*state / 2147483647 - 1;
 }
 
-/* Neighbours are turned differently, so that the box holds no great dipole. */
+/* Neighbours have different orientations, so that the box has no large dipole. */
 static void place(struct molecule *molecule, const int *cell)
 {
 	int turn = (cell[0] + cell[1] + cell[2]) % AXES;

@@ -47,7 +47,7 @@ static void spring(struct molecule *molecule, int a, int b, double length, doubl
 	molecule->potential += 0.5 * stiffness * SQUARE(stretch);
 }
 
-/* 1 up to fade_from, 0 from cutoff on, with no kink; and its derivative. */
+/* A smooth function and its derivative: 1 up to fade_from, 0 from the cutoff on. */
 static double faded(double distance, double *slope)
 {
 	double x = (distance - fade_from) / (cutoff - fade_from);
@@ -59,7 +59,7 @@ static double faded(double distance, double *slope)
 	return 1 - x * x * (3 - 2 * x);
 }
 
-/* The energy of a pair, and the forces on the first of it. */
+/* The energy of a pair of molecules, and the forces on the first molecule. */
 static double interact(double (*along)[ATOMS][AXES], double (*force)[AXES])
 {
 	double squared = dot(along[0][0], along[0][0]);
