@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
  * Pass kadence_cfg: records each function's shape and, at the end of the unit, writes the records
- * into the section .kadence.cfg (docs/artefacts.md), which is in the file but not in the process.
+ * into the section .kadence.cfg (docs/artefacts-profile.md), which is in the file but not in the
+ * process.
  * To see it: readelf -p .kadence.cfg FILE
  *
  * Functions whose body is only offered for inlining (extern inline) are left out: the unit that

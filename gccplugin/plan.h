@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The part of a plan (schema kadence.plan, docs/artefacts.md) that the compiler needs. Knows
+ * The part of a plan (schema kadence.plan, docs/artefacts-kernel.md) that the compiler needs. Knows
  * nothing of GCC: the compiler's headers forbid what a JSON parser calls.
  */
 #ifndef KADENCE_PLAN_H
