@@ -18,9 +18,11 @@ LIBKADAPT_HEADERS := $(wildcard kadapt/lib/*.h kadapt/lib/*/*.h) kadapt/uapi/kad
 # $(call lib_objects,FOLDER...): the objects of folders below kadapt/lib, without static variants.
 lib_objects = $(patsubst kadapt/lib/%.c,$(BUILD)/kadapt/lib/%.o, \
 	$(filter-out %_static.c,$(wildcard $(addprefix kadapt/lib/,$(addsuffix /*.c,$(1))))))
-# One object, because its constructors and destructors belong together.
+# One object each, because their parts belong together: the base's constructors and destructors; and
+# the interposed functions with the calls that rely on them.
 LIBKADAPT_BASE := $(BUILD)/kadapt/lib/base.o
-LIBKADAPT_IO_OBJECTS := $(LIBKADAPT_BASE) $(call lib_objects,ring calls interpose)
+LIBKADAPT_CALLS := $(BUILD)/kadapt/lib/calls.o
+LIBKADAPT_IO_OBJECTS := $(LIBKADAPT_BASE) $(LIBKADAPT_CALLS) $(call lib_objects,ring)
 LIBKADAPT_IO_STATIC_OBJECTS := $(LIBKADAPT_BASE) \
 	$(filter-out %/next.o,$(call lib_objects,ring calls)) \
 	$(addprefix $(BUILD)/kadapt/lib/,calls/next_static.o interpose/anchor_static.o)
@@ -37,6 +39,8 @@ $(BUILD)/kadapt/lib/%.o: kadapt/lib/%.c $(LIBKADAPT_HEADERS) kadapt/build.mk
 	$(CC12) $(CFLAGS_STRICT) -std=gnu11 -fPIC -I kadapt/uapi -I kadapt/lib -c -o $@ $<
 
 $(LIBKADAPT_BASE): $(call lib_objects,base)
+$(LIBKADAPT_CALLS): $(call lib_objects,calls interpose)
+$(LIBKADAPT_BASE) $(LIBKADAPT_CALLS):
 	ld -r -o $@ $^
 
 $(LIBKADAPT): $(LIBKADAPT_BASE)

@@ -68,7 +68,7 @@ def compiler_version() -> str:
 
 
 def compiler_variables() -> list[str]:
-    """Compilers for make. Rust and pahole are off, so that a machine's having them changes nothing."""
+    """Compilers for make. Rust and pahole are off, so that all machines build the same kernel."""
     cache = "ccache " if shutil.which("ccache") else ""
     return [f"CC={cache}{COMPILER}", f"HOSTCC={cache}{COMPILER}", "RUSTC=false", "PAHOLE=false"]
 

@@ -6,7 +6,7 @@ SHELL_SOURCES = $(shell git ls-files | xargs grep -lE '^\#!(/usr)?/bin/(env )?(b
 KERNEL_SOURCES = $(shell git ls-files 'kadapt/driver/*.[ch]' 'kadapt/uapi/*.h')
 
 .PHONY: lint
-lint: build test-deps lint-python lint-c lint-shell lint-kernel lint-licences ## run every linter
+lint: build test-deps lint-python lint-c lint-shell lint-kernel lint-licences lint-prose ## run every linter
 
 .PHONY: lint-python
 lint-python:
@@ -30,3 +30,7 @@ lint-kernel:
 .PHONY: lint-licences
 lint-licences:
 	tools/check-licences
+
+.PHONY: lint-prose
+lint-prose:
+	tools/prose

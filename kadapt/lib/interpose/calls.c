@@ -107,7 +107,7 @@ long syscall(long number, ...)
 #define UNBIND_BEFORE(type, name, parameters, arguments)                                           \
 	type name parameters                                                                       \
 	{                                                                                          \
-		kadapt_rings_unbind();                                                              \
+		kadapt_rings_unbind();                                                             \
 		return kadapt_next_##name arguments;                                               \
 	}
 

@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "append.h"
+#include "ring/append.h"
 #include "battle.h"
 #include "device.h"
 #include "faults.h"
