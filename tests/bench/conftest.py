@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lets the tests of this folder import the bench's modules, which are in no package."""
+"""Lets the tests of this folder import the bench's modules, which belong to no package."""
 
 import sys
 from collections.abc import Callable
@@ -14,7 +14,7 @@ import suite  # noqa: E402
 
 @pytest.fixture(scope="session")
 def suite_program(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Build a program of the suite, once; returns it."""
+    """Build a program of the suite, each once; returns its path."""
     made = suite.Suite(tmp_path_factory.mktemp("suite"))
     built: dict[str, Path] = {}
 

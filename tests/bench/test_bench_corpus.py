@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The corpus: its quickest programs from source to report, and what its table says of any."""
+"""The corpus: its quickest programs from source to report, and what its table says."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from corpus_run import Limits, Result
 
 from kadence import program
 
-# The step takes seconds to start on a busy machine, and hangs for an hour if it is not ended.
+# A step may take seconds to start on a busy machine; a hanging step lasts an hour unless ended.
 SOON = 45.0
 HANGS = 3600
 
@@ -37,7 +37,7 @@ command = ["./toy"]
 
 @pytest.fixture
 def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
-    """A corpus of one program that is built so; returns where it is worked on."""
+    """Make a corpus of one program with this build command; returns its working folder."""
 
     def make(build: str) -> Path:
         folder = tmp_path / "programs" / "toy"
@@ -141,7 +141,7 @@ def test_the_quickest_end_in_a_report(name: str, tmp_path: Path) -> None:
 
 
 def test_a_program_that_varies_by_itself_is_not_the_adaptations_fault() -> None:
-    """Plain runs that differ can't tell what adapting changed; other differences are told so."""
+    """If plain runs differ, a difference proves nothing; otherwise the table reports it."""
     alike = estimate(1.0, 0.9, 1.1)
     varies = own(alike, alike) | {"differing": ["stdout (adapted)", "stdout (again)"]}
     differs = own(alike, alike) | {"differing": ["stdout (adapted)"]}
@@ -153,7 +153,7 @@ def test_a_program_that_varies_by_itself_is_not_the_adaptations_fault() -> None:
 
 
 def test_one_kernel_has_what_any_plan_needs() -> None:
-    """Names and numbers of all, each truth, the largest amount."""
+    """The needs united: all names, any flag that is true, the largest amount."""
     small = {"system_calls": ["read"], "threads": False, "memory_bytes": 1 << 20, "tasks": 1}
     large = {"system_calls": ["read", "mmap"], "threads": True, "memory_bytes": 1 << 30}
     assert corpus_lab.united([large, small]) == {
@@ -165,7 +165,7 @@ def test_one_kernel_has_what_any_plan_needs() -> None:
 
 
 def test_a_run_that_failed_is_no_ratio() -> None:
-    """Its neighbours in the row still are, and no output is called the same."""
+    """The row's other runs still give ratios, but no output is called the same."""
     reading = {"instructions": 2_000_000, "minor_faults": 7, "same": True}
     found = {
         "debian plain": reading,
@@ -176,7 +176,7 @@ def test_a_run_that_failed_is_no_ratio() -> None:
 
 
 def test_an_output_that_differs_in_the_lab_is_told() -> None:
-    """It is no matter of instructions."""
+    """The instruction counts do not matter for it."""
     reading = {"instructions": 1_000_000, "minor_faults": 7, "same": True}
     found = {
         "debian plain": reading,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`make bench-paying`: what it runs is in the corpus, and its table says what was measured."""
+"""`make bench-paying`: its programs are in the corpus; its table says what was measured."""
 
 import json
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The suite's own programs against answers that are not theirs; tests/examples has the others."""
+"""Checks the suite's own programs against independent answers; tests/examples has the others."""
 
 import json
 import os
@@ -45,7 +45,7 @@ def test_fibonacci_numbers_are_those_of_the_iteration(suite_program: Build) -> N
 
 
 def known_solution(cells: int, system: int) -> list[float]:
-    """The generator of Park and Miller, in whole numbers."""
+    """The solution, by the generator of Park and Miller in integers."""
     modulus = 2**31 - 1
     state = 1 + system * 1000003 % (modulus - 1)
     found = []
@@ -62,7 +62,7 @@ def test_cg_finds_the_known_solution(edge: int, suite_program: Build) -> None:
     for number, line in enumerate(lines, start=1):
         _, system, _, iterations, _, residual, _, error, _, total = line.split()
         assert int(system) == number
-        # In exact arithmetic one step for each eigenvalue that differs; rounding adds a few.
+        # Exact arithmetic needs one step for each distinct eigenvalue; rounding adds a few.
         assert int(iterations) <= edge**3 + 3
         assert float(residual) <= 1e-10
         assert float(error) <= 1e-8
@@ -90,7 +90,7 @@ def test_water_gives_the_same_on_any_number_of_threads(suite_program: Build) -> 
 
 
 def test_water_changes_its_energy_by_the_square_of_the_time_step(suite_program: Build) -> None:
-    """As velocity Verlet must, where forces are the gradient of the energy and nothing else."""
+    """Velocity Verlet must do so if the forces are exactly the gradient of the energy."""
     changes = []
     for parts in (2, 4, 8):
         output = run(suite_program("water"), "-n", 6, "-s", 12 * parts, "-d", 1e-3 / parts)
@@ -124,7 +124,7 @@ def made_up(generator: random.Random, depth: int = 0) -> Any:
 
 
 def walk(value: Any, depth: int = 0) -> Iterator[tuple[Any, int]]:
-    """Every value, with how many arrays and objects are around it and are it."""
+    """Every value with its depth: the arrays and objects around it, itself included."""
     inner = depth + isinstance(value, list | dict)
     yield value, inner
     below = value.values() if isinstance(value, dict) else value
@@ -133,7 +133,7 @@ def walk(value: Any, depth: int = 0) -> Iterator[tuple[Any, int]]:
 
 
 def counts(document: Any) -> dict[str, float]:
-    """What the parser is to print, by Python's own reading."""
+    """What the parser must print, by Python's own reading."""
     found = [value for value, _ in walk(document)]
     texts = [value for value in found if isinstance(value, str)]
     keys = [key for value in found if isinstance(value, dict) for key in value]
@@ -143,7 +143,7 @@ def counts(document: Any) -> dict[str, float]:
         "objects": sum(isinstance(value, dict) for value in found),
         "arrays": sum(isinstance(value, list) for value in found),
         "strings": len(texts),
-        # Escapes are those of UTF-16.
+        # Characters are counted as UTF-16 units, as escapes write them.
         "characters": sum(len(text.encode("utf-16-le")) // 2 for text in [*texts, *keys]),
         "numbers": len(numbers),
         "literals": len(literals),
@@ -172,7 +172,7 @@ def test_parser_counts_what_python_counts(seed: int, suite_program: Build, tmp_p
 def test_parser_finds_what_it_made_up(seed: int, suite_program: Build) -> None:
     found = parsed(run(suite_program("parser"), "-n", 3000, "-s", seed, "-r", 2))
     kinds = ("objects", "arrays", "strings", "numbers", "literals")
-    assert sum(found[kind] for kind in kinds) >= 3000  # its values, and the list around them
+    assert sum(found[kind] for kind in kinds) >= 3000  # the made-up values and the list around them
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The example programs, built by their own makefiles without anything of ours."""
+"""The example programs, built by their own makefiles without Kadence."""
 
 import subprocess
 from collections.abc import Callable
@@ -12,7 +12,7 @@ COMPILERS = ("CC=gcc-12", "CXX=g++-12", "FC=gfortran-12")
 
 @pytest.fixture(scope="session")
 def example(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Build one example in a folder of its own; returns the program."""
+    """Build one example in its own folder; returns the program's path."""
     built: dict[str, Path] = {}
 
     def build(name: str) -> Path:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The example programs against answers that are not theirs."""
+"""Checks the example programs against independent answers."""
 
 import re
 import subprocess
@@ -78,7 +78,7 @@ def test_heat_writes_one_record_a_call(example: Example, tmp_path: Path) -> None
     heat = example("heat")
     trace = tmp_path / "trace"
     arguments = ["-n", "16", "-s", "4", "-e", "2", "-g", "4", "-o", str(tmp_path / "checkpoint")]
-    # The profiler's own host counts the calls: an oracle that is not ours.
+    # Valgrind itself counts the calls, independently of Kadence.
     subprocess.run(
         ["valgrind", "--tool=none", "--trace-syscalls=yes", f"--log-file={trace}", heat]
         + arguments,
@@ -109,7 +109,7 @@ def test_lu_finds_the_known_solution_and_a_small_residual(example: Example) -> N
 
 
 def ring_sum(nodes: int, rounds: int, work: int) -> int:
-    """Every node adds up every node's word of every round."""
+    """The sum of every node's word of every round, which each node adds up."""
     total = 0
     for node in range(nodes):
         for number in range(rounds):
@@ -141,8 +141,8 @@ def test_fft_damps_every_mode_by_the_known_factor(power: int, steps: int, exampl
 
 
 def test_fft_takes_its_arrays_from_malloc_and_frees_all(example: Example) -> None:
-    # Two transforms a step of two arrays each, and the first temperatures; the C library's own
-    # buffer for standard output is freed nowhere, so it does not appear among the frees.
+    # Each step makes two transforms of two arrays each; the first temperatures take one more array.
+    # The C library never frees its buffer for standard output, so the frees do not include it.
     done = subprocess.run(
         ["valgrind", "--run-libc-freeres=no", example("fft"), "-n", "8", "-s", "5"],
         capture_output=True,
@@ -248,7 +248,7 @@ def test_the_read_generator_is_seeded_and_names_its_reads_by_origin(
         if strand == "-":
             origin = origin[::-1].translate(str.maketrans("ACGT", "TGCA"))
         assert 0.9 * len(origin) < len(sequence) < 1.1 * len(origin)
-        # A read of random bases would share a 12-mer with its origin about never.
+        # A read of random bases would almost never share a 12-mer with its origin.
         shared = sum(sequence[at : at + 12] in origin for at in range(0, len(sequence) - 12, 12))
         assert shared > 0.2 * len(sequence) / 12
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Toy kernels that need no booting: a program on one sees what is configured."""
+"""Toy kernels that need no booting: a program on a toy sees the kernel's configuration."""
 
 import importlib.util
 import json
@@ -24,7 +24,7 @@ TOY_TREE = Path(__file__).resolve().parent.parent / "kconfig-gen/toy_tree.py"
 
 
 def _toy_tree() -> Any:
-    """A module of another folder's tests; a folder's name is no package's."""
+    """Import a module from another folder of tests, which is not a package."""
     spec = importlib.util.spec_from_file_location("kadence_toy_tree", TOY_TREE)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -52,7 +52,7 @@ def conf(kernel_source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @dataclass
 class ToyGuests:
-    """Runs commands here; $CONFIG is the kernel's, and what goes to $LOG is in its log."""
+    """Runs commands here. $CONFIG is the kernel's configuration, $LOG becomes its log."""
 
     place: Path
     runs: list[Path] = field(default_factory=list)
@@ -78,14 +78,14 @@ class ToyGuests:
 
 @dataclass
 class Workshop:
-    """A toy tree, and a program to tailor its kernels for."""
+    """A toy tree, and a program for which its kernels are tailored."""
 
     toy: Any
     place: Path
     guests: ToyGuests
 
     def tailoring(self, check: str, run: str = "echo same", **needs: Any) -> Tailoring:
-        """Of a program whose check and run are shell scripts."""
+        """The tailoring for a program whose check and run are shell scripts."""
         budget = needs.pop("budget", DEFAULT_BUDGET)
         overrides = needs.pop("overrides", ())
         folders = {mode: self.place / mode for mode in (PLAIN, ADAPTED)}
@@ -127,7 +127,7 @@ class Workshop:
 def workshop(
     conf: Path, kernel_source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Workshop:
-    """With KADENCE_HOME and KADENCE_CACHE of its own."""
+    """A workshop with its own KADENCE_HOME and KADENCE_CACHE."""
     merge = kernel_source / "scripts/kconfig/merge_config.sh"
     usage = resources.built("kadence/usage")
     toy = toy_tree.make_toy(tmp_path, conf, merge)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the commands of a kadence.toml find in their environment."""
+"""The environment in which the commands of a kadence.toml run."""
 
 import os
 import subprocess

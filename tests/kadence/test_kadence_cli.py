@@ -134,7 +134,7 @@ def test_doctor_says_when_the_disk_is_too_small(
 def test_doctor_says_when_a_guest_has_no_place_for_its_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # sysfs takes no file of ours, whoever we are.
+    # No user can create a file in sysfs.
     monkeypatch.setenv("KADENCE_MEMORY_DIRECTORY", "/sys")
     remedies = [finding.remedy for finding in doctor.examine() if not finding.present]
     assert any("does not fit /sys" in remedy for remedy in remedies), remedies

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence doctor` starts guests, and names what keeps them from starting."""
+"""`kadence doctor` starts guests, and says what keeps them from starting."""
 
 import os
 import re
@@ -22,7 +22,7 @@ GUEST = re.compile(
 
 
 def _doctor(*before: str) -> "subprocess.CompletedProcess[str]":
-    """It may not build: what is not in the store is said to be untried."""
+    """Run `kadence doctor`; it may not build, so kernels missing in the store are not tried."""
     command = [*before, str(Path(sys.executable).parent / "kadence"), "doctor", "--no-build"]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
 
@@ -53,7 +53,7 @@ def test_guest_on_one_processor() -> None:
 @pytest.mark.kernel
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
 def test_guest_of_another_user(minimal_kernel: Any) -> None:
-    """With a store of their own, which has the same kernel."""
+    """The user has a private store with the same kernel."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as home:
         kernels = Path(home) / "kernels"
         kernels.mkdir()

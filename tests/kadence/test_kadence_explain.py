@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Why a symbol is on or off, and what two kernels differ in, on toy kernels."""
+"""Why a symbol is on or off, and how two kernels differ, on toy kernels."""
 
 import re
 from collections.abc import Callable
@@ -34,7 +34,7 @@ config AIO
 
 @pytest.fixture
 def kernel(workshop: Any) -> Any:
-    """Tailored to a program that uses asynchronous I/O."""
+    """A kernel tailored to a program that uses asynchronous I/O."""
     workshop.toy.define(KCONFIG)
     plan = workshop.plan(system_calls=["io_setup"])
     return build(BuildRequest(kind="tailored", plan=plan, source=workshop.toy.tree))

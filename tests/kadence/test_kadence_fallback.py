@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `kadence run` does where a tailored kernel lacks what the command needs."""
+"""What `kadence run` does if a tailored kernel lacks what the command needs."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ def result(**known: Any) -> boot.Result:
 
 
 class Guests:
-    """Reads its input and writes the kernel's name to its output, then ends as it was told."""
+    """A guest reads its input, writes the kernel's name to its output, and ends as told."""
 
     def __init__(self, first: boot.Result | KadenceError) -> None:
         self.first = first
@@ -39,7 +39,7 @@ class Guests:
         os.write(request.stdout, request.image.name.encode())
         if request.image == GENERIC:
             return result(status=0)
-        # What a stand-in does: it lets go of the streams.
+        # Like a stand-in, the guest gives up the streams.
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, request.stdin)
         os.dup2(nothing, request.stdout)
@@ -63,7 +63,7 @@ def start(monkeypatch: pytest.MonkeyPatch) -> Start:
 
 @contextmanager
 def request(tmp_path: Path) -> Iterator[boot.Request]:
-    """With files as streams, of which something is used already."""
+    """A request with files as streams, which are partly read and written already."""
     with (tmp_path / "in").open("w+b") as stdin, (tmp_path / "out").open("w+b") as stdout:
         stdin.write(b"skipped input")
         stdin.flush()
@@ -142,7 +142,7 @@ sys.exit(used < 0)
 
 @pytest.fixture(scope="module")
 def small_kernel(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A kernel tailored to a program that uses next to nothing, in the real store."""
+    """A kernel in the real store, tailored to a program that uses almost nothing."""
     import json
 
     from kadence.kconfig.build import BuildRequest, build
@@ -179,7 +179,7 @@ def test_a_missing_call_is_named_with_its_option(
 def test_fallback_runs_it_on_the_generic_kernel(
     kadence: Any, small_kernel: Any, generic_kernel: Any, tmp_path: Path
 ) -> None:
-    del generic_kernel  # only to have been built
+    del generic_kernel  # the test only needs it in the store
     with (tmp_path / "out").open("w+") as out:
         (tmp_path / "in").write_text("input")
         completed = kadence(

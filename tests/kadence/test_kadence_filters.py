@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which lines of outputs are compared, and what would mend those that differ."""
+"""Which lines of outputs are compared, and which filters would make differing outputs equal."""
 
 import hashlib
 import tomllib
@@ -29,11 +29,11 @@ def sha256(content: bytes) -> str:
         ([Filter("^a$")], b"a\nb\nab\n", b"b\nab\n"),
         ([Filter("^a$")], b"a\r\nb", b"b"),
         ([Filter("a"), Filter("b")], b"a\nb\nc\n", b"c\n"),
-        ([Filter("a", STANDARD_OUTPUT)], b"a\n", b"a\n"),  # of another output
+        ([Filter("a", STANDARD_OUTPUT)], b"a\n", b"a\n"),  # a filter for another output
         ([Filter(sort=True)], b"b\na\n", b"a\nb\n"),
         ([Filter("^c", sort=True)], b"b\nc\na\n", b"a\nb\n"),
         ([Filter("é")], "é\nb\n".encode(), b"b\n"),
-        ([Filter("^a")], b"a\n\xff\x00\n", b"\xff\x00\n"),  # what is no text stays as it is
+        ([Filter("^a")], b"a\n\xff\x00\n", b"\xff\x00\n"),  # bytes that are no text stay unchanged
         ([Filter("a")], b"a\n", b""),
         ([Filter("a")], b"", b""),
     ],
@@ -129,7 +129,7 @@ def test_the_same_lines_in_another_order_are_sorted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        (b"value 1\n", b"value 2\n"),  # nothing would be left
+        (b"value 1\n", b"value 2\n"),  # the filter would leave nothing
         (b"a\n", b"a\nb\n"),
         (b"x\nkept\n", b"y\nkept\n"),
     ],

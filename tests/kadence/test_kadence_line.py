@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stages that fail cost their part, and leave nothing half-made behind."""
+"""Stages that fail cost their part of the result, and leave no half-made files behind."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -63,7 +63,7 @@ command = ["sh", "-c", "[ $TITLE = x ] && ./p"]
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Line, str, str]:
-    """The line of a program whose second input fails, as far as its plan, and two keys."""
+    """The line of a program whose second input fails, run up to its plan, and two keys."""
     place = tmp_path_factory.mktemp("line")
     folder = place / "p"
     folder.mkdir()
@@ -71,7 +71,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Line, str, str]:
         (folder / name).write_text(text)
     places = Places(place / "out", "p")
     line = Line(program.read(folder), places, Stages(places.output))
-    # As an earlier run may have left them.
+    # Files that an earlier run may have left.
     for suffix in ("validate.kprof", "plan.json"):
         places.artefact(suffix).write_text("of another time")
     source_key = line.copied()

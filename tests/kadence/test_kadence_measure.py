@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The rounds, with guests that are played by this machine."""
+"""The rounds of a measurement, with this machine in place of the guests."""
 
 import os
 import re
@@ -21,7 +21,7 @@ COMBINATIONS = 6
 
 
 class Guests:
-    """Plays every guest on this machine; the image's name says how it misbehaves."""
+    """Runs every guest's command on this machine; the image's name says how the guest fails."""
 
     def __init__(self) -> None:
         self.runs = 0
@@ -59,7 +59,7 @@ Make = Callable[..., Bench]
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Make:
-    """A bench for a shell script that notes who it is."""
+    """A bench for a shell script that notes its mode and kernel in a journal."""
 
     def make(script: str, tailored: str = "tailored") -> Bench:
         folders = {}
@@ -244,7 +244,7 @@ def test_processor_time_of_the_machine_holds_the_programs(tmp_path: Path) -> Non
 
 def test_a_programs_peak_of_memory_is_its_own(tmp_path: Path) -> None:
     small = run_here(tmp_path, "true").sample
-    # This interpreter has several times as much, which the program would seem to have had, too.
+    # This interpreter uses several times as much, which must not count as the program's.
     assert 0 < small.max_resident_bytes < 8 << 20
     fill = "import mmap; m = mmap.mmap(-1, 64 << 20); m.write(bytes(64 << 20))"
     large = run_here(tmp_path, "/usr/bin/python3", "-c", fill).sample

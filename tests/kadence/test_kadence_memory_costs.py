@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What memory costs is measured before a program that asks for it runs, and once."""
+"""The cost of memory is measured once, before a program that needs the figures runs."""
 
 from pathlib import Path
 from typing import Any

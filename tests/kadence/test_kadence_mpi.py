@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Launchers of MPI start their ranks inside one guest, and what they ask for is seen."""
+"""MPI launchers start their ranks inside one guest, and what these ask for is seen."""
 
 import os
 import subprocess
@@ -17,13 +17,13 @@ from kadence.watching import Watch
 
 RANKS = 3
 SOURCE = Path(__file__).resolve().parent / "programs/ring.c"
-# Tokens come round as they went: 0 + 1 + 2, and 42 from each.
+# After whole rounds each token is back: 0 + 1 + 2, and 42 from each rank.
 PRINTED = f"{RANKS} ranks, {RANKS * (RANKS - 1) // 2 + 42 * RANKS}\n"
 
 
 @dataclass(frozen=True)
 class Launcher:
-    """A program, how its ranks are started, and what that takes."""
+    """The command that starts a program's ranks, and the environment that it needs."""
 
     argv: list[str]
     environment: dict[str, str]
@@ -71,7 +71,7 @@ def test_ranks_run_in_a_guest(launcher: Launcher, generic_kernel: Any, tmp_path:
 def test_ranks_run_on_a_kernel_for_what_was_seen_of_them(
     launcher: Launcher, generic_kernel: Any, tmp_path: Path
 ) -> None:
-    """Nothing else is known of them: the profile's part of the needs is empty."""
+    """Nothing else is known about the ranks: the profile's part of the needs is empty."""
     seen = watching.Seen()
     environment = tuple(launcher.environment.items())
     Watch(tmp_path, tmp_path / "scratch", generic_kernel, environment).see(launcher.argv, "", seen)
@@ -86,7 +86,7 @@ def test_ranks_run_on_a_kernel_for_what_was_seen_of_them(
     assert output_of(kernel.image, launcher, tmp_path) == PRINTED
 
 
-# Opens by its number in /proc what another process has open, and has no name any more.
+# Opens, by its number in /proc, a file that another process has open and that has no name left.
 UNLINKED = """
 import os, sys, tempfile
 with tempfile.TemporaryFile(dir=sys.argv[1]) as file:

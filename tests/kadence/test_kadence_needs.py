@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A program that needs nothing, and a check whose helpers need much: right the first time."""
+"""A program that needs nothing, and a check whose helpers need much: the first kernel serves."""
 
 import subprocess
 from pathlib import Path
@@ -24,7 +24,7 @@ sh -c '(./helper internet; echo $? >told) | cat && read told <told && exit $told
 sh -c './helper aio & wait $!' || failed=1
 exit $failed
 """
-# What CHECK's helpers are made to need.
+# What CHECK's helpers need, by construction.
 SYMBOLS = {"NET", "UNIX", "INET", "SYSVIPC", "INOTIFY_USER", "AIO"}
 NOTHING: dict[str, Any] = {"system_calls": [], "socket_families": [], "memory_bytes": 0}
 NOTHING |= dict.fromkeys(["threads", "processes", "shared_memory", "io_paths", "memory"], False)
@@ -41,7 +41,7 @@ def program(tmp_path: Path) -> Program:
 
 @pytest.fixture
 def seen(program: Program, generic_kernel: Any, tmp_path: Path) -> Path:
-    """Its needs artefact."""
+    """The program's needs artefact."""
     path = tmp_path / "p.needs.json"
     watch = Watch(program.folder, tmp_path / "scratch", generic_kernel)
     watching.record(program, watch, path)
@@ -86,9 +86,9 @@ def test_the_first_kernel_serves(
 def test_where_nobody_looked_one_repair_does(
     program: Program, generic_kernel: Any, tmp_path: Path
 ) -> None:
-    """The log of the first failure names all but the families, which nobody came to ask for."""
+    """The first failure's log names all but the socket families: no helper got as far as those."""
     found = tailored(program, generic_kernel, NOTHING, tmp_path)
-    # None is built where the store has it from an earlier run of this test.
+    # None is built if the store has the kernel from an earlier run of this test.
     assert found.proof.outcome == REPAIRED
     assert found.proof.builds <= 1
     assert {repair.symbol for repair in found.proof.repairs} >= SYMBOLS

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Other work is told from our own."""
+"""Other processes' work is told apart from Kadence's own."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ BURN = "import time; end = time.process_time() + 0.6\nwhile time.process_time() 
 
 
 def test_our_own_work_is_not_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A machine on which nobody but us is ever busy.
+    # A machine on which only this process and its children are ever busy.
     monkeypatch.setattr(neighbours, "_busy_seconds", neighbours._own_seconds)
     began = Neighbours()
     subprocess.run([sys.executable, "-c", BURN], check=True)
@@ -22,7 +22,7 @@ def test_our_own_work_is_not_others(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_others_work_is_noticed() -> None:
     began = Neighbours()
-    # A grandchild whose parent does not wait for it is never ours in the accounts.
+    # The kernel never charges this process for a grandchild whose parent does not wait for it.
     command = ["sh", "-c", '"$@" >/dev/null & exec sleep 1.5', "sh", sys.executable, "-c", BURN]
     subprocess.run(command, check=True)
     assert began.share() > 0

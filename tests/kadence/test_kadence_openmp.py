@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""An OpenMP program on two threads, adapted: on each target it leaves what it leaves here."""
+"""An adapted OpenMP program with two threads leaves the same output on each target as here."""
 
 import json
 import os
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.kernel
 
 PROGRAM = ["./heat-openmp", "-s", "600", "-e", "60"]
 THREADS = {"OMP_NUM_THREADS": "2"}
-# Space can be reserved there, which it can't among this machine's files: no rings.
+# tmpfs can reserve space. The file system that shows the host's files cannot: it gets no rings.
 ON_TMPFS = (
     "mount -t tmpfs none /mnt && "
     f"{' '.join(PROGRAM)} -o /mnt/checkpoint && cp /mnt/checkpoint heat.checkpoint"

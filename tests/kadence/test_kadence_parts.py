@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `make build` leaves out: who misses it is told the target that brings it."""
+"""What `make build` leaves out: the error about a missing file names the target that makes it."""
 
 import os
 import re
@@ -12,7 +12,7 @@ import pytest
 from kadence import resources
 from kadence.errors import ToolError
 
-# Lists of the Makefile's, and the target that makes each.
+# The Makefile's lists, and the target that makes each.
 LISTS = {
     "BUILD_TARGETS": "build",
     "LAB_TARGETS": "build-lab",
@@ -42,8 +42,8 @@ def test_every_file_is_told_with_the_target_that_makes_it(lists: dict[str, list[
 
 
 def planned(root: Path, target: str) -> set[str]:
-    """Files that the target makes of a checkout in which only packages are there."""
-    # -n runs the second make, too, which is told its files.
+    """Files that the target makes in a checkout where only the packages are installed."""
+    # -n runs the second make, too; its command line names the files.
     said = subprocess.run(
         ["make", "-n", "-B", "-o", "build/stamps/packages", target],
         cwd=root, capture_output=True, text=True, check=True,

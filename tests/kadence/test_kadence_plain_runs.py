@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What two runs and a check tell before anything is built, on small C programs."""
+"""What two runs and a check find out before anything is built, on small C programs."""
 
 import subprocess
 from dataclasses import replace
@@ -12,7 +12,7 @@ from kadence.execution import ExecutionError
 from kadence.filters import Difference, Filter, Line
 from kadence.program import Program
 
-# Prints a result, and what its argument asks for; counts its runs in `runs`.
+# Prints a result, does what its argument asks for, and counts its runs in `runs`.
 SOURCE = r"""
 #include <stdio.h>
 #include <stdlib.h>

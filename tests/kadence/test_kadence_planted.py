@@ -18,7 +18,7 @@ from kadence.tailoring import Tailoring
 
 pytestmark = [pytest.mark.kernel, pytest.mark.full]
 
-# Joining a thread that still runs sleeps in futex; without it glibc aborts.
+# Joining a running thread sleeps in futex(); without that call glibc aborts.
 SOURCE = """\
 #include <pthread.h>
 #include <stdio.h>
@@ -79,7 +79,7 @@ def test_a_removed_futex_is_found_and_put_back(
     assert found.proof.minimal
     assert [repair.symbol for repair in found.proof.repairs] == ["FUTEX"]
     assert "p asked for futex, which this kernel lacks" in found.proof.reason
-    # The kernel's own log names it, so the first trial is the right one.
+    # The kernel's own log names the symbol, so the first trial is the right one.
     assert found.proof.builds <= 1
     assert found.kernel is not None
     assert configure.values(found.kernel.config)["FUTEX"] == "y"

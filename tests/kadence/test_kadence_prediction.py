@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Predictions on programs whose demand is known by construction, at prices that are given."""
+"""Predictions for programs whose demand is known by construction, at given prices."""
 
 import json
 import os
@@ -62,7 +62,7 @@ def predicted(asked: Demand, seconds: float, call: float, fault: float) -> Predi
     return prediction.predict(asked, Timed(seconds, seconds), HERE, there(call, fault), "um")
 
 
-# ---- by given prices -----------------------------------------------------------------------------
+# ---- at given prices -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("count", [10_000, 100_000, 1_000_000])
@@ -78,7 +78,7 @@ def test_what_is_lost_is_in_proportion_to_the_faults(count: int) -> None:
 
 
 def test_the_verdict_turns_at_the_bound() -> None:
-    """100,000 calls in a second: at 5 µs more a call they are the bound of one half."""
+    """100,000 calls in a second: 5 µs more per call add half a second, which is the bound."""
     asked = asking(calls=100_000)
     assert prediction.BOUND == 1.5
     assert not predicted(asked, 1.0, call=5_099, fault=0).is_slow
@@ -98,7 +98,7 @@ def test_pages_that_are_made_present_in_bulk_cost_what_that_costs() -> None:
 
 
 def test_no_run_takes_less_than_no_time() -> None:
-    """At these prices its calls alone would have cost ten times what the whole run took."""
+    """At these prices the calls alone would cost ten times what the whole run took."""
     asked = Demand((Item(OTHERS, {costs.CALL: 100_000}, 100_000, 100_000),), 0)
     found = predicted(asked, 0.001, call=10_000, fault=0)
     assert (found.plain, found.adapted) == (pytest.approx(1.0), 0.0)
@@ -220,7 +220,7 @@ def test_costs_are_read_and_estimated_from_tracing() -> None:
     assert found.known == costs.ESTIMATED
     assert found.of(costs.CALL) == 8100
     assert found.of(costs.FAULT) == 24_000
-    # The C library's clock makes no call here, and one there.
+    # Reading the clock makes no system call here, but makes one on the other kernel.
     assert found.of(costs.CLOCK) == 8000
 
 
@@ -233,7 +233,7 @@ def test_costs_of_this_machine_are_measured_once(
     assert all(figure > 0 for figure in found.nanoseconds.values())
     monkeypatch.setattr(costs, "_measured", lambda charges: pytest.fail("measured again"))
     assert costs.own() == found
-    # What somebody broke is measured anew.
+    # A damaged file of costs is measured anew.
     (tmp_path / "costs.json").write_text("[]")
     with pytest.raises(pytest.fail.Exception):
         costs.own()
@@ -281,7 +281,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def asked_by(program: Path, folder: Path, calls: int, pages: int) -> Demand:
-    """From a real profile."""
+    """The program's demand, from a real profile."""
     place = folder / f"{calls}-{pages}.kprof"
     runner.profile([str(program), str(calls), str(pages)], place)
     phases = place.with_suffix(".phases.json")
@@ -305,7 +305,7 @@ def test_a_program_asks_for_what_it_does(program: Path, tmp_path: Path) -> None:
 def test_a_program_that_would_lose_is_reported_without_a_kernel(
     kadence: Callable[..., Any], tmp_path: Path
 ) -> None:
-    """200,000 calls in some milliseconds; the cache is empty, so nothing was ever built here."""
+    """200,000 calls in some milliseconds; the cache is empty, so no kernel was ever built."""
     folder = tmp_path / "p"
     folder.mkdir()
     (folder / "p.c").write_text(SOURCE)
@@ -323,7 +323,7 @@ def test_a_program_that_would_lose_is_reported_without_a_kernel(
     lines = completed.stderr.splitlines()
     assert lines.index(sentence) < lines.index("kadence: build adapted …")
     kernels = (tmp_path / "cache" / "kernels").glob("[!.]*")
-    assert list(kernels) == []  # what began beside the profile was given up
+    assert list(kernels) == []  # the build that began beside the profile was given up
     report = json.loads((output / "report.json").read_text())
     assert report["prediction"]["target"] is None
     assert {cell["kernel"] for cell in report["cells"]} == {"machine"}
@@ -335,7 +335,7 @@ def test_a_program_that_would_lose_is_reported_without_a_kernel(
     assert "None was built" in page
     for name in ("p.kprof", "p.phases.json", "p.plan.json", "p.prediction.json"):
         assert (output / name).is_file()
-    # `plan` and `view` say the same of it, each on its own.
+    # `plan` and `view` each say the same.
     told = kadence("plan", output / "p.phases.json", "-o", tmp_path / "plan.json", env=environment)
     left = next(line for line in told.stdout.splitlines() if "not adapted because" in line)
     assert "200," in left

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kadence.toml: what is said, and what is refused."""
+"""kadence.toml: how it is read, and what is refused."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -71,7 +71,7 @@ def test_each_run_may_have_an_input_of_its_own(tmp_path: Path) -> None:
     described = program.read(written(tmp_path, own))
     assert described.standard_input == ""
     assert (described.profile_input, described.validate_input) == ("a", "b")
-    # Another input alone makes another run.
+    # Another input alone makes another run, with the same command.
     assert described.validate == described.profile == ("./p", "1")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the README shows, a test runs."""
+"""Runs the commands that the README shows."""
 
 import os
 import re

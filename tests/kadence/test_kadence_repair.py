@@ -13,7 +13,7 @@ NAMES = [f"C{number}" for number in range(64)]
 
 
 class Oracle:
-    """Counts what it is asked, and stops answering when its budget is spent."""
+    """Records the questions, and stops answering when its budget is spent."""
 
     def __init__(self, works: Callable[[frozenset[str]], bool], budget: int = 10_000) -> None:
         self.works = works
@@ -42,7 +42,7 @@ def test_one_culprit_is_found(culprit: str) -> None:
     found = repair([NAMES[:1], NAMES[1:8], NAMES[8:]], oracle)
     assert found.outcome is Outcome.MINIMAL
     assert found.put_back == (culprit,)
-    # 3 batches, the last of them alone, then at each of 6 halvings at most both halves.
+    # 3 batches, then the last of them alone, then at most both halves at each of 6 halvings.
     assert len(oracle.asked) <= 4 + 2 * 6
 
 
@@ -162,6 +162,6 @@ def test_a_batch_is_asked_for_when_those_before_it_failed() -> None:
         yield ["C1"]
         assert oracle.asked == [frozenset({"C1"})]
         yield ["C9"]
-        raise AssertionError("nobody needs a third one")
+        raise AssertionError("a third batch was asked for")
 
     assert set(repair(batches(), oracle).put_back) == {"C1", "C9"}

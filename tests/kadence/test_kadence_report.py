@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Verdicts and pages of measurements whose truth is known, because it was made up."""
+"""Verdicts and pages from made-up measurements, whose truth is known."""
 
 import base64
 import html
@@ -63,7 +63,7 @@ def measurements(factors: dict[Cell, float], noise: float = 0.001) -> Measuremen
 def document(
     found: Measurements, notes: tuple[str, ...] = (), left_out: tuple[LeftOut, ...] = ()
 ) -> dict[str, Any]:
-    """A report around the measurements."""
+    """A report on the measurements."""
     phases = {"id": 0, "kind": "compute", "weight": 0.9, "hottest": []}
     hot = {"function": "diffuse<&>", "file": "src/heat.c", "line": 12, "share": 0.93}
     policy = {
@@ -235,7 +235,7 @@ def test_without_a_tailored_kernel_the_generic_one_is_judged() -> None:
 
 
 def only(*cells: Cell) -> Measurements:
-    """Where all the others were not to be had."""
+    """Measurements in which all other combinations are missing."""
     found = measurements({WINNER: 0.5, Cell(TAILORED, PLAIN): 0.6, Cell(MACHINE, ADAPTED): 0.9})
     found.samples = {cell: found.samples[cell] for cell in cells}
     return found
@@ -362,7 +362,7 @@ def test_zero_switches_are_a_figure_too() -> None:
 
 
 class Page(HTMLParser):
-    """Collects tags, references and what is to be read."""
+    """Collects open tags, references and the text."""
 
     VOID = frozenset({"meta", "br", "img", "link", "circle", "line", "rect"})
 

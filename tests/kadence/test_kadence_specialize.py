@@ -39,7 +39,7 @@ def written(folder: Path, source: str, check: str = '["./p", "check"]', run: str
 
 @pytest.fixture(scope="module")
 def heat(root: Path, kadence: Kadence, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small heat, specialized; returns the output folder."""
+    """Specialize a small heat; returns the output folder."""
     place = tmp_path_factory.mktemp("heat")
     folder = place / "heat"
     shutil.copytree(root / "examples/heat", folder)
@@ -149,14 +149,14 @@ int main(int argc, char **argv)
 }
 """
     folder = written(tmp_path / "p", source)
-    # A kernel that is repaired in vain would be one more to build.
+    # A repair, which would fail here, would build one more kernel.
     completed = kadence("specialize", folder, "-o", tmp_path / "out", "--budget", 0, timeout=3000)
     assert completed.returncode == 1
     assert "Traceback" not in completed.stderr
     assert completed.stdout.startswith("standard output of the ")
     document = report(tmp_path / "out")
     assert document["verdict"]["outcome"] == "failed"
-    # Not those on the tailored kernel: it failed its proof, so it does not serve.
+    # None on the tailored kernel: it failed its proof, so no program is measured on it.
     assert len(document["failures"]) == 2
     page = (tmp_path / "out/report.html").read_text()
     assert page.index("The output is not the same everywhere") < page.index("<h1>")
@@ -219,7 +219,7 @@ int main(int argc, char **argv)
 def test_inputs_that_differ_cost_phase_calls_and_nothing_else(
     kadence: Kadence, tmp_path: Path
 ) -> None:
-    """Standard inputs of their own, an environment and a filter, from source to report."""
+    """Separate standard inputs, an environment and a filter, from source to report."""
     folder = written(
         tmp_path / "p",
         DIFFERENT,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A stage is done when something that goes into it has changed, and only then."""
+"""A stage is done again only when something that goes into it has changed."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,7 @@ from kadence.stages import Stages, fingerprint
 
 
 class Counter:
-    """An action that makes its product and counts how often."""
+    """An action that makes its product and counts how often it was called."""
 
     def __init__(self, product: Path) -> None:
         self.product = product

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The statistics against published tables, scipy and simulated truth."""
+"""Compares the statistics with published tables, scipy and simulated truth."""
 
 import itertools
 
@@ -11,7 +11,8 @@ from kadence import statistics
 
 
 def test_median_interval_of_seven_is_all_of_them() -> None:
-    # Order statistics of 7: [x1, x7] holds the median with 1 - 2/128, [x2, x6] with 1 - 16/128.
+    # Of 7 ordered samples, [x1, x7] holds the median with probability 1 - 2/128, [x2, x6] with
+    # probability 1 - 16/128.
     estimate = statistics.median([5, 1, 4, 2, 7, 3, 6])
     assert (estimate.value, estimate.low, estimate.high) == (4, 1, 7)
     assert estimate.confidence == pytest.approx(1 - 2 / 128)
@@ -76,7 +77,7 @@ def test_intervals_hold_the_truth_as_often_as_they_claim() -> None:
         medians += skewed.low <= np.log(2) <= skewed.high
         shift = statistics.signed_rank_shift(generator.normal(0.0, 1.0, 7))
         shifts += shift.low <= 0 <= shift.high
-    # Three standard errors of a share of 2000 around 0.984 and 0.953.
+    # Three standard errors of shares of 2000 trials around 0.984 and 0.953.
     assert medians / trials == pytest.approx(1 - 2 / 128, abs=0.009)
     assert shifts / trials == pytest.approx(1 - 6 / 128, abs=0.015)
 

@@ -36,7 +36,7 @@ def test_a_kernel_that_serves_is_proven_once(workshop: Any) -> None:
     found = workshop.tailored(on("FUTEX"))
     assert found.proof.outcome == PASSED
     assert found.kernel is not None and found.kernel.kind == "tailored"
-    # The generic kernel's outputs; check and run of two builds.
+    # One run on the generic kernel for its outputs; check and run for each of two builds.
     assert len(workshop.guests.runs) == 1 + 2 * 2
     assert workshop.toy.times_built() == 2
     again = workshop.tailored(on("FUTEX"))
@@ -92,7 +92,7 @@ def test_a_rule_names_the_calls_that_tell(workshop: Any, options: Options) -> No
 def test_only_the_kernels_that_matter_stay(workshop: Any, options: Options) -> None:
     workshop.toy.define(options(*NAMES))
     found = workshop.tailored(on("PART2"), budget=100)
-    assert len(store.identifiers()) == 3  # the generic one, the first, the repaired
+    assert len(store.identifiers()) == 3  # generic, first tailored, repaired
     assert found.kernel.id in store.identifiers()
     runs = len(workshop.guests.runs)
     again = workshop.tailored(on("PART2"), budget=100)
@@ -102,7 +102,7 @@ def test_only_the_kernels_that_matter_stay(workshop: Any, options: Options) -> N
 
 def test_what_the_kernel_itself_names_is_tried_first(workshop: Any, options: Options) -> None:
     workshop.toy.define(options("AIO", "IO_URING"))
-    # 425 is io_uring_setup; the log line is the one of patches/6.12/missing-call.patch.
+    # 425 is io_uring_setup; patches/6.12/missing-call.patch makes the kernel log this line.
     line = "kadence: p made system call 425, which this kernel lacks"
     found = workshop.tailored(f"grep -q IO_URING=y $CONFIG || {{ echo '{line}' >$LOG; exit 9; }}")
     assert found.proof.builds == 1
@@ -156,13 +156,13 @@ def test_nothing_mends_it(workshop: Any, options: Options) -> None:
 
 
 def lacking(call: int, symbol: str) -> str:
-    """A script that fails, with the kernel's own line, where a call's symbol is off."""
+    """A script that fails, with the kernel's own log line, if a call's symbol is off."""
     line = f"kadence: p made system call {call}, which this kernel lacks"
     return f"grep -q {symbol}=y $CONFIG || {{ echo '{line}' >>$LOG; failed=1; }}"
 
 
 def test_all_that_a_failure_names_goes_back_at_once(workshop: Any, options: Options) -> None:
-    # UNIX and INET depend on what gives sockets at all, so nobody has asked for them yet.
+    # UNIX and INET depend on NET. Without it no process gets as far as to ask for either.
     families = "".join(
         f'config {name}\n\tbool "{name}"\n\tdefault y\n\tdepends on NET\n'
         for name in ("UNIX", "INET")
@@ -192,7 +192,7 @@ def test_three_kernels_are_built_at_most(
     found = workshop.tailored(on(*culprits), budget=DEFAULT_BUDGET)
     assert found.proof.outcome == REPAIRED
     assert set(culprits) <= {repair.symbol for repair in found.proof.repairs}
-    assert workshop.toy.times_built() <= 1 + 3  # the generic one besides
+    assert workshop.toy.times_built() <= 1 + 3  # and the generic kernel
 
 
 def test_what_nothing_mends_costs_three_kernels_at_most(workshop: Any, options: Options) -> None:
@@ -215,7 +215,7 @@ def test_a_check_that_the_generic_kernel_fails_costs_no_repair(
 def test_what_is_named_goes_back_whatever_the_generic_kernel_says(
     workshop: Any, options: Options
 ) -> None:
-    """A tailored kernel may have what its program needs and the generic one lacks."""
+    """A tailored kernel may have what its program needs and the generic kernel lacks."""
     workshop.toy.define(options("AIO"))
     check = f"{lacking(206, 'AIO')}\n[ -z $failed ] && {on('FUTEX')}"
     found = workshop.tailored(check)

@@ -35,7 +35,7 @@ int main(void)
 
 @pytest.fixture
 def traced(kadence: Callable[..., Any], tmp_path: Path) -> Callable[..., artefact.Trace]:
-    """Trace a command with `kadence kernel trace`; it must print what it prints elsewhere."""
+    """Trace a command with `kadence kernel trace`; it must print the same as without."""
 
     def trace(*argv: str) -> artefact.Trace:
         output = tmp_path / "p.ktrace.json"

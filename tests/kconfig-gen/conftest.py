@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Toy kernel trees, a store of their own, and plans."""
+"""Toy kernel trees with their own store, and plans."""
 
 import importlib.util
 import sys
@@ -16,7 +16,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def _load(name: str) -> Any:
-    """A module beside this file; the folder's name is no package's."""
+    """Import a module beside this file; the folder is not a package."""
     spec = importlib.util.spec_from_file_location(f"kconfig_{name}", HERE / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -43,7 +43,7 @@ def conf(pristine: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def toy(conf: Path, pristine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A toy kernel tree, with KADENCE_HOME and KADENCE_CACHE of its own."""
+    """A toy kernel tree, with its own KADENCE_HOME and KADENCE_CACHE."""
     made = toy_tree.make_toy(tmp_path, conf, pristine / "scripts/kconfig/merge_config.sh")
     monkeypatch.setenv("KADENCE_HOME", str(made.home))
     monkeypatch.setenv("KADENCE_CACHE", str(tmp_path / "cache"))
@@ -52,7 +52,7 @@ def toy(conf: Path, pristine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.fixture
 def toy_failures() -> dict[str, str]:
-    """What a toy's BEHAVIOUR can be told to do wrong."""
+    """The values of a toy's BEHAVIOUR that make its build fail."""
     return dict(toy_tree.FAILURES)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A kernel that is built beside other work: its failure, and its end with whoever began it."""
+"""A kernel built beside other work: its failures, and its end with the process it is for."""
 
 import os
 import signal
@@ -17,30 +17,30 @@ from kadence.kconfig import background, store
 from kadence.kconfig import build as building
 from kadence.kconfig.build import BuildRequest
 
-# Begins a build and then waits, as one does whose profile takes long.
+# Begins a build and then waits, as `kadence specialize` does while a profile takes long.
 BEGIN = """
 import sys, threading, time
 from pathlib import Path
 from kadence.kconfig import background
 from kadence.kconfig.build import BuildRequest
-# As with libraries that compute in threads: it dies thread by thread.
+# Threads, as libraries start them: such a process dies thread by thread.
 for _ in range(4):
     threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
 with background.building(BuildRequest(source=Path(sys.argv[1]))):
     time.sleep(600)
 """
-# Seconds to sleep; nobody else on this machine sleeps as long.
+# Seconds to sleep; no other process on this machine sleeps for exactly as long.
 HANG = "86399.123"
 
 
 def kept() -> list[Path]:
-    """Kernels, whole or half, and build folders."""
+    """Kernels in the store, complete or not, and build folders."""
     kernels = [path for path in store.folder().glob("*") if not path.name.endswith(".lock")]
     return kernels + list(building.remains_of())
 
 
 def wait_for(what: Callable[[], object]) -> bool:
-    """Whether it comes true within ten minutes, which a busy machine may take."""
+    """Whether the condition comes true within ten minutes, which a busy machine may take."""
     for _ in range(12000):
         if what():
             return True
@@ -49,7 +49,7 @@ def wait_for(what: Callable[[], object]) -> bool:
 
 
 def hanging() -> list[str]:
-    """Processes of a toy's build that hangs."""
+    """The processes of a toy's hanging build."""
     found = []
     for command in Path("/proc").glob("[0-9]*/cmdline"):
         try:

@@ -22,27 +22,27 @@ COMMAND = Path(sys.executable).parent / "kadence"
 
 
 def start(toy: Any, *arguments: str) -> "subprocess.Popen[str]":
-    """A build of the toy in a process of its own."""
+    """Start a build of the toy in a separate process."""
     words = [COMMAND, "kernel", "build", "--generic", "--source", toy.tree, *arguments]
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def lasting(kernel: store.Kernel) -> dict[str, Any]:
-    """What the manifest says, except how long the build took."""
+    """The manifest, except for the duration of the build."""
     return {key: value for key, value in kernel.manifest.items() if key != "build_seconds"}
 
 
 def wait_until(condition: Callable[[], object]) -> None:
-    """Poll for up to a minute; the minute only bounds a test that hangs."""
+    """Poll for about a minute; this bound only serves to end a hanging test."""
     for _ in range(1200):
         if condition():
             return
         time.sleep(0.05)
-    raise AssertionError("never happened")
+    raise AssertionError("the condition never came true")
 
 
 def nothing_is_left() -> bool:
-    """No kernel, whole or half, and no build folder."""
+    """Whether there is no kernel, complete or not, and no build folder."""
     kernels = [path for path in store.folder().glob("*") if not path.name.endswith(".lock")]
     return not kernels and not list(building.remains_of())
 
@@ -192,7 +192,7 @@ def test_a_killed_build_leaves_no_kernel_and_no_process(
     assert process.returncode != 0
     wait_until(lambda: not _running(f"kadence-toy-{os.getpid()}-{number}"))
     assert store.identifiers() == []
-    # The next build sweeps up what a killed one could not.
+    # The next build removes what a killed build left.
     toy.behave(":")
     assert kadence("kernel", "build", "--generic", "--source", toy.tree).returncode == 0
     collect.collect()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Dependency expressions, with the kernel's own `conf` as the judge; reasons for lost symbols."""
+"""Dependency expressions, checked by the kernel's own `conf`; reasons for lost symbols."""
 
 import random
 import subprocess
@@ -131,7 +131,7 @@ def test_a_lost_symbol_is_explained(
 ) -> None:
     (tmp_path / "Kconfig").write_text(EXPLAINED)
     values = run_conf(conf, tmp_path)
-    assert values.get(symbol, "n") != value  # it really is lost
+    assert values.get(symbol, "n") != value  # the symbol really is lost
     wanted = Requested(symbol, value, "because", "a.toml")
     assert said in explain.reason(wanted, values, tmp_path, {})
 
@@ -140,7 +140,7 @@ def test_the_real_tree_is_read_as_kbuild_reads_it(pristine: Path) -> None:
     variables = {"SRCARCH": "um", "HEADER_ARCH": "x86", "ARCH": "um"}
     known = definitions(pristine, variables)
     names = {definition.symbol for definition in known}
-    # Every symbol of UML's own defconfig that still exists, and no word of a help text.
+    # Every symbol of User-Mode Linux's defconfig that still exists, and no word of a help text.
     defconfig = (pristine / "arch/um/configs/x86_64_defconfig").read_text()
     stale = {"SYSFS_DEPRECATED", "IOSCHED_BFQ", "UML_NET_SLIRP", "DEBUG_INFO_DWARF_TOOLCHAIN"}
     missing = {

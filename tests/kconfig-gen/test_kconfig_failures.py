@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What goes wrong while a kernel is built, on every target: nothing half is ever kept."""
+"""Failures while a kernel is built, on every target: no incomplete kernel is ever kept."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ from kadence.kconfig.trace.observed import Observed
 from kadence.kconfig.trace.symbols import Symbol
 
 COMMAND = Path(sys.executable).parent / "kadence"
-# Each target, and kinds of kernels of which it keeps different files.
+# Targets, and the kinds of kernel of which the store keeps different files.
 LAYOUTS = [("um", "generic"), ("x86_64", "generic"), ("x86_64", "traced")]
 each_layout = pytest.mark.parametrize(("target", "kind"), LAYOUTS)
 
@@ -31,7 +31,7 @@ def request_for(toy: Any, target: str, kind: str) -> BuildRequest:
 
 
 def kept() -> list[Path]:
-    """Kernels, whole or half, and build folders."""
+    """Kernels in the store, complete or not, and build folders."""
     kernels = [path for path in store.folder().glob("*") if not path.name.endswith(".lock")]
     return kernels + list(building.remains_of())
 
@@ -153,7 +153,7 @@ def test_a_source_that_wants_another_compiler_says_so(
 def spoilt_patch(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[str]:
-    """A recorded patch for a file that is otherwise in this tree; the target it is for."""
+    """A recorded patch for a file that differs in this tree; yields the patch's target."""
     target = str(request.param)
     (tmp_path / "spoilt.patch").write_text(
         "--- a/Kconfig\n+++ b/Kconfig\n@@ -1,1 +1,1 @@\n-what is not there\n+what should be\n"
@@ -205,7 +205,7 @@ def test_an_override_stands_above_everything_and_changes_the_id(
 
 
 def write_trace(folder: Path, program: list[str], others: list[str] | None = None) -> Path:
-    """A trace as `kadence kernel trace` writes it, as far as kernels go."""
+    """A trace as `kadence kernel trace` writes it, with the parts that building a kernel uses."""
     ran = [(symbol, "program") for symbol in program]
     ran += [(symbol, "any") for symbol in others or []]
     symbols = [Symbol(symbol, when, "fs/toy.c:7", 3) for symbol, when in ran]

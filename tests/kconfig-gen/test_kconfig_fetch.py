@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fetching a series that the machine's own Debian release does not have."""
+"""Fetching a series that this machine's Debian release does not have."""
 
 import subprocess
 from pathlib import Path

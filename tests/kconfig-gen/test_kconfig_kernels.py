@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Real kernels: they hold what was asked for, and ordinary programs run on the small one."""
+"""Real kernels: they have the requested symbols, and ordinary programs run on the small one."""
 
 import subprocess
 from collections.abc import Callable
@@ -18,7 +18,7 @@ PROGRAMS = Path(__file__).resolve().parent / "programs"
 
 
 def output_of(kernel: Any, argv: list[str], directory: Path) -> str:
-    """What a command prints on a kernel; the command and the kernel log must be fine."""
+    """What a command prints on a kernel; the command must succeed without kernel complaints."""
     with (directory / "output").open("w+") as output:
         result = boot.run(
             boot.Request(
@@ -45,7 +45,7 @@ def test_a_kernel_holds_what_was_asked_for(which: str, request: pytest.FixtureRe
 
 
 def test_the_driver_is_compiled_for_x86_64(sockets_plan: Path, tmp_path: Path) -> None:
-    """By itself: a small configuration has no header by chance, as a distribution's has."""
+    """In a small configuration, which includes no header by chance, as a distribution's does."""
     inputs = identity.gather(BuildRequest("tailored", sockets_plan, "x86_64"))
     log = tmp_path / "log"
     tree = source.prepare(inputs.origin, inputs.patches, log)

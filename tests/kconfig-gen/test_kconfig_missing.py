@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a kernel lacks, told from its log."""
+"""What a kernel lacks, as found in its log."""
 
 import re
 from pathlib import Path
@@ -73,7 +73,7 @@ def test_numbers_are_those_of_the_c_library_s_headers() -> None:
         for name, number in calls.items()
     }
     assert len(known) > 100
-    # Calls that are younger than the headers have the numbers after theirs.
+    # Calls that are newer than the headers have higher numbers than those in the headers.
     newest = max(map(int, numbers.values()))
     for name, number in known.items():
         assert numbers.get(name, number) == number

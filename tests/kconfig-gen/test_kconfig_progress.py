@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How far a build is, in numbers that the toy tree was made with."""
+"""A build's progress, checked against the toy tree's known number of files."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ from kadence.kconfig.progress import Progress
 
 @pytest.fixture
 def every_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A log gets each line, not one in ten seconds."""
+    """Write each line of progress to the log, not one every ten seconds."""
     monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rules: what a program needs gives exactly the symbols that the rules say."""
+"""Rules: a program's needs give exactly the symbols that the rules name."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,7 @@ def symbols(request: BuildRequest, needs: Needs) -> dict[str, str]:
 
 @pytest.fixture
 def one_rule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for rules of the test's own."""
+    """A folder for the test's own rules."""
     home = tmp_path / "home"
     (home / "boot").mkdir(parents=True)
     (home / "boot/needs-um.toml").write_text(
@@ -224,7 +224,7 @@ def test_planned_huge_pages_are_for_who_asks(memory_bytes: int) -> None:
     assert found["TRANSPARENT_HUGEPAGE"] == found["TRANSPARENT_HUGEPAGE_MADVISE"] == "y"
     assert "TRANSPARENT_HUGEPAGE_ALWAYS" not in found
     assert found["INIT_ON_ALLOC_DEFAULT_ON"] == "n"
-    # The sizes that the kernel's own default names must be named as well.
+    # The option must also name the sizes of the kernel's own default, which it replaces.
     assert found["CMDLINE"] == "thp_anon=16K-1M:inherit;2M:inherit"
 
 
@@ -278,7 +278,7 @@ def test_a_rule_for_a_series_holds_for_a_tree_of_it(tmp_path: Path) -> None:
     ("needs", "several"),
     [
         (Needs(), False),
-        (Needs(threads=True), False),  # they take turns
+        (Needs(threads=True), False),  # threads take turns
         (Needs(processes=True), True),
         (Needs(processes=True, memory=True), False),  # memory in bulk needs one processor
     ],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Branches on IS_ENABLED: GCC says which of their calls are left in the object."""
+"""Branches on IS_ENABLED, compared with the calls that GCC leaves in the object."""
 
 import itertools
 import re
@@ -12,7 +12,7 @@ from kadence.kconfig.trace.condition import TRUE
 from kadence.kconfig.trace.guards import Guards
 
 SYMBOLS = ("A", "B", "C")
-# Every call is on a line of its own and named after it.
+# Every call is on its own line and named after the line.
 SOURCE = """\
 extern int given(int value);
 #define UNUSED if (IS_ENABLED(CONFIG_A))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""#if blocks around a line: GCC's own preprocessor says which lines there are."""
+"""#if blocks around a line, compared with the lines that GCC's preprocessor keeps."""
 
 import itertools
 import subprocess
@@ -77,7 +77,7 @@ def test_a_line_is_there_when_gcc_says_so(source: Path, on: frozenset[str]) -> N
     "on", [frozenset(some) for size in range(4) for some in itertools.combinations(SYMBOLS, size)]
 )
 def test_what_a_line_needs_keeps_it(source: Path, on: frozenset[str]) -> None:
-    """Symbols that were off stay off; of those that were on only the needed ones stay."""
+    """Symbols that were off stay off; of the symbols that were on, only the needed ones stay."""
     guards = Guards(source.parent)
     for number in lines_that_gcc_keeps(source, on):
         needed = guards.around("header.c", number).needs(on)

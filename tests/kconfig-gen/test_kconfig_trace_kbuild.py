@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makefiles above a file: GNU make says which objects there are."""
+"""Makefiles above a file, compared with the objects that GNU make lists."""
 
 import itertools
 import subprocess
@@ -44,7 +44,7 @@ FILES = [
     "always", "only_b", "also_b", "first", "second", "third", "deep/part", "with_c", "without_c",
     "equal", "not_empty", "empty", "replaced",
 ]  # fmt: skip
-# What Kbuild itself does with these variables, in one line each.
+# What Kbuild itself does with these variables, in a line each.
 ASK = """\
 include {makefile}
 parts = $(foreach o,$(1),$(if $($(o:.o=-y))$($(o:.o=-objs)),$($(o:.o=-y)) $($(o:.o=-objs)),$(o)))
@@ -62,7 +62,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def objects(tree: Path, on: frozenset[str]) -> set[str]:
-    """What make would build in under_a."""
+    """The objects that make would build in under_a."""
     asking = tree / "ask.mk"
     asking.write_text(ASK.format(makefile=tree / "under_a/Makefile"))
     command = ["make", "-s", "-f", str(asking), "ask", *(f"CONFIG_{symbol}=y" for symbol in on)]

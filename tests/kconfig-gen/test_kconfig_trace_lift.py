@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From guards to symbols that can be asked for: the kernel's own `conf` says what they give."""
+"""From guards to symbols that can be requested; the kernel's own `conf` checks their effect."""
 
 import subprocess
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Logs of QEMU, functions and lines: of a program whose code is known."""
+"""QEMU's logs, functions and lines, for a program whose code is known."""
 
 import subprocess
 from pathlib import Path
@@ -56,7 +56,7 @@ def test_a_log_that_is_not_there(tmp_path: Path) -> None:
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
-    """Compiled as the kernel is: in a folder below the tree, from ../."""
+    """A program compiled as the kernel is: in a folder below the tree, from ../."""
     build = tmp_path / ".build-0123"
     build.mkdir()
     (tmp_path / "lib").mkdir()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a program asked for, beside what fork, exit and the machine run for everybody."""
+"""Tells a program's own needs from what fork, exit and the machine run for every program."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from kadence.kconfig.trace.symbols import Symbol
 
 
 def ran(symbol: str, calls: tuple[str, ...] = (), families: tuple[int, ...] = ()) -> str:
-    """How a symbol that guards something that ran is taken, on a machine that needs PCI."""
+    """Whether own() keeps a symbol as the program's, on a machine that needs PCI."""
     observed = Observed(list(calls), list(families), file_systems=[], paths=[])
     found = own([Symbol(symbol, "program", "fs/some.c:7", 5)], observed, {"PCI"})
     return found[0].ran
@@ -24,9 +24,9 @@ def ran(symbol: str, calls: tuple[str, ...] = (), families: tuple[int, ...] = ()
         ("SYSVIPC", ["semop"], [], "program"),
         ("IPV6", ["socket"], [2], "any"),
         ("IPV6", ["socket"], [2, 10], "program"),
-        ("NET", ["socket"], [2], "program"),  # by its calls, though no socket was of netlink
+        ("NET", ["socket"], [2], "program"),  # by its calls, though no netlink socket was made
         ("PCI", ["write"], [], "any"),
-        ("TRANSPARENT_HUGEPAGE", [], [], "program"),  # it has no call of its own
+        ("TRANSPARENT_HUGEPAGE", [], [], "program"),  # no call belongs to it
     ],
 )
 def test_who_asked(symbol: str, calls: list[str], families: list[int], expected: str) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What commands ask of a kernel is seen, whoever of their processes asks, and harms none."""
+"""What commands ask of a kernel is seen, in any of their processes, and no process is harmed."""
 
 import socket
 import subprocess
@@ -40,7 +40,7 @@ def words(report: Path, argv: list[str]) -> list[str]:
 
 @pytest.fixture
 def watched(tmp_path: Path) -> Callable[..., Seen]:
-    """Status of a command on this machine's own kernel, and what was seen."""
+    """Watch a command on this machine's own kernel: its status, and what was seen."""
 
     def run(*argv: str | Path) -> Seen:
         report = tmp_path / "report"
@@ -77,7 +77,7 @@ def test_socket_families_are_told(family: int, watched: Callable[..., Seen]) -> 
 
 
 def test_a_family_that_no_kernel_has_is_none_to_depend_on(watched: Callable[..., Seen]) -> None:
-    # AF_ECONET, which Linux 3.5 lost.
+    # AF_ECONET, which Linux 3.5 removed.
     code = "import _socket\ntry: _socket.socket(19, 1)\nexcept OSError: pass"
     assert watched(sys.executable, "-Sc", code) == (0, set())
 
@@ -108,7 +108,7 @@ def test_namespaces_are_told_and_only_they(watched: Callable[..., Seen]) -> None
 
 
 def test_a_filter_of_the_program_s_own_is_told_and_works(watched: Callable[..., Seen]) -> None:
-    # One instruction, which lets every call through: return SECCOMP_RET_ALLOW.
+    # A filter of one instruction that allows every call: return SECCOMP_RET_ALLOW.
     code = """
 import ctypes, struct
 words = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0x7fff0000))
@@ -143,7 +143,7 @@ def test_a_debugger_among_the_processes_works(asks: Path, watched: Callable[...,
 def test_what_is_left_running_goes_on(
     asks: Path, tmp_path: Path, watched: Callable[..., Seen]
 ) -> None:
-    """Its calls are answered after the command and what watched it have ended."""
+    """Its calls still return after the command and its watcher have ended."""
     fifo = tmp_path / "through"
     subprocess.run(["mkfifo", fifo], check=True)
     script = f"(sleep 0.2; {asks} direct {SHMGET}; echo lived >{fifo}) >/dev/null 2>&1 &"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A toy kernel tree that configures with the real kconfig and fails on demand.
 
-It defines every symbol that Kadence's rules ask for, so that the command runs unmodified, and
-"compiles" in well under a second. What making its image does is a shell script, BEHAVIOUR.
+It defines every symbol that Kadence's rules ask for, so that the commands run unmodified. It
+"compiles" in well under a second. A shell script, BEHAVIOUR, says what building its image does.
 """
 
 import re
@@ -55,7 +55,7 @@ config KADAPT_QUANTUM_MAX_MS
 \tdefault 100
 """
 
-# What the recorded patches change; as published, for nothing compiles them.
+# The files that the recorded patches change; they stay as published, since nothing compiles them.
 PATCHED = sorted(
     {
         name
@@ -70,7 +70,7 @@ FAILURES = {
     "hang": "exec sleep 300",
 }
 
-# What the kernel's scripts/Kconfig.include does to refuse a compiler, by the same script.
+# How the kernel's scripts/Kconfig.include refuses a compiler, with the same script.
 WANTS_A_NEWER_COMPILER = """\
 comma := ,
 cc-info := $(shell,scripts/cc-version.sh $(CC))
@@ -80,29 +80,29 @@ $(error-if,$(shell,test -z "$(cc-info)" && echo y),Sorry$(comma) this C compiler
 
 @dataclass(frozen=True)
 class Toy:
-    """A tree, and the home with the driver that goes into it."""
+    """A tree, and the home folder with the driver that goes into it."""
 
     tree: Path
     home: Path
-    built: Path  # gets a line for every time the tree's image was built
+    built: Path  # a file that gets a line each time the tree's image is built
 
     def behave(self, script: str) -> None:
-        """What building the image does from now on."""
+        """Set what building the image does from now on."""
         (self.tree / "BEHAVIOUR").write_text(f"echo once >> {self.built}\n{script}\n")
 
     def compile(self, files: int) -> None:
-        """How many files more than toy.o go into the image from now on."""
+        """Set how many files besides toy.o go into the image from now on."""
         names = " ".join(f"{number}.toy.o" for number in range(files))
         (self.tree / "objects.mk").write_text(f"OBJECTS = {names}\n")
 
     def define(self, text: str) -> None:
-        """More Kconfig text; a symbol defined here is not defined plainly as well."""
+        """Add Kconfig text; its symbols replace the plain definitions."""
         (self.tree / "Kconfig.more").write_text(text)
         given = set(re.findall(r"^(?:menu)?config (\w+)", text, re.MULTILINE))
         (self.tree / "Kconfig").write_text(_kconfig(given))
 
     def want_newer_compiler(self, pristine: Path) -> None:
-        """Refuse the compiler as a kernel of the year 2040 would."""
+        """Make the tree refuse the compiler, as a kernel of the year 2040 would."""
         shutil.copy2(pristine / "scripts/cc-version.sh", self.tree / "scripts")
         least = self.tree / "scripts/min-tool-version.sh"
         least.write_text("#!/bin/sh\necho 99.1.0\n")
@@ -133,7 +133,7 @@ def build_conf(kconfig: Path, place: Path) -> Path:
 
 
 def make_toy(place: Path, conf: Path, merge: Path) -> Toy:
-    """A fresh toy that builds."""
+    """Make a toy whose build succeeds."""
     toy = Toy(place / "tree", place / "home", place / "built")
     scripts = toy.tree / "scripts/kconfig"
     scripts.mkdir(parents=True)

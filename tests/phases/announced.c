@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Stands in for libkadapt: writes down each phase that is announced, one digit each. */
+/* Stands in for libkadapt: writes one digit for each phase that is announced. */
 #include <stdint.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Headless Chromium with a page of `kadence view` in it, driven as a person would."""
+"""Headless Chromium with a page of `kadence view`, driven as a person would drive it."""
 
 import json
 import shutil
@@ -14,9 +14,9 @@ from selenium.webdriver.common.actions.action_builder import ActionBuilder
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-PATIENCE = 120  # seconds; a page that is not there by then is broken, not slow
+PATIENCE = 120  # seconds; a page that is not ready by then is broken, not slow
 
-# Where a point of the matrix, or of a strip, is in the window.
+# The window's coordinates of a point of the matrix or of a strip.
 LOCATE = """
 const [name, x, y] = arguments;
 const { plots } = window.kadenceView;
@@ -41,14 +41,14 @@ requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0)));
 
 
 class Browser:
-    """One window; every page that it opened is looked at for complaints and requests."""
+    """One window; tests read the complaints and requests of each page that it opened."""
 
     def __init__(self) -> None:
         options = webdriver.ChromeOptions()
         options.binary_location = _program("chromium")
         for argument in (
             "--headless=new",
-            "--no-sandbox",  # which root cannot have
+            "--no-sandbox",  # root cannot have the sandbox
             "--disable-gpu",
             "--disable-dev-shm-usage",
             "--force-device-scale-factor=1",
@@ -67,13 +67,13 @@ class Browser:
         return self.driver.execute_script(script, *arguments)
 
     def wait(self, condition: str, *arguments: object) -> None:
-        """Until a condition of the page holds."""
+        """Wait until a condition of the page holds."""
         WebDriverWait(self.driver, PATIENCE).until(
             lambda driver: driver.execute_script(f"return {condition};", *arguments)
         )
 
     def settle(self) -> None:
-        """Until what was asked for is drawn."""
+        """Wait until the page has drawn what the test asked for."""
         self.driver.execute_async_script(AFTER_FRAMES)
 
     def source(self, name: str) -> dict[str, list[Any]]:
@@ -82,7 +82,7 @@ class Browser:
         return columns
 
     def picture(self) -> dict[str, Any]:
-        """The matrix as it is painted; None where nothing is."""
+        """The matrix as it is painted; None where nothing is painted."""
         found: dict[str, Any] = self.run(PICTURE)
         return found
 
@@ -91,7 +91,7 @@ class Browser:
         return round(left), round(top)
 
     def hover(self, name: str, x: float, y: float) -> None:
-        """Move the pointer to a point of a figure, by way of another, so that it does move."""
+        """Move the pointer to a point of a figure, from a point beside it, so that it does move."""
         left, top = self.point(name, x, y)
         builder = ActionBuilder(self.driver)
         builder.pointer_action.move_to_location(left - 1, top)
@@ -105,7 +105,7 @@ class Browser:
         builder.pointer_action.move_to_location(left, top)
         builder.pointer_action.click()
         builder.perform()
-        # A tap is told from a double tap by what follows it.
+        # The page shows the cell with a delay, since a second tap would make this a double tap.
         self.wait("document.getElementById('cell').dataset.left !== undefined")
 
     def scroll(self, name: str, x: float, y: float, by: int) -> None:
@@ -131,7 +131,7 @@ class Browser:
         ]
 
     def prefer(self, **features: str) -> None:
-        """What the reader's system prefers, or the medium that the page is shown on."""
+        """Set what the reader's system prefers, or the medium that shows the page."""
         medium = features.pop("medium", "")
         named = [
             {"name": name.replace("_", "-"), "value": value} for name, value in features.items()
@@ -146,7 +146,7 @@ class Browser:
         self.driver.save_screenshot(str(path))
 
     def complaints(self) -> list[str]:
-        """Warnings and errors of the console since the last look."""
+        """The console's warnings and errors since the last call."""
         return [
             entry["message"]
             for entry in self.driver.get_log("browser")
@@ -154,7 +154,7 @@ class Browser:
         ]
 
     def requests(self) -> list[str]:
-        """What was asked of anybody since the last look; data within the page is not."""
+        """The addresses requested since the last call, without data inside the page."""
         events = [json.loads(entry["message"])["message"] for entry in self._events()]
         urls = [
             event["params"]["request"]["url"]

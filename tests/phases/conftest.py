@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Lets the tests of this folder import `planted` and the bench's `synthetic`.
 
-pytest's importlib mode adds no folder to the path by itself.
+pytest's importlib mode does not add folders to the path.
 """
 
 import sys

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * flushes WAYS: writes 20,000 records or ten times as many to files, in each of the ways that are
- * named: f by a stream that is flushed after each, u by one without a buffer, l by one with a
- * buffer for a line, d by write(2), b by a stream with a buffer, s by one with a small buffer of
- * its own, r by one that is flushed after some 16 KiB.
+ * flushes WAYS: writes records to a file in each way that WAYS names. f, u and l write 20,000
+ * records: f to a stream that is flushed after each record, u to an unbuffered stream, l to a
+ * line-buffered stream. d, b, s and r write 200,000 records: d by write(2), b to a buffered stream,
+ * s to a stream with a small buffer, r to a stream that is flushed after some 16 KiB.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * flushing FILE: two planted phases, CYCLES times: RECORDS lines are written to FILE, which is
- * flushed after each, and STEPS steps of arithmetic are made with what they said. The number that
- * is printed comes of the right steps only.
+ * flushing FILE: runs two planted phases, CYCLES times. The first writes RECORDS lines to FILE and
+ * flushes it after each line. The second makes STEPS steps of arithmetic. The number printed at the
+ * end is right only if every step was.
  */
 #include <inttypes.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The same as flushing.c, by a stream of C++'s, which calls write in a shared library. */
+/* The same as flushing.c with a C++ stream, which calls write in a shared library. */
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A long run of known phases, with noise, straight as a profile and its phases artefact.
+"""A long run of known phases, with noise: its profile and its phases artefact.
 
-`kadence phases` is not asked: what is tested is how a run is shown, and the artefact of a run
-whose phases are known can be written down.
+The tests show runs and do not need `kadence phases`: the phases of this run are known, so this
+module writes the artefact itself.
 """
 
 from dataclasses import dataclass
@@ -31,14 +31,14 @@ NO_MEMORY = {
 
 @dataclass(frozen=True)
 class LongRun:
-    """`shares` are the vectors as dense rows would be, computed by nobody else."""
+    """`shares` are the normalised vectors, computed here and not by Kadence."""
 
     shares: sparse.csr_matrix
     assignment: npt.NDArray[np.int64]
     profile: Profile
 
     def write(self, folder: Path, name: str = "long") -> Path:
-        """The profile and the artefact beside it; returns the artefact's path."""
+        """Write the profile, and the artefact beside it; returns the artefact's path."""
         path = folder / f"{name}.phases.json"
         kprof.write(folder / f"{name}.kprof", self.profile)
         artefact.write(path, artefact.PHASES, BUILD_ID, ["kadence", "phases"], self._body())
@@ -79,7 +79,7 @@ class LongRun:
         }
 
     def representative(self, number: int) -> int:
-        """The one that the artefact names for a phase."""
+        """The interval that the artefact names as a phase's representative."""
         members = np.flatnonzero(self.assignment == number)
         return int(members[len(members) // 2])
 
@@ -102,7 +102,7 @@ class LongRun:
 
 
 def long_run(rows: int, per_row: int, blocks: int, seed: int = 3) -> LongRun:
-    """`rows` intervals of `per_row` blocks each, out of `blocks`."""
+    """A run of `rows` intervals, each with `per_row` of the `blocks` blocks."""
     generator = np.random.default_rng(seed)
     assignment = _assignment(generator, rows)
     columns = np.array(
@@ -124,7 +124,7 @@ def long_run(rows: int, per_row: int, blocks: int, seed: int = 3) -> LongRun:
 
 
 def _assignment(generator: np.random.Generator, rows: int) -> npt.NDArray[np.int64]:
-    """Visits of uneven length, every phase in turn."""
+    """Each row's phase: visits of uneven length, every phase in turn."""
     lengths = generator.integers(rows // 200, rows // 40, size=200)
     phases = np.arange(200) % PHASES
     return np.repeat(phases, lengths)[:rows].astype(np.int64)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Three planted phases: STEPS calls of relax, one of checkpoint, one of exchange, and that
- * CYCLES times. Each function is called from one place, so that GCC inlines it at -O2 unless
- * STANDING says otherwise.
+ * Runs three planted phases, CYCLES times: STEPS calls of relax(), one of checkpoint(), one of
+ * exchange(). Each function is called from one place, so that GCC inlines it at -O2 unless
+ * STANDING forbids that.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A profile whose phases, weights and firings are known because they were put there."""
+"""A profile with planted, and so known, phases, weights and firings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ LIBC = "/lib/x86_64-linux-gnu/libc.so.6"
 
 
 def block(function: str, line: int, *, entry: bool = False, **other: Any) -> Block:
-    """A block of planted.c, or of what `other` says."""
+    """A block of planted.c; `other` replaces any of its members."""
     values: dict[str, Any] = {
         "address": 0x1000 + 16 * line,
         "instructions": 10,
@@ -28,7 +28,7 @@ def block(function: str, line: int, *, entry: bool = False, **other: Any) -> Blo
     return Block(function=function, line=line, entry=entry, **(values | other))
 
 
-# heat in small: `compute` runs once per step, `checkpoint` now and then, `exchange` after it.
+# Like heat: `compute` runs once per step, `checkpoint` now and then, `exchange` after it.
 BLOCKS = (
     block("main", 90, entry=True),
     block("compute", 10, entry=True),
@@ -52,7 +52,7 @@ FUNCTIONS = (
     Function("main", "planted.c", 90, "0000eeee", (Loop(1, 92, 1),)),
 )
 
-# Where system calls come from: positions in SITES.
+# The sites of system calls, and their positions in SITES.
 SITES = (
     CallSite("write", "checkpoint", "/src/planted.c", 31, PROGRAM),
     CallSite("send", "exchange", "/src/planted.c", 52, PROGRAM),
@@ -64,13 +64,13 @@ SHARES = {
     "C": {OUTER: 0.1, INNER: 0.9},
     "F": {FORMAT: 0.7, WRITE: 0.3},
     "S": {RECORD: 0.4, SEND: 0.6},
-    "X": {LOG: 0.8, MAIN: 0.2},  # work that the other letters have no part of
+    "X": {LOG: 0.8, MAIN: 0.2},  # work that no other letter does
 }
 
 
 @dataclass
 class Planted:
-    """Rows under construction: letters of SHARES, possibly mixed, and entries of blocks."""
+    """Rows under construction: letters of SHARES, possibly mixed, and blocks' entry counts."""
 
     rows: list[dict[str, float]] = field(default_factory=list)
     counts: dict[tuple[int, int], float] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class Planted:
         self.counts[key] = self.counts.get(key, 0) + times
 
     def profile(self, *, noise: float = 0.01, **changes: Any) -> Profile:
-        """The profile; `noise` is the share of instructions that wander between two blocks."""
+        """The profile; up to `noise` of each row's instructions move between two blocks."""
         generator = np.random.default_rng(1)
         shares = np.zeros((len(self.rows), len(BLOCKS)))
         for row, mixture in enumerate(self.rows):
@@ -165,7 +165,7 @@ def three_phases(thread: int = 1, into: Planted | None = None) -> Planted:
 
 
 def _load_libraries(planted: Planted, row: int) -> None:
-    """What the loader does, a thousand times over."""
+    """Add the loader's system calls, a thousand times."""
     planted.calls.append(SystemCalls(row, "openat", "", 2000, 0))
     planted.calls.append(SystemCalls(row, "read", "file", 1000, 832_000))
 
@@ -180,11 +180,11 @@ def one_kind(letter: str, rows: int) -> Planted:
 
 
 def letters(planted: Planted) -> Sequence[str]:
-    """The letter that rules each row."""
+    """The letter with the largest part in each row."""
     return [max(mixture, key=lambda letter: mixture[letter]) for mixture in planted.rows]
 
 
 def all_distances(profile: Profile) -> npt.NDArray[np.float64]:
-    """Those of all pairs of intervals, by scipy from the dense vectors."""
+    """The distances of all pairs of intervals, by scipy from the dense vectors."""
     dense = profile.vectors.tocsr().toarray()
     return np.asarray(cdist(*2 * [dense / dense.sum(axis=1, keepdims=True)], "cityblock"))

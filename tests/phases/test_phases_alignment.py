@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Partners are the best there are (every assignment tried), and families follow from them."""
+"""Partners are an optimal assignment (the test tries all), and families follow from them."""
 
 from itertools import permutations
 
@@ -12,7 +12,7 @@ from kadence.phases.stability import Comparison, Input
 
 
 def cheapest(distances: np.ndarray) -> float:
-    """The least sum of distances over all one-to-one pairings, where going alone costs 1."""
+    """The least sum of distances over all one-to-one pairings; a phase alone costs 1."""
     rows, columns = distances.shape
     capped = np.minimum(distances, alignment.PARTNER_DISTANCE)
     padded = np.full((max(rows, columns),) * 2, alignment.PARTNER_DISTANCE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Clusters that were put there, and the silhouette against scikit-learn's."""
+"""Planted clusters are found, and the silhouette equals scikit-learn's."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def grouped(rows: sparse.csr_matrix) -> clustering.Groups:
 
 
 def clouds(sizes: list[int], noise: float = 0.1, seed: int = 3) -> sparse.csr_matrix:
-    """Vectors around centres with half of their blocks in common."""
+    """Vectors around centres that have half of their blocks in common."""
     generator = np.random.default_rng(seed)
     rows = []
     for number, size in enumerate(sizes):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs of which no medoid stands for much: short loops in turns, and a block unlike the rest."""
+"""Runs in which no medoid represents much: short alternating loops, and one stretch unlike them."""
 
 import numpy as np
 import pytest
@@ -31,9 +31,9 @@ def profile_of(shares: np.ndarray) -> Profile:
 
 
 def wandering(rows: int = 600, seed: int = 1) -> np.ndarray:
-    """A cycle of which every interval differs a little from the one before, and most from others.
+    """A cycle; each interval differs a little from the one before and much from most others.
 
-    So no cut of it has a strong silhouette, and no interval stands for all.
+    So no clustering has a strong silhouette, and no interval represents all.
     """
     generator = np.random.default_rng(seed)
     shares = np.zeros((rows, BLOCKS))
@@ -70,7 +70,7 @@ def test_a_block_unlike_the_rest_is_a_phase_in_a_run_without_strong_structure():
 
 
 def test_where_most_intervals_are_mixtures_they_are_in_phases():
-    """Loops that are as long as an interval, which begins somewhere in them."""
+    """Each loop is as long as an interval, and intervals begin in the middle of loops."""
     shares = np.zeros((400, 4))
     for row in range(400):
         part = row * 0.618 % 1

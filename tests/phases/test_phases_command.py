@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence phases` and `kadence plan` as commands: same bytes every time, and bad input."""
+"""`kadence phases` and `kadence plan` as commands: the same bytes every time, and bad input."""
 
 import json
 import os

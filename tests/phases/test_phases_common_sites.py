@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which sites a plan keeps where inputs differ."""
+"""Which sites a plan keeps if inputs differ."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,7 +30,7 @@ PATH = Path("x.phases.json")
 
 @pytest.fixture
 def used() -> Callable[..., dict[str, Any]]:
-    """The phases of a run with one block, of which so many pages are touched."""
+    """Describe the phases of a run with one block of memory, `touched` pages of it touched."""
 
     def described(site: CallSite = SITE, touched: int = PAGES, **changes: Any) -> dict[str, Any]:
         touches = replace(WHOLE, pages=touched, upward=touched)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence compare`, and plans made with what it says."""
+"""`kadence compare`, and plans made with its result."""
 
 import json
 from dataclasses import replace
@@ -34,7 +34,7 @@ ROWS = CYCLES * ROWS_OF_CYCLE
 
 
 def moved(profile: Profile) -> Profile:
-    """The same run from another folder: other addresses, blocks met in another order."""
+    """The same run in another folder: other addresses, blocks met in another order."""
     order = np.random.default_rng(7).permutation(len(profile.blocks))
     blocks = tuple(
         replace(
@@ -71,7 +71,7 @@ def compute_and_exchange() -> Planted:
 
 
 class Desk:
-    """Profiles on disk, and the verbs on them."""
+    """Profiles on disk, and Kadence's commands for them."""
 
     def __init__(self, folder: Path, kadence: Any) -> None:
         self.folder, self.kadence = folder, kadence
@@ -137,7 +137,7 @@ def test_an_input_without_a_phase_makes_the_program_input_dependent(desk):
     done = desk.compare("a", "c")
     assert done.stdout.startswith("input-dependent: ")
     document = desk.read("c.json")
-    # The mixed row joins whichever of its two phases is nearer.
+    # The mixed row joins the nearer of its two phases.
     assert FILE_ROWS * CYCLES / ROWS <= document["unknown"] <= (FILE_ROWS + 1) * CYCLES / ROWS
     assert [phase["family"] for phase in document["inputs"][1]["phases"]] == [0, 2]
     assert document["pairs"][1]["unknown"] == 0.0
@@ -165,7 +165,7 @@ def test_a_phase_that_another_input_does_not_know_loses_its_calls_alone(desk):
     assert done.stdout.startswith("reduced: the program is input-dependent: ")
     assert "profile what the job will run" in done.stdout
     assert plan["stability"]["reduced"]
-    # The checkpoint does I/O, comes after computing, and nothing announces it now.
+    # The checkpoint does I/O, follows computing, and has no marker.
     assert quanta(plan) == [0, 0, 0]
     assert plan["needs"]["system_calls"] == ["openat", "read", "sendto", "write"]
 
@@ -228,7 +228,7 @@ def test_the_plan_holds_the_figures_of_both_inputs(desk):
 
 
 def checkpoints_of_two_kinds() -> Planted:
-    """Another input: every second checkpoint has other numbers to format."""
+    """Another input: every second checkpoint formats other numbers."""
     planted = three_phases()
     for cycle in range(1, CYCLES, 2):
         first = cycle * ROWS_OF_CYCLE + COMPUTE_ROWS + 1
@@ -238,7 +238,7 @@ def checkpoints_of_two_kinds() -> Planted:
 
 @pytest.mark.parametrize("first, second", [("a", "b"), ("b", "a")])
 def test_phases_that_another_input_splits_are_still_announced(desk, first, second):
-    """A marker announces the phase of the plan, whatever the other input shows by itself."""
+    """A marker announces the plan's phase, however the other input's phases are cut."""
     desk.put("b", checkpoints_of_two_kinds().profile())
     desk.compare(first, second)
     described = {one["profile"]: one for one in desk.read("c.json")["inputs"]}
@@ -263,14 +263,14 @@ def test_a_marker_that_fires_elsewhere_on_the_other_input_is_withdrawn(desk):
     plan = desk.read("q.json")
     assert [marker["phase"] for marker in plan["markers"]] == [0, 2]
     assert plan["announcement"]["withdrawn"] == [1]
-    # Half of checkpoint's firings are in the middle of compute; they stay in the figures.
+    # Half of checkpoint's firings are in the middle of compute; the figures include them.
     fires = CYCLES * (COMPUTE_ROWS + 3)
     other = plan["announcement"]["validated_on"][0]
     assert (other["fires"], other["unmarked"]) == (fires, 0)
     assert other["false"] == pytest.approx(CYCLES / fires, abs=1e-4)
     reason = next(one["reason"] for one in plan["refused"] if one["what"] == "marker")
     assert "fires elsewhere in 50% of its firings" in reason
-    # Without it nothing ends the long quantum when the checkpoint comes.
+    # Without this marker nothing ends the long quantum when the checkpoint begins.
     assert [policy["quantum_ns"] for policy in plan["policies"]] == [0, 0, 0]
 
 
@@ -358,7 +358,7 @@ def _shares(profile: Profile) -> np.ndarray:
 
 
 def test_long_runs_share_the_sides_of_the_picture_evenly():
-    # Kinds of work one after the other, each in blocks of its own.
+    # Four kinds of work one after the other, each in its own blocks.
     kinds = np.repeat(np.arange(4), [2000, 1000, 2000, 500])
     vectors = sparse.csr_array(np.eye(len(BLOCKS))[kinds])
     long = replace(three_phases().profile(), vectors=vectors)
@@ -378,7 +378,7 @@ def test_long_runs_share_the_sides_of_the_picture_evenly():
 
 
 def loops_of(length: int, cycles: int) -> Planted:
-    """Three loops in turns, each as many intervals long; of length 0 all in each interval."""
+    """Three loops in turn, each `length` intervals long; for 0 each interval mixes all three."""
     planted = Planted()
     for _ in range(cycles):
         for letter in "CSX":

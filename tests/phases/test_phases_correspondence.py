@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Blocks of two runs are matched by their place, wherever their objects were loaded."""
+"""Blocks of two runs are matched by their place in the object, wherever it was loaded."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ PAGE = 4096
 
 
 def profile_of(blocks: list[Block]) -> Profile:
-    """One row that spends as many instructions in each block as its number says."""
+    """One row; block n, counted from 0, executes n + 1 instructions."""
     vectors = sparse.csr_array(np.arange(1.0, len(blocks) + 1)[np.newaxis, :])
     return replace(
         three_phases().profile(),
@@ -29,7 +29,7 @@ def profile_of(blocks: list[Block]) -> Profile:
 
 
 def library(functions: int, load: int = 0) -> list[Block]:
-    """Blocks that look alike but for where in their page they are."""
+    """Blocks that differ only in their place within a page."""
     return [
         block(f"f{number % 3}", 0, file="", object=LIBC, address=load + 0x40 * number)
         for number in range(functions)
@@ -88,7 +88,7 @@ def test_vectors_over_the_common_table_keep_their_distances():
 
 
 def test_blocks_without_an_address_are_told_apart_by_their_names():
-    """As a program names them that counts itself."""
+    """A program that counts itself gives blocks such names."""
     named = [
         replace(block("main", 10), address=0, checksum=checksum, index=index)
         for checksum in ("0123abcd", "4567cdef")

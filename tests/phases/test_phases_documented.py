@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What docs/compare.md shows, run on heat."""
+"""Runs the commands that docs/compare.md shows, on heat."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from kadence import program, resources
 
 @pytest.fixture(scope="module")
 def shown(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder in which the page's commands were run."""
+    """The folder in which the page's commands ran."""
     folder = tmp_path_factory.mktemp("shown")
     source = root / "examples/heat/heat.c"
     compiler = resources.built("bin/kadence-cc")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a profile says of firings, against the firings of the example programs themselves."""
+"""Compares the firings that a profile predicts with those of the adapted example programs."""
 
 import json
 import subprocess
@@ -24,7 +24,7 @@ COMPILERS = {
 
 @dataclass(frozen=True)
 class Example:
-    """An example with its plan, built so that it tells each announcement on standard error."""
+    """An example with its plan, built to write each announcement to standard error."""
 
     folder: Path
     described: Program
@@ -50,7 +50,7 @@ def example(
     tmp_path_factory: pytest.TempPathFactory,
     kadence: Callable[..., Any],
 ) -> Example:
-    """Profiled on both of its inputs, planned for the first, and built to the plan."""
+    """An example, profiled on both of its inputs, planned for the first, built with the plan."""
     name = request.param
     described = program.read(root / "examples" / name)
     folder = tmp_path_factory.mktemp(name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Streams that are flushed after each record are planned where they are flushed, others are not."""
+"""Streams that are flushed after each record are planned at the flush; other streams are not."""
 
 import subprocess
 from collections.abc import Callable
@@ -20,7 +20,7 @@ Planned = Callable[[str], dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def planned(tmp_path_factory: pytest.TempPathFactory) -> Planned:
-    """The plan for the program run in these ways."""
+    """Plan the program for a run in these ways."""
     folder = tmp_path_factory.mktemp("flushes")
     program = folder / "flushes"
     source = HERE / "flushes.c"
@@ -37,7 +37,7 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> Planned:
 
 
 def sites(plan: dict[str, Any]) -> dict[str, set[str]]:
-    """Function -> calls, over all phases."""
+    """Function -> its calls, over all phases."""
     found: dict[str, set[str]] = {}
     for site in plan["io"]["sites"]:
         found.setdefault(site["function"], set()).update(site["calls"])
@@ -59,7 +59,7 @@ def test_a_stream_that_is_flushed_at_each_record_is_planned(planned: Planned) ->
 
 @pytest.mark.parametrize(
     "way",
-    # GCC makes fwrite() of an fputs() whose text it knows.
+    # GCC turns fputs() of a constant string into fwrite().
     ["u", "l", "b", "s"],
 )
 def test_a_stream_that_is_never_flushed_is_not(planned: Planned, way: str) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs that flush each record: found, planned, redirected, and the same."""
+"""Programs that flush each record: planned, redirected, and with the same output."""
 
 import json
 import os
@@ -16,19 +16,19 @@ from kadence import boot, resources
 HERE = Path(__file__).parent
 CYCLES, STEPS, RECORDS = 6, 400_000, 3000
 RUN = ["./flushing", "records"]
-# Space can be reserved there, which it can't among this machine's files.
+# tmpfs can reserve space, unlike the file system that shows the host's files to the guest.
 ON_TMPFS = "mount -t tmpfs none /mnt && ./flushing /mnt/records && cp /mnt/records records"
 PRIME, MASK = 0x100000001B3, 2**64 - 1
 
 
 @dataclass(frozen=True)
 class Build:
-    """How the program is built, and what is planned for it."""
+    """How the program is built, and the expected plan."""
 
     compiler: str
     source: str
     options: tuple[str, ...]
-    function: str  # that is planned
+    function: str  # the planned function
     call: str
     streams: bool
     redirected: frozenset[str]
@@ -49,7 +49,7 @@ BUILDS = {
         streams=False,
         redirected=frozenset({"kadapt_fflush"}),
     ),
-    # The lines of std::endl, inlined, are those of a header.
+    # std::endl is inlined from a header, so its lines are not the function's.
     "c++": Build(
         *("kadence-c++", "flushing.cc", ()),
         function="main",
@@ -61,7 +61,7 @@ BUILDS = {
 
 
 def records() -> str:
-    """What the program writes."""
+    """What the program must write."""
     return "".join(
         f"record {number} of cycle {cycle}\n"
         for cycle in range(CYCLES)
@@ -70,7 +70,7 @@ def records() -> str:
 
 
 def output() -> str:
-    """What it prints."""
+    """What the program must print."""
     state = 0xCBF29CE484222325
     for _ in range(CYCLES * STEPS):
         state = (state ^ state >> 29) * PRIME & MASK
@@ -79,14 +79,14 @@ def output() -> str:
 
 @dataclass(frozen=True)
 class Flushing:
-    """The program in one of its builds, and what was made of it."""
+    """The program in one of its builds, with its plan."""
 
     folder: Path
     build: Build
     plan: dict[str, Any] = field(default_factory=dict)
 
     def compile(self, *words: str, **environment: str) -> None:
-        """With the wrapper."""
+        """Compile the program with the wrapper."""
         sizes = [f"-DCYCLES={CYCLES}", f"-DSTEPS={STEPS}", f"-DRECORDS={RECORDS}"]
         compiler = resources.built(f"bin/{self.build.compiler}")
         command = [compiler, "-O2", "-g", *sizes, *self.build.options, HERE / self.build.source]
@@ -95,7 +95,7 @@ class Flushing:
         )
 
     def symbols(self, name: str, *options: str) -> set[str]:
-        """Those of a file that are libkadapt's."""
+        """The symbols of a file that are libkadapt's."""
         command = ["nm", "-j", *options, name]
         listing = subprocess.run(
             command, cwd=self.folder, capture_output=True, text=True, check=True
@@ -109,7 +109,7 @@ def flushing(
     tmp_path_factory: pytest.TempPathFactory,
     kadence: Callable[..., subprocess.CompletedProcess[str]],
 ) -> Flushing:
-    """Profiled, planned, and built to the plan."""
+    """The program, profiled, planned, and built with the plan."""
     made = Flushing(tmp_path_factory.mktemp("flushing"), BUILDS[request.param])
     made.compile("-o", "flushing")
     for command in (
@@ -136,7 +136,7 @@ def test_the_call_is_redirected(flushing: Flushing) -> None:
     flushing.compile("-c", "-o", "flushing.o", KADENCE_PLAN="f.plan.json")
     others = {"kadapt_phase_enter", "kadapt_io_anchor"}
     assert flushing.symbols("flushing.o", "-u") - others == flushing.build.redirected
-    # What shared libraries call is interposed on.
+    # libkadapt interposes the calls that shared libraries make.
     defined = flushing.symbols("flushing", "--defined-only")
     assert {"kadapt_plan", "kadapt_io_anchor"} <= defined
 
@@ -149,7 +149,7 @@ def test_without_the_device_it_writes_the_same(flushing: Flushing) -> None:
 
 @pytest.mark.kernel
 def test_with_the_device_it_writes_the_same(generic_kernel: Any, flushing: Flushing) -> None:
-    """And nearly all of it without a call."""
+    """It also writes more than 95% of the records without a system call."""
     (flushing.folder / "records").unlink()
     printed = flushing.folder / "printed"
     with printed.open("wb") as stream:

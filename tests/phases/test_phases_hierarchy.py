@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which phases are joined, in which order, and what is lost by it."""
+"""Which phases are joined, in which order, and how much that loses."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def test_a_joined_phase_is_as_far_away_as_its_intervals_are_on_average():
     assert first.distance == pytest.approx(0.2)
     assert (last.number, last.of, last.members) == (4, (2, 3), (0, 1, 2))
     assert last.distance == pytest.approx((30 * 1.0 + 10 * 1.6) / 40)
-    # From the medoid of all, phase 0, they are 10 x 0.2 + 5 x 1 away; from their own, 10 x 0.2.
+    # Joining all, with medoid phase 0, loses 10 x 0.2 + 5 x 1; the first joining loses 10 x 0.2.
     assert (first.kept, last.kept) == (pytest.approx(1 - 2 / 7), 0)
 
 

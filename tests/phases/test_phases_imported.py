@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What another tool wrote, from the import to the plan: nothing is claimed that nobody saw."""
+"""A profile from another tool, from the import to the plan: it claims nothing that it lacks."""
 
 import json
 from collections.abc import Callable
@@ -18,7 +18,7 @@ TEXT = "T:1:900 :2:100\n" * 20 + "T:3:700 :4:300\n" * 20
 
 @dataclass(frozen=True)
 class Imported:
-    """The artefacts of such a profile, and what was said when they were made."""
+    """The artefacts of such a profile, and what the last command printed."""
 
     folder: Path
     phases: dict[str, Any]
@@ -83,7 +83,7 @@ def test_the_page_says_what_was_not_seen(imported: Imported, kadence: Callable[.
 def test_what_was_imported_before_reads_as_it_did(
     imported: Imported, kadence: Callable[..., Any], tmp_path: Path
 ) -> None:
-    """Its backend says that the system calls were seen."""
+    """Such a profile's backend says that the system calls were seen."""
     profile = kprof.read(imported.folder / "a.kprof")
     kprof.write(tmp_path / "old.kprof", replace(profile, backend=KBBV))
     done = kadence("phases", "old.kprof", "-o", "old.phases.json", cwd=tmp_path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which writes get rings and batches, and what the plan says of it."""
+"""Which writes get rings and batches, and what the plan says about them."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -47,14 +47,14 @@ def with_calls(profile: Profile, name: str, /, **changes: Any) -> Profile:
 
 
 def with_site(profile: Profile, number: int, /, **changes: Any) -> Profile:
-    """The profile, but a place that system calls come from is another."""
+    """The profile with other members in one site of its system calls."""
     sites = list(SITES)
     sites[number] = replace(sites[number], **changes)
     return replace(profile, call_sites=tuple(sites))
 
 
 def beside(profile: Profile, call: str, count: int, size: int, line: int = 31) -> Profile:
-    """The profile, with as many more writes in each row that writes, made by another call."""
+    """The profile with `count` more writes, by another call, in each row that writes."""
     site = CallSite(call, "checkpoint", "/src/planted.c", line, PROGRAM)
     rows = [made.interval for made in profile.system_calls if made.name == "write"]
     more = tuple(
@@ -162,7 +162,7 @@ def test_streams_of_cpp_and_fortran_write_in_shared_libraries(profile, call):
 
 
 def test_a_full_buffer_of_a_stream_is_large(profile):
-    """C++'s cout has that of C's stdout, 4096 bytes."""
+    """A C++ stream's full buffer, like that of C's stdout, is 4096 bytes."""
     full = with_calls(profile, "write", count=100, bytes=100 * 4096)
     plan = planned(body_of(with_site(full, WRITES, call="_ZNSo5writeEPKcl")))
     assert 1 not in [phase for phase, *_ in places(plan)]
@@ -198,7 +198,7 @@ def test_large_records_in_one_function_leave_small_ones_in_another(profile):
     ("full", "size", "taken"), [(99, 4096, True), (100, 4096, False), (100, 511, True)]
 )
 def test_a_stream_that_fills_its_buffer_gets_no_flush(profile, full, size, taken):
-    """Small writes are those of another stream, which has no buffer."""
+    """Small writes, in contrast, belong to another stream, which has no buffer."""
     flushed = with_site(profile, WRITES, call="fflush")
     plan = planned(body_of(beside(flushed, "fputs", full, size)))
     assert ((1, "checkpoint", ["fflush"]) in places(plan)) is taken
@@ -242,7 +242,7 @@ def test_a_plan_with_nothing_says_so(profile):
 
 
 def few(body: dict[str, Any], count: int) -> dict[str, Any]:
-    """The phases, of which phase 1 makes so many writes."""
+    """The phases, with `count` writes in phase 1."""
     body["phases"][1]["kind"] = "file-io"
     (made,) = body["phases"][1]["writes"]
     made |= {"count": count, "bytes": RECORD * count}
@@ -250,7 +250,7 @@ def few(body: dict[str, Any], count: int) -> dict[str, Any]:
 
 
 def test_few_records_are_refused(profile):
-    """One in a million instructions is a thousand a second."""
+    """The limit: one write per million instructions is a thousand per second."""
     body = body_of(profile)
     rows = round(body["phases"][1]["weight"] * len(body["instructions"]))
     assert 1 not in refusals(planned(few(body, rows + 1)))
@@ -285,7 +285,7 @@ def test_a_program_that_is_not_known_is_refused(profile):
 
 
 def test_functions_without_checksums_have_no_file(profile):
-    """What is known of them is the symbol; the file of a line may be a header's."""
+    """Only the symbol is known for them; a line's file may be a header."""
     plan = planned(body_of(replace(profile, functions=())))
     assert [(site["function"], site["file"]) for site in plan["io"]["sites"]] == [
         ("checkpoint", None),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Nested behaviour, and the level that a plan takes of it."""
+"""Nested behaviour, and the level that a plan takes."""
 
 import json
 import re
@@ -21,17 +21,17 @@ from kadence.profiler.profile import Profile, SystemCalls
 
 CYCLES, SWEEPS, ROWS, OTHER_ROWS = 5, 4, 3, 6
 
-# Two inner phases of one outer one, 0.4 apart, and another, 2 away from both.
+# Two inner phases of an outer phase, 0.4 apart, and another phase, 2 away from both.
 FIRST, SECOND = {"C": 0.6, "X": 0.4}, {"C": 0.4, "X": 0.6}
 OTHER = {"S": 1.0}
 
 
 def nested(*, inner_announced: bool = False, calls: SystemCalls | None = None) -> Planted:
-    """Cycles of an outer phase, in which two inner ones alternate, and of another phase.
+    """Cycles of an outer phase, in which two inner phases alternate, and of another phase.
 
-    `compute` is entered where the outer phase begins, `exchange` where the other does. Where the
-    inner ones are announced, `compute` and `checkpoint` are entered whenever they begin. The second
-    makes the calls, in each of its rows.
+    `compute` is entered where the outer phase begins, `exchange` where the other phase does. If
+    `inner_announced`, `compute` and `checkpoint` are entered whenever an inner phase begins. The
+    second inner phase makes `calls` in each of its rows.
     """
     planted = Planted()
     for _ in range(CYCLES):
@@ -70,9 +70,9 @@ def level(changes: int, worth: float) -> Any:
         ([level(0, 0.2), level(0, 0.7), level(0, 0.0)], 1),
         ([level(0, 0.5), level(0, 0.5)], 0),  # the finest of equals
         ([level(0, 0.0), level(0, 0.0)], 0),
-        ([level(20, 0.1), level(10, 0.9)], 0),  # a policy would be lost
-        ([level(10, 0.9), level(20, 0.1)], 1),  # one is won
-        ([level(19, 0.9), level(20, 0.1)], 0),  # as many, to a twentieth
+        ([level(20, 0.1), level(10, 0.9)], 0),  # the coarser level would lose a policy
+        ([level(10, 0.9), level(20, 0.1)], 1),  # the coarser level gains a policy
+        ([level(19, 0.9), level(20, 0.1)], 0),  # equal to within a twentieth
     ],
 )
 def test_the_level_is_the_one_of_most_worth_that_loses_no_policy(found, number):
@@ -84,13 +84,13 @@ def test_the_outer_phase_is_planned_where_only_that_can_be_announced():
     assert len(body["phases"]) == 3
     finest, outer, single = body["hierarchy"]["levels"]
     assert body["hierarchy"]["taken"] == 1
-    # Each of the cycles has 8 visits to inner phases and one to the other; the run's first boundary
-    # asks for no marker, since the run comes to that phase again.
+    # Each cycle has 8 visits to inner phases and one to the other phase. The run's first boundary
+    # needs no marker, since the run returns to that phase.
     assert finest["boundaries"] == CYCLES * (2 * SWEEPS + 1) - 1
     assert finest["announced"] == CYCLES
     assert outer["boundaries"] == outer["announced"] == 2 * CYCLES - 1
     assert (single["announced"], single["kept"], single["worth"]) == (1, 0, 0)
-    # 60 intervals of the other inner phase are 0.4 away, 30 of the other phase 2.
+    # 60 intervals of the other inner phase are 0.4 away, 30 of the other phase are 2 away.
     assert outer["kept"] == pytest.approx(1 - 60 * 0.4 / (60 * 0.4 + 30 * 2), abs=0.02)
 
     plan = planned(body)
@@ -124,7 +124,7 @@ def test_inner_phases_that_can_be_announced_are_kept():
 
 
 def test_one_phase_of_all_is_no_level_to_take():
-    """Its only boundary would be announced, by main, and would tell nothing."""
+    """Its only boundary would be announced, by main(), but that would be of no use."""
     planted = Planted()
     for number in range(60):
         planted.add(FIRST if number // ROWS % 2 else SECOND)
@@ -143,17 +143,17 @@ def test_an_inner_phase_with_io_stays_one_of_its_own():
 
 
 def test_an_inner_phase_that_makes_processes_stays_one_of_its_own():
-    """Its page faults may be served as on any kernel."""
+    """Only in that phase may the kernel have to serve page faults in the plain way."""
     body = described(nested(calls=SystemCalls(0, "fork", "", 1, 0)).profile())
     assert [phase["kind"] for phase in body["phases"]] == ["compute"] * 3
     assert [joining["members"] for joining in body["hierarchy"]["joinings"]] == [[0, 2]]
 
 
 def v_cycles() -> Planted:
-    """Smoothing on three grids, down and up again, then the residual.
+    """V-cycles: smoothing on three grids, down and up again, then the residual.
 
-    The grids share code and differ in how much of it runs. The cycle has a function of its own,
-    and so has the residual; smoothing has none that tells the grids apart.
+    The grids share code and differ in how much of it runs. The cycle has its own function, and so
+    has the residual. No function of the smoothing tells the grids apart.
     """
     fine, middle, coarse = ({"C": share, "X": 1 - share} for share in (0.8, 0.65, 0.5))
     planted = Planted()
@@ -179,7 +179,7 @@ def test_a_v_cycle_is_one_phase_where_its_grids_cannot_be_told():
     assert plan["level"]["joined"] == [[0, 1, 2]]
     assert plan["announcement"]["chosen_on"]["boundaries"] == 2 * 6 - 1
     assert plan["announcement"]["chosen_on"]["unmarked"] == 0
-    # The grids next to each other are joined first.
+    # Grids next to each other are joined first.
     distances = [joining["distance"] for joining in body["hierarchy"]["joinings"]]
     assert distances == sorted(distances)
     assert distances[0] == pytest.approx(0.3, abs=0.03)
@@ -209,7 +209,7 @@ def test_a_hierarchy_with_a_gap_is_refused():
 
 @pytest.fixture
 def compared(tmp_path: Path, kadence: Any) -> Path:
-    """Two inputs, the phases of the first, and their comparison."""
+    """A folder with two inputs' profiles, the phases of the first, and their comparison."""
     kprof.write(tmp_path / "a.kprof", nested().profile())
     kprof.write(tmp_path / "b.kprof", nested().profile(noise=0.02))
     for words in (

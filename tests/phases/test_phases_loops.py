@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Entries of loops, from runs simulated block by block and cut into intervals at any point."""
+"""Entries of loops, from runs that are simulated block by block and cut at any point."""
 
 from collections.abc import Iterator, Sequence
 
@@ -35,7 +35,7 @@ def jumped(rounds: int) -> Iterator[int]:
 
 
 def source_of(trace: list[int], interval: int, blocks: Sequence[Block] = BLOCKS) -> Source:
-    """The run's profile; as in a real one, blocks are numbered in the order they were met."""
+    """The run's profile; as in a real profile, blocks are numbered in the order they were met."""
     met = list(dict.fromkeys(trace))
     rows = -(-len(trace) // interval)
     counts = sparse.lil_array((rows, len(met)))
@@ -93,7 +93,8 @@ def test_a_loop_of_a_single_block_cannot_be_counted_by_latch_and_top():
     assert loops.counted_entries(source, loop_of(source, 10)) is None
 
 
-# Two mov of 3 and 5 bytes run into a loop of 8 instructions, whose inner loop is one block.
+# Two mov instructions, of 3 and 5 bytes, lead into a loop of 8 instructions. Its inner loop is
+# one block.
 FIRST, AGAIN, INNER_FIRST, INNER, BEHIND = range(5)
 OVERLAPPING = (
     block("main", 20, address=0x100, instructions=10),

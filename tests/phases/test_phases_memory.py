@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the phases tell of memory, and what the plan makes of it."""
+"""What the phases say about memory, and what the plan makes of it."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -40,7 +40,7 @@ def with_memory(*mappings: Mapping, touches: tuple[Touches, ...], site: Any = SI
 
 
 def dense(site: Any = SITE, **changes: Any) -> Profile:
-    """One block of PAGES pages, all touched, with what differs."""
+    """A profile with one block of PAGES pages, all touched; `changes` replaces its members."""
     return with_memory(replace(BLOCK, **changes), touches=(WHOLE,), site=site)
 
 
@@ -68,7 +68,7 @@ def test_a_refusal_tells_how_many_faults_it_is_about() -> None:
     assert (sparse["what"], sparse["count"]) == ("memory", PAGES // 2)
 
 
-# ---- what the phases tell ------------------------------------------------------------------------
+# ---- what the phases say -------------------------------------------------------------------------
 
 
 def test_faults_are_told_by_phase() -> None:
@@ -137,7 +137,7 @@ def test_what_malloc_maps_for_small_blocks_is_a_heap() -> None:
 
 
 def test_heap_that_grows_by_a_part_of_a_large_block_is_that_block() -> None:
-    """Freed, its end goes back to the kernel; what stays there is part of the next one."""
+    """free() returns the block's end to the kernel; the rest becomes part of the next block."""
     (site,) = body_of(dense(kind="heap", request=PAGES * PAGE + 60_000))["memory"]["sites"]
     assert site["kind"] == "block"
     small = replace(BLOCK, kind="heap", bytes=40_960, request=100_000)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Markers of programs that counted themselves: placed by the names of blocks, not by lines."""
+"""Markers of programs that counted themselves, placed by blocks' names and not by lines."""
 
 import json
 import os
@@ -29,8 +29,8 @@ WRITING_DOWN = Path(__file__).with_name("announced.c")
 WRAPPERS = {".c": "kadence-cc", ".cc": "kadence-c++", ".f90": "kadence-fc"}
 PLACES = 1024
 
-# Its checkpoints are as long as what is between them, and cost the kernel nothing. Both are much
-# longer than a busy machine lets whoever looks at the counters wait.
+# Checkpoints are as long as the steps between them, and cost the kernel nothing. Both last much
+# longer than the reader of the counters may have to wait for a processor on a busy machine.
 STEPS, CHECKPOINTS = 3600, 6
 WORDS = (
     "-s",
@@ -44,7 +44,7 @@ Kadence = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def build(source: Path, target: Path, *options: object, **environment: str) -> str:
-    """Compile with the wrapper; what it said."""
+    """Compile with the wrapper; returns the compiler's messages."""
     command = [built(f"bin/{WRAPPERS[source.suffix]}"), source, *options, "-lm", "-o", target]
     completed = subprocess.run(
         [str(word) for word in command],
@@ -58,7 +58,7 @@ def build(source: Path, target: Path, *options: object, **environment: str) -> s
 
 
 def counted(source: Path, directory: Path, level: str, mode: str) -> list[Candidate]:
-    """The places of a program that was built in profile mode and ran."""
+    """Build a program in profile mode and run it: the candidates for markers."""
     program, profile = directory / "counting", directory / "P.kprof"
     build(source, program, level, KADENCE_MODE="profile", KADENCE_PROFILE=mode)
     environment = os.environ | {"KADENCE_PROFILE_OUTPUT": str(profile)}
@@ -67,7 +67,7 @@ def counted(source: Path, directory: Path, level: str, mode: str) -> list[Candid
 
 
 def firings(program: Path) -> dict[int, int]:
-    """Run a program with the stub that counts: phase -> how often it was announced."""
+    """Run a program with the counting stub: phase -> how often it was announced."""
     told = subprocess.run([program], capture_output=True, text=True, check=True).stderr.split()
     return {int(phase): int(count) for phase, _, count in (word.partition("=") for word in told)}
 
@@ -137,7 +137,7 @@ def test_functions_and_blocks_have_the_same_names_in_all_modes(
 
 @dataclass(frozen=True)
 class Heated:
-    """What was made of examples/heat."""
+    """The artefacts of examples/heat, and what the last command printed."""
 
     folder: Path
     said: str
@@ -145,7 +145,7 @@ class Heated:
     plan: dict[str, Any]
 
     def adapted(self, source: Path) -> tuple[str, str]:
-        """Build `source` to the plan; what the compiler said, and which phases were announced."""
+        """Build `source` with the plan and run it: compiler messages, announced phases."""
         program = self.folder / "adapted"
         plan = self.folder / "heat.plan.json"
         said = build(source, program, WRITING_DOWN, "-O2", KADENCE_PLAN=str(plan))
@@ -175,7 +175,7 @@ def test_heat_is_announced_at_counted_blocks(heated: Heated) -> None:
     markers = {marker["function"]: marker for marker in heated.plan["markers"]}
     fires = {function: marker["expected_fires"] for function, marker in markers.items()}
     assert set(fires) == {"diffuse", "checkpoint"}
-    # What it was about to do when it was looked at may be counted.
+    # The count may include a block that the program was about to run when the counters were read.
     assert fires["diffuse"] - STEPS in (0, 1)
     assert fires["checkpoint"] - CHECKPOINTS in (0, 1)
     assert all(
@@ -244,7 +244,7 @@ def block(function: str, file: str, checksum: str, index: int) -> Block:
 
 
 def test_blocks_are_found_by_function_file_checksum_and_index() -> None:
-    """Lines mean nothing; a function that begins with a loop, for example, is left out."""
+    """Lines do not matter. Some functions are left out, for example if they begin with a loop."""
     functions = (
         Function("main", "a.c", 1, "aaaa0000", (Loop(0, 3, 1, 2), Loop(1, 4, 2, None)), 2),
         Function("step", "a.c", 20, "bbbb0000", (), 2),
@@ -269,7 +269,7 @@ def test_blocks_are_found_by_function_file_checksum_and_index() -> None:
 
 
 def found(functions: tuple[Function, ...], blocks: tuple[Block, ...]) -> dict[Any, Any]:
-    """The places of such a profile: block and firings."""
+    """The candidates in a profile by_hand(): block and number of firings."""
     places = list(candidates(by_hand(functions, blocks)))
     assert all(place.exact for place in places)
     return {(one.function, one.file, one.loop): (one.block, one.fires.sum()) for one in places}
@@ -282,12 +282,13 @@ def test_a_block_of_which_nothing_is_left_is_counted_by_the_loop_behind_it() -> 
     def left(*indices: int) -> tuple[Block, ...]:
         return tuple(block("walk", "a.c", "aaaa0000", index) for index in indices)
 
-    # Entered 1, 2, 3, ... times, in this order.
+    # The blocks were entered 1, 2, 3, ... times, in this order.
     assert found((function,), left(4, 6, 7, 5)) == {
         ("walk", "a.c", None): (2, 3 - 2),
         ("walk", "a.c", 0): (2, 3 - 2),
         ("walk", "a.c", 1): (3, 4 - 1),
     }
-    # A latch may be lost, too; or a copy of the block before: of 3 entries one, of 5 three.
+    # Left out: a loop whose latch is lost, and a block before a loop whose own count differs from
+    # the loop's, here 3 from 2 - 1, and 5 from 3 - 1.
     assert found((function,), left(4, 5, 3, 7)) == {}
     assert found((function,), left(6, 4, 7, 5, 2)) == {("walk", "a.c", 1): (3, 4 - 2)}

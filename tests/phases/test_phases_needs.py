@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A plan's needs are the profile's and those that were seen of all commands, as one."""
+"""A plan's needs unite the profile's needs with those seen of all commands."""
 
 from pathlib import Path
 from typing import Any

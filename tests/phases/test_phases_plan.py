@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who gets a long quantum, who does not, and what the plan says of it."""
+"""Which phases get a long quantum, which do not, and what the plan says about it."""
 
 from copy import deepcopy
 from dataclasses import replace
@@ -51,7 +51,7 @@ def test_compute_gets_the_long_quantum_and_io_the_default(body):
 
 @pytest.fixture
 def unseen() -> dict[str, Any]:
-    """The same of a program that counted itself, as far as a plan sees it."""
+    """The same phases of a program that counted itself, as a plan sees them."""
     profile = three_phases().profile()
     found = describe(replace(profile, system_calls=(), backend=COMPILED), segment(profile))
     return found | {"markers": describe(profile, segment(profile))["markers"]}
@@ -67,13 +67,13 @@ def test_what_nobody_saw_is_not_called_compute_and_planned_as_such(unseen, body)
         assert "system calls were not seen" in policy["evidence"]
         assert "whether a way out leads into I/O was not seen" in policy["evidence"]
     assert (plan["io"]["mode"], plan["memory"]["mode"], plan["needs"]) == ("off", "off", None)
-    # A way out into what is not known to do I/O needs no marker, as one into compute needs none.
+    # A way out into a phase not known to do I/O needs no marker, just as one into compute.
     assert quanta(planned(without_markers_of(unseen, 1))) == [QUANTUM_NS, 0, QUANTUM_NS]
     assert quanta(planned(unseen | {"concurrency": body["concurrency"] | {"threads": 2}}))[0] == 0
 
 
 def test_who_did_not_see_the_tasks_gets_no_long_quantum(unseen):
-    """Not even with a marker, which such profiles have none of."""
+    """Not even with markers, which such profiles do not have."""
     assert quanta(planned(unseen | {"backend": SIMPOINT})) == [0, 0, 0]
 
 
@@ -106,12 +106,12 @@ def test_the_quantum_is_the_one_asked_for(body):
         ({"threads": 2}, 1, False),
         ({"threads": 2}, 2, True),
         ({"threads": 4}, 2, False),
-        ({"processes": 2}, 1, True),  # two that share nothing: the paper's case
+        ({"processes": 2}, 1, True),  # two processes that share nothing: the paper's case
         ({"processes": 2, "shared_memory": True}, 1, False),
         ({"processes": 2, "shared_memory": True}, 2, True),
         ({"processes": 2, "synchronises": True}, 1, False),
         ({"processes": 3, "synchronises": True}, 2, False),
-        ({"threads": 1, "synchronises": True}, 1, True),  # nobody there to wait for
+        ({"threads": 1, "synchronises": True}, 1, True),  # there is no other task to wait for
     ],
 )
 def test_tasks_that_may_wait_for_one_another_need_a_processor_each(body, facts, processors, long):
@@ -241,7 +241,7 @@ def test_a_damaged_artefact_is_refused_in_one_sentence(body, key, damage):
     else:
         body[key] = damage
     if key == "instructions" and damage == [7]:
-        return  # seven instructions are few, but nothing is wrong with them
+        return  # seven instructions are few, but valid
     with pytest.raises(ArtefactError, match=r"x\.phases\.json is damaged"):
         planned(body)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Phases, kinds and markers of profiles that were made to have them."""
+"""Phases, kinds and markers of profiles in which they were planted."""
 
 from dataclasses import replace
 from typing import Any
@@ -182,7 +182,7 @@ def test_calls_are_summed_by_phase_and_over_the_run(body):
     ],
 )
 def test_the_kind_follows_from_a_million_instructions_of_calls(calls, kind):
-    # Twenty rows, so the calls of one are made twenty times over.
+    # Twenty rows, so the calls of one row are made twenty times.
     many = tuple(replace(call, interval=row) for call in calls for row in range(20))
     body = described(one_kind("C", 20).profile(system_calls=many))
     assert [phase["kind"] for phase in body["phases"]] == [kind]
@@ -243,7 +243,7 @@ def test_threads_have_their_own_boundaries():
 
 
 def test_inlined_functions_are_seen_by_their_lines():
-    """Everything inlined into main: `compute` shows only by the latch and top of its loops."""
+    """All is inlined into main(): only the latch and top of its loops show `compute`."""
     planted = Planted()
     for cycle in range(CYCLES):
         for _ in range(COMPUTE_ROWS):
@@ -273,9 +273,9 @@ def test_inlined_functions_are_seen_by_their_lines():
 
 @pytest.mark.parametrize(("line", "counted"), [(30, False), (31, True)])
 def test_an_inlined_function_of_one_line_is_not_counted(line, counted):
-    """Its instructions lie in the middle of its callers' blocks, of which few begin with them.
+    """Its instructions lie in the middle of its callers' blocks; few blocks begin with them.
 
-    `checkpoint` is inlined into main, and the block that was main's is another of its copies.
+    `checkpoint` is inlined into main(), and the block that was main()'s is another copy of it.
     """
     profile = three_phases().profile()
     blocks = list(profile.blocks)

@@ -15,12 +15,12 @@ import pytest
 from kadence import resources
 
 HERE = Path(__file__).parent
-CYCLES, STEPS, RECORDS, MESSAGES = 6, 8, 1500, 12000  # what planted.c does
+CYCLES, STEPS, RECORDS, MESSAGES = 6, 8, 1500, 12000  # as in planted.c
 
 
 @dataclass(frozen=True)
 class Found:
-    """What was made of the program, and where."""
+    """The program's folder, build options, phases and plan."""
 
     folder: Path
     definitions: list[str]
@@ -95,7 +95,7 @@ def test_program_markers_fire_as_often_as_the_functions_are_called(found):
             assert marker["expected_fires"] == CYCLES * times, marker
             assert marker["verified"]
         else:
-            # The step loop of main begins where compute does.
+            # The step loop of main() begins where the phase compute does.
             assert (phase, marker["expected_fires"]) == (0, CYCLES), marker
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Phases that were put there are found: rare, noisy, drifting and of uneven length."""
+"""Planted phases are found, even rare, noisy, drifting and uneven ones."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from kadence.phases import analysis, clustering
 from kadence.phases.segmentation import segment
 
 SMALL = {"blocks": 2000, "per_interval": 100}
-LONG = 2 * clustering.ALL_PAIRS  # held against a sample
+LONG = 2 * clustering.ALL_PAIRS  # so long that intervals are compared with a sample only
 
 GOOD = 0.99  # adjusted Rand index
 

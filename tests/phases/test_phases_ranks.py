@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Phases of all ranks together: every rank's rows are in the phases that were planted there."""
+"""Phases of all ranks together: every rank's rows are in their planted phases."""
 
 import json
 from dataclasses import replace
@@ -19,7 +19,7 @@ from kadence.profiler.ranks import merged
 
 
 def shuffled(profile: Profile, seed: int) -> Profile:
-    """The same rank with its blocks met in another order, loaded somewhere else."""
+    """The same rank, with its blocks met in another order and loaded at other addresses."""
     order = np.random.default_rng(seed).permutation(len(profile.blocks))
     return replace(
         profile,
@@ -34,7 +34,7 @@ def shuffled(profile: Profile, seed: int) -> Profile:
 
 @pytest.fixture
 def planted() -> list[Planted]:
-    """Two ranks that do the same, and one that only exchanges."""
+    """Two ranks that do the same, and a rank that only exchanges."""
     return [three_phases(), three_phases(), one_kind("S", 40)]
 
 
@@ -106,7 +106,7 @@ def test_rows_of_all_ranks_are_those_of_each(profiles, rows):
 def test_tasks_of_all_ranks_are_counted(profiles):
     several = [replace(one, facts={"threads": 3, "processes": 1}) for one in profiles[:2]]
     facts = merged([*several, profiles[2]]).facts
-    # Three threads, three threads and one.
+    # The ranks have three threads, three threads and one thread.
     assert facts["threads"] + facts["processes"] - 1 == 7
 
 
@@ -139,7 +139,7 @@ def test_ranks_that_do_not_belong_together_are_refused(
 
 
 def test_ranks_with_shorter_intervals_get_the_longest(tmp_path):
-    """As where each was given the interval that fits it."""
+    """As when each rank has its own fitted interval."""
     whole = three_phases().profile()
     assert (whole.instructions == whole.interval).all()
     coarse = coarsened(whole, 4 * whole.interval)

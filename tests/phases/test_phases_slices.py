@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One program in other weights, and programs that do something else, by construction."""
+"""One program with other weights, and programs that do other work, by construction."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from scipy import sparse
 
 from kadence.phases import slices
 
-# Four loops of ten blocks each, and ten blocks that all of them run, as libraries are.
+# Four loops of ten blocks each, and ten blocks that all loops run, as they run libraries.
 LOOPS, LENGTH = 4, 10
 BLOCKS = (LOOPS + 1) * LENGTH
 
@@ -20,7 +20,7 @@ def loop(number: int, common: float = 0.0) -> np.ndarray:
 
 
 def held(own: list[np.ndarray], run: list[np.ndarray], kinds: tuple[str, str] = ("compute",) * 2):
-    """`run` are the shares of the other run, a row for each of its phases."""
+    """Call slices.held(); `own` and `run` are two runs' shares, one row for each phase."""
     return slices.held(
         sparse.csr_matrix(np.array(own)),
         [kinds[0]] * len(own),
@@ -45,7 +45,7 @@ def test_of_half_a_phase_there_must_be_as_much_as_makes_a_phase(share, found):
 
 
 def test_programs_that_share_their_libraries_alone_do_other_things():
-    """As a compiler does on two sources: much is common, more is not."""
+    """They may have much code in common, as a compiler has on two sources, but more apart."""
     assert held([loop(0, 0.45)], [loop(1, 0.45)]) == [False]
     assert held([loop(0, 0.55)], [loop(1, 0.55)]) == [True]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Representatives are swapped as by an oracle that sums every distance anew for every swap."""
+"""Representatives are swapped as an oracle does it that sums all distances for every swap."""
 
 import itertools
 
@@ -11,13 +11,13 @@ from kadence.phases import swapping, tree
 from kadence.phases.vectors import Distances
 
 POINTS, MOST = 24, 6
-DECIMALS = 8  # by which swaps are told apart
+DECIMALS = 8  # to which sums are rounded, so that swaps compare alike
 
 
 def distances_of(seed: int) -> Distances:
-    """Three points far away from all, which the first representatives are, and loose clouds.
+    """Three points far from all others, which are the first representatives, and a loose cloud.
 
-    Three points are there twice. Where the seed is odd, the representatives begin elsewhere.
+    Three points occur twice. If the seed is odd, the first representatives are others.
     """
     generator = np.random.default_rng(seed)
     rows = np.zeros((POINTS, 9))
@@ -33,7 +33,7 @@ def total(distances: Distances, chosen: list[int]) -> float:
 
 
 def clear(distances: Distances, chosen: list[int]) -> list[bool]:
-    """By the mean of (b - a) / b in each group."""
+    """Whether each group is clear, by its mean of (b - a) / b."""
     found = []
     for number in range(len(chosen)):
         scores = []
@@ -46,7 +46,7 @@ def clear(distances: Distances, chosen: list[int]) -> list[bool]:
 
 
 def swapped(distances: Distances, chosen: list[int], *, keeps_clear: bool) -> list[int]:
-    """The best of all swaps, again and again (Kaufman and Rousseeuw 1990, chapter 2)."""
+    """Make the best of all swaps until none gains (Kaufman and Rousseeuw 1990, chapter 2)."""
     while len(chosen) > 1:
         before = total(distances, chosen)
         stays = clear(distances, chosen)

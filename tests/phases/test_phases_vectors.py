@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Distances and the picture of them, against scipy's dense cityblock distance."""
+"""Distances, and their picture, equal scipy's dense cityblock distances."""
 
 from pathlib import Path
 

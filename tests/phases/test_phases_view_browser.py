@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page in a real browser: what is shown against numbers that numpy and scipy give."""
+"""The page in a real browser: compares what it shows with numbers by numpy and scipy."""
 
 import json
 import re
@@ -32,7 +32,7 @@ def distances(profile) -> Any:
 
 @pytest.fixture(scope="module")
 def folder(profile, kadence, tmp_path_factory) -> Path:
-    """The planted run with its phases, its plan and its page."""
+    """A folder with the planted run, its phases, its plan and its page."""
     folder = tmp_path_factory.mktemp("view")
     kprof.write(folder / "planted.kprof", profile)
     for command in (
@@ -59,7 +59,7 @@ def window() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(window, folder) -> Iterator[Browser]:
-    """The page as it opens; whatever a test does with it, nobody complains or is asked."""
+    """The opened page. Whatever a test does, the page neither complains nor sends requests."""
     url = (folder / "planted.html").as_uri()
     window.prefer()
     window.complaints(), window.requests()
@@ -220,7 +220,7 @@ def test_what_nobody_saw_is_not_shown_as_nothing(window, profile, kadence, tmp_p
 
 
 def _hottest_function(profile: Any, artefact: Any, phase: int) -> str:
-    """Its name and share, by summing the profile's instructions."""
+    """The phase's hottest function and its share, summed from the profile's instructions."""
     member = np.array(artefact["assignment"]) == phase
     member[artefact["transitions"]] = False
     in_blocks = profile.vectors.tocsr().toarray()[member].sum(axis=0)
@@ -273,7 +273,7 @@ def test_the_keyboard_does_what_the_pointer_does(page, distances):
 def test_every_control_can_be_reached_by_tab(page):
     page.run("document.activeElement.blur()")
     reached = []
-    for _ in range(24):  # Bokeh has its tools in the order, too
+    for _ in range(24):  # the order includes Bokeh's tools
         page.press(Keys.TAB)
         reached.append(page.run("const at = document.activeElement; return at.id || at.tagName"))
     assert reached[:6] == ["statistic", "palette", "nearer", "farther", "whole", "figures"]

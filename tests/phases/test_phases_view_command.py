@@ -38,7 +38,7 @@ def distances(profile) -> Any:
 
 @pytest.fixture(scope="module")
 def planted(profile, kadence, tmp_path_factory) -> Path:
-    """A folder with the planted run, its phases, its plan and everything that is drawn of them."""
+    """A folder with the planted run, its phases, its plan and all drawings of them."""
     folder = tmp_path_factory.mktemp("view")
     kprof.write(folder / "p.kprof", profile)
     for words in (
@@ -71,7 +71,7 @@ def test_the_same_input_gives_the_same_bytes(planted, kadence, tmp_path):
 
 
 def test_the_page_refers_to_nothing_outside_it(planted):
-    """Attributes that make a browser load something are either data or absent."""
+    """Attributes that make a browser load something are absent or hold the data itself."""
     markup = re.sub(r"<script.*?</script>", "", (planted / "p.html").read_text(), flags=re.S)
     assert not re.findall(r'\b(?:src|href|action|srcset|poster)="(?!data:)', markup)
     assert not re.findall(r"url\((?!['\"]?data:)|@import", markup)
@@ -105,14 +105,14 @@ def test_the_png_has_every_grey_of_the_matrix_in_16_bits(planted, distances):
     count, side = len(distances), 1000
     left, top = _matrix_corner(pixels, side)
     for row, column in ((0, 1), (3, 14), (5, 70), (40, 41), (12, 118)):
-        # The pixel in the middle of the cell stands for this pair alone.
+        # The pixel in the middle of the cell belongs to this pair alone.
         y, x = (int((number + 0.5) * side / count) for number in (row, column))
         expected = round(distances[row, column] / 2 * WHITE)
         assert np.abs(pixels[top + y, left + x].astype(int) - expected).max() <= 1
 
 
 def _matrix_corner(pixels: Any, side: int) -> tuple[int, int]:
-    """By the format of the figure: 0.75 and 0.15 inches, at 200 dots each."""
+    """The corner in pixels: 0.75 and 0.15 inches from the figure's edges, at 200 dots per inch."""
     assert pixels.shape[1] > 150 + side
     return 150, 30
 
@@ -143,7 +143,7 @@ def trace(planted) -> Any:
     return json.loads((planted / "p.trace.json").read_text())
 
 
-# What the Trace Event Format asks of an event of each kind, beside `ph`, `pid`, `tid`, `name`.
+# What the Trace Event Format requires of each kind of event besides `ph`, `pid`, `tid`, `name`.
 REQUIRED = {
     "X": {"ts": int, "dur": int},
     "C": {"ts": int, "args": dict},
@@ -225,7 +225,7 @@ def test_threads_have_tracks_of_their_own(kadence, tmp_path):
 
 @pytest.fixture(scope="module")
 def unseen(profile, kadence, tmp_path_factory) -> Path:
-    """A folder with such a run and everything that is drawn of it."""
+    """A folder with a run that counted itself, and all drawings of it."""
     folder = tmp_path_factory.mktemp("unseen")
     kprof.write(folder / "u.kprof", replace(profile, system_calls=(), backend=COMPILED))
     pictures = ("--png", "u.png", "--svg", "u.svg", "--trace", "u.trace.json")
@@ -255,7 +255,7 @@ def test_phases_of_which_no_system_call_was_seen_are_called_so(unseen):
     assert "phase 2, system calls unseen: " in (unseen / "u.svg").read_text()
 
 
-# ---- what is beside, and what is not ---------------------------------------------------------
+# ---- files beside the artefact, present and missing ------------------------------------------
 
 
 def test_without_a_plan_the_page_says_so(planted, kadence, tmp_path):
@@ -345,7 +345,7 @@ def test_a_damaged_artefact_is_refused(planted, kadence, refused, tmp_path, dama
     document = json.loads((planted / "p.phases.json").read_text()) | damage
     (tmp_path / "p.phases.json").write_text(json.dumps(document))
     done = kadence("view", tmp_path / "p.phases.json", "--no-open")
-    if damage == {"command": None}:  # nobody needs it while the profile lies beside
+    if damage == {"command": None}:  # not needed while the profile lies beside it
         assert done.returncode == 0, done.stderr
     else:
         assert "p.phases.json" in refused(done)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run that is too long for all its pairs: what the page holds, its bounds, and the server."""
+"""A run too long to store all pairs: what the page holds, its bounds, and the server."""
 
 import json
 import re
@@ -21,7 +21,7 @@ from scipy.spatial.distance import cdist, cityblock
 
 INTERVALS = 100_000
 LARGEST_FILE = 15_000_000
-ROUNDING = 0.0001  # what is stored and shown has four decimals
+ROUNDING = 0.0001  # stored and shown figures have four decimals
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def window() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def page(window, artefact) -> Browser:
-    """The page, opened once: nobody complains and nobody else is asked."""
+    """The page, opened once: it does not complain, and requests nothing but itself."""
     url = (artefact.parent / "long.html").as_uri()
     window.open(url)
     assert window.complaints() == []
@@ -56,7 +56,7 @@ def page(window, artefact) -> Browser:
 
 @pytest.fixture(scope="module")
 def pairs(run) -> Any:
-    """Pairs of all kinds with their distance: near, far, of one phase, of two, representatives."""
+    """Pairs of neighbours and random pairs, each with its distance."""
     generator = np.random.default_rng(11)
     left = generator.integers(0, INTERVALS, 150)
     right = np.concatenate([left[:50] + 1, generator.integers(0, INTERVALS, 100)])
@@ -80,7 +80,7 @@ def test_bounds_hold_for_every_pair(page, pairs):
     )
     for (low, high), (_, _, distance) in zip(bounds, pairs, strict=True):
         assert low - ROUNDING <= distance <= high + ROUNDING
-    # They are worth something: phases that share no block are told from one and the same.
+    # The bounds are tight enough to tell phases that share no block from a single phase.
     apart = [
         low for (low, _), (_, _, distance) in zip(bounds, pairs, strict=True) if distance > 1.9
     ]
@@ -99,7 +99,7 @@ def test_bounds_are_exact_for_representatives(page, run):
 
 
 def test_tiles_lie_within_the_distances_of_their_pairs(page, run):
-    """Of a few tiles all pairs are computed: the sampled figures are among them."""
+    """For a few tiles the test computes all pairs, which bound the page's sampled figures."""
     group = page.run("return window.kadenceView.run.group")
     for row, column in ((0, 0), (3, 400), (200, 201), (870, 890)):
         left = run.shares[row * group : (row + 1) * group].toarray()
@@ -117,7 +117,7 @@ def test_tiles_lie_within_the_distances_of_their_pairs(page, run):
 
 
 def test_coarser_tiles_are_made_from_finer_ones(page):
-    """Against numpy, over the stored tiles that the page hands out."""
+    """Compares with numpy, over the stored tiles that the page returns."""
     count, group, stored = page.run(
         "const { levels } = window.kadenceView.plots.distances; const [fine] = levels;"
         "return [fine.count, fine.size, Array.from(fine.values.mean.slice(0, 40000))];"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page's section on memory says what the profile has, and what the plan makes of it."""
+"""The page's section on memory shows what the profile has and what the plan makes of it."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +20,7 @@ HALF = replace(DENSE, site=1)
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> subject.Subject:
-    """One block that is touched as a whole, and one of which every other page is."""
+    """One block of which all pages are touched, and one of which every other page is touched."""
     folder: Path = tmp_path_factory.mktemp("memory")
     sites = (
         CallSite("malloc", "compute", "/src/planted.c", 13, PROGRAM),
@@ -58,7 +58,7 @@ def test_without_a_plan_nothing_is_said_of_treatments(shown: subject.Subject) ->
 
 
 def test_the_outline_rises_with_what_is_resident(shown: subject.Subject) -> None:
-    """Two thirds are there from the first interval on, all from the second."""
+    """Two thirds are resident from the first interval on, all from the second."""
     section = memory.section(shown)
     assert section is not None
     third = memory.HEIGHT / 3

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `kadence view` computes, against numpy and scipy on dense vectors."""
+"""Compares what `kadence view` computes with numpy and scipy on dense vectors."""
 
 import base64
 import gzip
@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 from kadence.phases.vectors import Normalised
 from kadence.phases.view import content, hottest, landmarks, tiles
 
-ROWS = 4100  # more than are compared in all pairs
+ROWS = 4100  # too many to compare all pairs
 TYPES = {"uint8": 1, "uint16": 2, "uint32": 4, "float64": 8}
 
 

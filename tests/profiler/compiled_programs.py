@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Builds programs in profile mode and runs them by themselves."""
+"""Builds programs in profile mode and runs them without `kadence profile`."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ Name = tuple[str, str, int | None]
 
 
 def build(directory: Path, source: str, *options: str, mode: str = "fast") -> Path:
-    """Compile a program of ours in profile mode."""
+    """Compile one of the test programs in profile mode."""
     path = PROGRAMS / source
     program = directory / f"{path.stem}-{mode}"
     subprocess.run(
@@ -33,7 +33,7 @@ def build(directory: Path, source: str, *options: str, mode: str = "fast") -> Pa
 
 
 def build_plain(directory: Path, source: str, *options: str) -> Path:
-    """Compile it as anybody would."""
+    """Compile a test program with the plain compiler."""
     path = PROGRAMS / source
     program = directory / f"{path.stem}-plain"
     subprocess.run(
@@ -45,7 +45,7 @@ def build_plain(directory: Path, source: str, *options: str) -> Path:
 def run(
     program: Path, *arguments: str, status: int = 0, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run it where it is; its profile is PROGRAM.kprof unless the environment says otherwise."""
+    """Run it in its folder; its profile is PROGRAM.kprof unless `environment` says otherwise."""
     completed = subprocess.run(
         [program, *arguments],
         cwd=program.parent,
@@ -60,7 +60,7 @@ def run(
 
 
 def profile_of(program: Path) -> Profile:
-    """What its last run wrote."""
+    """The profile that the program's last run wrote."""
     return kprof.read(Path(f"{program}.kprof"))
 
 

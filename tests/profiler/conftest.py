@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Test programs, compiled once, and profiles of them.
 
-The tests import `stream_frames`; pytest's importlib mode adds no folder to the path by itself.
+The tests import `stream_frames`; pytest's importlib mode does not add this folder to the path.
 """
 
 import subprocess
@@ -21,12 +21,12 @@ PROGRAMS = HERE / "programs"
 sys.path[:0] = [str(HERE)]
 
 Compile = Callable[..., Path]
-COMPILERS = {".cc": "g++-12", ".f90": "gfortran-12"}  # of the others: gcc-12
+COMPILERS = {".cc": "g++-12", ".f90": "gfortran-12"}  # all others: gcc-12
 
 
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Compile:
-    """Compile one of the test programs with the given flags; the same request only once."""
+    """Compile a test program with the given flags; the same program and flags only once."""
     directory = tmp_path_factory.mktemp("programs")
     made: dict[tuple[str, ...], Path] = {}
 
@@ -46,7 +46,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Compile:
 
 @pytest.fixture
 def profiled(kadence: Callable[..., Any], tmp_path: Path) -> Callable[..., Profile]:
-    """Run a command line through `kadence profile`; the profile it wrote."""
+    """Run a command line through `kadence profile` and return the profile."""
 
     def run(*argv: object, interval: int = 1_000_000, status: int = 0) -> Profile:
         output = tmp_path / "P.kprof"
@@ -59,7 +59,7 @@ def profiled(kadence: Callable[..., Any], tmp_path: Path) -> Callable[..., Profi
 
 @pytest.fixture(scope="session")
 def by_function() -> Callable[[Profile], dict[str, int]]:
-    """The instructions a profile gives to every function."""
+    """The number of instructions of each function in a profile."""
 
     def sums(profile: Profile) -> dict[str, int]:
         totals: dict[str, int] = {}

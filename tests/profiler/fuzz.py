@@ -3,9 +3,9 @@
 
 usage: fuzz.py KIND FOLDER [libFuzzer's options and further folders]
 
-Instruments the readers as they are imported, and begins with what today's code writes and with what
-is in the folders. What is not refused in one sentence ends it, and is left in a file in FOLDER,
-where inputs that reached something new go as well.
+Instruments the readers as they are imported. It begins with inputs that today's code writes and
+with the files in the folders. An input that is neither read nor refused in one sentence ends the
+run, and is left as a file in FOLDER. Inputs that reach new code go to FOLDER as well.
 """
 
 import os
@@ -30,7 +30,7 @@ SCRATCH = Path("/dev/shm")
 
 
 def seeds() -> dict[str, list[bytes]]:
-    """By kind, inputs as today's code writes them."""
+    """Inputs as today's code writes them, by kind."""
     found: dict[str, list[bytes]] = {kind: [] for kind in fuzzed_readers.KINDS}
     with tempfile.TemporaryDirectory() as name:
         file = Path(name) / "P.kprof"
@@ -57,7 +57,7 @@ def main() -> None:
     others = [os.path.abspath(one) if Path(one).is_dir() else one for one in others]  # noqa: PTH100
     os.chdir(folder)
 
-    chunks.LEVEL = 1  # preparing for a higher one takes longer than all else
+    chunks.LEVEL = 1  # at a higher level the compressor's set-up takes longer than all else
 
     def one_input(data: bytes) -> None:
         fuzzed_readers.check(kind, data, SCRATCH)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Adds to the corpus what fuzzing found: of all inputs, small ones first, those that make the
-readers go from one line to another as none before; `make fuzz-corpus`.
+"""Adds the inputs that fuzzing found to the corpus; `make fuzz-corpus`.
+
+It tries all inputs, small ones first. It adds an input if the readers step from one line of code
+to another that no earlier input led to.
 
 usage: fuzz_corpus.py INPUTS CORPUS KIND
 """
@@ -19,7 +21,7 @@ Step = tuple[str, int, int]
 
 
 def steps(kind: str, data: bytes) -> set[Step]:
-    """From which line to which, in which file."""
+    """The steps that the readers take on this input: file, line before, line after."""
     found: set[Step] = set()
     last: dict[FrameType, int] = {}
 
@@ -41,7 +43,7 @@ def steps(kind: str, data: bytes) -> set[Step]:
 
 
 def main() -> None:
-    """The corpus keeps what it has."""
+    """Adds files to the corpus and removes none."""
     inputs, corpus, kind = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
     corpus.mkdir(parents=True, exist_ok=True)
     known: set[Step] = set()

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a fuzzer feeds to the readers of profiles, and what must then hold.
+"""The inputs that a fuzzer feeds to the readers of profiles, and what must then hold.
 
-A checksum would refuse nearly all that a fuzzer makes up. So two kinds of input leave them out,
-and are made into files here, with the right ones:
+The readers refuse a wrong checksum, and so nearly every input that a fuzzer makes up. Three kinds
+of input therefore leave the checksums out; the functions here make files of them, with checksums:
 
     columns  the chunks' bodies, each after its length (2 bytes, little-endian)
-    ranks    how many there are (1 byte), and then of each what `columns` has
-    stream   the frames: kind (1 byte), length (2 bytes), body
-    file     a profile as it is
-    vectors  SimPoint's text as it is
+    ranks    the number of ranks (1 byte), then for each rank the same as in `columns`
+    stream   frames: kind (1 byte), length (2 bytes), body
+    file     a whole profile, checksums included
+    vectors  SimPoint's text
 """
 
 import struct
@@ -27,16 +27,16 @@ from kadence.profiler.rawstream import HEADER, START
 
 LENGTH = struct.Struct("<H")
 FRAME = struct.Struct("<BH")
-FEW_ROWS = 1 << 12  # a profile of more is not shown and exported: that takes too long here
+FEW_ROWS = 1 << 12  # a profile of more rows is not shown or exported, which takes too long
 
 
 def columns_file(data: bytes) -> bytes:
-    """Chunks for which there is no body are empty."""
+    """A file of columns; a chunk for which the input has no body is empty."""
     return _head(kprof.COLUMNS) + b"".join(_chunks(data, 1))
 
 
 def ranks_file(data: bytes) -> bytes:
-    """Of many ranks no more than there is something of, and one."""
+    """A file of ranks: the first rank, and each further rank for which there is input left."""
     number = data[0] if data else 0
     chunks = b"".join(_chunks(data[1:], number))
     return _head(kprof.RANKS) + kprof.NUMBER_OF_RANKS.pack(number) + chunks
@@ -57,12 +57,12 @@ def _chunks(data: bytes, times: int) -> Iterator[bytes]:
 
 
 def columns_input(file: bytes) -> bytes:
-    """The input that makes such a file."""
+    """The input from which columns_file() makes this file."""
     return _bodies(file, kprof.HEAD_SIZE)
 
 
 def ranks_input(file: bytes) -> bytes:
-    """The input that makes such a file, of fewer than 256 ranks."""
+    """The input from which ranks_file() makes this file, which has fewer than 256 ranks."""
     (number,) = kprof.NUMBER_OF_RANKS.unpack_from(file, kprof.HEAD_SIZE)
     return bytes([number]) + _bodies(file, kprof.HEAD_SIZE + kprof.NUMBER_OF_RANKS.size)
 
@@ -79,7 +79,7 @@ def _bodies(file: bytes, offset: int) -> bytes:
 
 
 def stream_file(data: bytes) -> bytes:
-    """Up to the first frame that is cut off."""
+    """A stream of the frames; a frame whose body is cut off is the last one, and shorter."""
     parts, offset = [START], 0
     while offset + FRAME.size <= len(data):
         kind, length = FRAME.unpack_from(data, offset)
@@ -92,7 +92,7 @@ def stream_file(data: bytes) -> bytes:
 
 
 def stream_input(file: bytes) -> bytes:
-    """The input that makes such a file."""
+    """The input from which stream_file() makes this file."""
     parts, offset = [], len(START)
     while offset < len(file):
         kind, length, _checksum = HEADER.unpack_from(file, offset)
@@ -106,7 +106,7 @@ def _as_it_is(data: bytes) -> bytes:
     return data
 
 
-# kind of input -> what makes a file of it, and what reads that.
+# kind of input -> the function that makes a file of it, and the function that reads the file
 KINDS: dict[str, tuple[Callable[[bytes], bytes], Callable[[Path], Profile]]] = {
     "columns": (columns_file, kprof.read),
     "ranks": (ranks_file, kprof.read),
@@ -117,7 +117,7 @@ KINDS: dict[str, tuple[Callable[[bytes], bytes], Callable[[Path], Profile]]] = {
 
 
 def check(kind: str, data: bytes, folder: Path | None = None) -> Profile | None:
-    """Read it: either it is refused in one sentence, or all that was read can be used."""
+    """Read it: either the reader refuses it in one sentence, or the profile can be used."""
     make, read = KINDS[kind]
     with tempfile.TemporaryDirectory(dir=folder) as name:
         file = Path(name) / "file"
@@ -132,7 +132,7 @@ def check(kind: str, data: bytes, folder: Path | None = None) -> Profile | None:
 
 
 def use(profile: Profile, folder: Path) -> None:
-    """What users do with a profile; only an export may refuse, vectors that are not SimPoint's."""
+    """Do what users do with a profile. Only the export may refuse vectors, as not SimPoint's."""
     kprof.write(folder / "again", profile)
     kprof.read(folder / "again")
     if len(profile.instructions) > FEW_ROWS:

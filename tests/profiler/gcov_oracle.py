@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How often each basic block was entered, by gcov: its own notes and counts, solved anew here."""
+"""How often gcov says each basic block was entered, solved anew from gcov's notes and counts."""
 
 import re
 import subprocess
@@ -53,7 +53,7 @@ def _fill(graphs: dict[str, _Graph], counts: Path) -> None:
 
 
 def _solved(graph: _Graph) -> dict[int, int]:
-    """What enters a block leaves it; where one arc of a side is unknown, it follows."""
+    """A block is left as often as it is entered, so a single unknown arc of a block follows."""
     arcs = [*graph.arcs, (EXIT, ENTRY)]
     counts = [*graph.counts, None]
     blocks = {block for arc in arcs for block in arc}
@@ -76,7 +76,7 @@ def _solved(graph: _Graph) -> dict[int, int]:
 
 
 def block_counts(notes: Path, counts: Path) -> dict[str, dict[int, int]]:
-    """For each function, by its name, the times each of its blocks was entered, by its number."""
+    """How often each block was entered, by the function's name and the block's number."""
     graphs = _graphs(notes)
     _fill(graphs, counts)
     return {graph.name: _solved(graph) for graph in graphs.values()}

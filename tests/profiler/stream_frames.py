@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Profiles in the form that is written while a program runs, put together by hand."""
+"""Profiles in the form that is written while a program runs, assembled by hand."""
 
 import struct
 import zlib
@@ -32,7 +32,7 @@ def frame(kind: str, *parts: int | str) -> bytes:
 
 
 def head(*, unit: int = 0, backend: str = "kbbv", path: str = "/nowhere/a") -> bytes:
-    """Of process 77, child of 70, run as `a x`."""
+    """The head of a profile of process 77, a child of process 70, run as `a x`."""
     return frame("H", 1000, unit, backend, 77, 70, "00ff", path, 2, "a", "x")
 
 
@@ -43,9 +43,9 @@ BLOCKS = (
 CALL = frame("N", 1, "write")
 SITE = frame("S", 1, 12, "/src", "a.c", "fwrite", "main", "/bin/a")
 PEER = frame("A", 1, 2, "127.0.0.1:80")
-# 3 bytes twice, 634 once, two of them where the one before ended; site 1, no peer.
+# Calls of 3, 3 and 634 bytes, two of them where the call before ended; site 1, no peer.
 TALLY = (1, 1, 1, 0, 3, 640, 2, 1, 2, 500, 9000, 2, 2, 2, 10, 1)
-# Two threads, so that the order of the rows is not that of the frames.
+# Two threads, so that the rows' order differs from the frames' order.
 ROWS = (
     frame("R", 2, 0, 1, 0, 3, 12, 0),
     frame("R", 1, 12, 2, 0, 1, 4, 1, 2, 13, 1, *TALLY),
@@ -60,23 +60,23 @@ def whole() -> bytes:
 
 
 def doubled() -> bytes:
-    """With an interval of twice the length from the second row on, so that rows come together."""
+    """The interval doubles after the first row, so that rows are joined."""
     doubling = frame("I", 2000)
     return START + head() + b"".join((*BLOCKS, CALL, SITE, PEER, ROWS[0], doubling, *ROWS[1:], END))
 
 
 def timed() -> bytes:
-    """Of a program that counted itself, in intervals of time; the second row begins later."""
+    """A program that counted itself, in intervals of time; the second row begins later."""
     later = (frame("L", 1000), frame("I", 2000))
     rows = (frame("R", 1, 0, 1, 0, 3, 12, 0), *later, frame("R", 1, 12, 0, 0))
     return START + head(unit=1, backend="compiled") + b"".join((*BLOCKS, *rows, END))
 
 
 def taken_back() -> bytes:
-    """Of a program that counted itself, and at its threads' ends knew what had been too much.
+    """A program that counted itself, and at its threads' ends reported what it had overcounted.
 
-    Thread 1 entered the first block 3 times and twice; the second, of which it says more than its
-    rows have, never. Thread 2 did what its row says.
+    Thread 1 entered the first block 3 times in one row and twice in another. It never entered the
+    second block, for which it reports more than its rows have. Thread 2 did what its row says.
     """
     rows = (
         frame("R", 1, 0, 2, 0, 3, 12, 1, 1, 7, 0),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Vectors against those of Valgrind's exp-bbv, row by row."""
+"""Compares vectors with those of Valgrind's exp-bbv, row by row."""
 
 import os
 import re
@@ -24,7 +24,7 @@ Vector = dict[int, float]
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """One for both tools: its very length is seen by the profiled program's start-up."""
+    """One environment for both tools: even its length changes the profiled program's start-up."""
     tools = tmp_path / "build" / "profiler" / "valgrind"
     tools.mkdir(parents=True)
     for file in resources.built("profiler/valgrind/kbbv-amd64-linux").parent.iterdir():

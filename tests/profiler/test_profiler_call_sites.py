@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""System calls by place, size, order, peer and distance, of a program that was written so."""
+"""System calls of a program that makes known calls: site, size, order, peer and distance."""
 
 from collections.abc import Callable
 from functools import reduce
@@ -57,7 +57,7 @@ def total(calls: list[SystemCalls], what: str) -> int:
     ("function", "name", "sequential", "random"),
     [
         ("upwards", "write", RECORDS, 0),
-        # The first read begins where the last write ended less one record.
+        # The first read begins one record before the end of the last write.
         ("downwards", "read", 0, RECORDS),
         ("in_pairs", "pread64", 8, 8),
     ],
@@ -120,7 +120,7 @@ def test_peers(profile: Profile, folder: Path) -> None:
 
 
 def test_the_time_between_calls(profile: Profile) -> None:
-    """Each round of the loop is the same, and so is what lies between two writes."""
+    """Each round of the loop is the same, so the instructions between two writes are, too."""
     calls = [call for call in calls_in(profile, "upwards", "write") if call.gaps]
     assert total(calls, "gaps") == RECORDS - 1
     (mean,) = {call.instructions_between / call.gaps for call in calls}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is read from the ELF file: the build-id and the CFG section."""
+"""Reading the build-id and the CFG section from the ELF file."""
 
 import re
 import subprocess

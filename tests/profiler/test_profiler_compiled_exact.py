@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What exact mode counts equals what gcov counts, block for block.
+"""Exact mode counts the same as gcov, block for block.
 
-Left out is what gcov writes no notes of: parts of functions that the compiler split off, and bodies
-that are only offered for inlining.
+The tests leave out code for which gcov writes no notes: parts that the compiler split off from
+functions, and bodies that exist only for inlining.
 """
 
 import re
@@ -16,14 +16,14 @@ from gcov_oracle import block_counts
 from kadence.profiler import kprof
 from kadence.profiler.profile import Profile
 
-# Where setjmp returns to: gcov counts who comes from above, we also who comes back.
+# Where setjmp returns: gcov counts only its first return, exact mode also each longjmp back.
 AGAIN = {("leaps", 3), ("_ZL5leapsl", 2)}
 Block = tuple[str, int]
 TOLD = re.compile(r"^(\S+): block (\d+) has block (\d+) of (\S+)$", re.MULTILINE)
 
 
 def told_blocks(directory: Path) -> list[tuple[str, int, str, int]]:
-    """Which named blocks each counted one consists of, from the compiler's dump."""
+    """The named blocks of which each counted block consists, from the compiler's dump."""
     (dump,) = directory.glob("*kadence_exact")
     return [
         (body, int(counted), function, int(index))
@@ -32,7 +32,7 @@ def told_blocks(directory: Path) -> list[tuple[str, int, str, int]]:
 
 
 def gcovs_counts(directory: Path) -> tuple[Counter[Block], set[Block]]:
-    """How often gcov says each block was entered, and of which it says nothing."""
+    """How often gcov says each block was entered, and the blocks to leave out."""
     (notes,) = directory.glob("*.gcno")
     by_gcov = block_counts(notes, notes.with_suffix(".gcda"))
     expected: Counter[Block] = Counter()
@@ -46,7 +46,7 @@ def gcovs_counts(directory: Path) -> tuple[Counter[Block], set[Block]]:
 
 
 def our_counts(*profiles: Profile) -> Counter[Block]:
-    """How often they say so; no block that they have never ran."""
+    """How often the profiles say each block was entered; each of their blocks ran."""
     measured: Counter[Block] = Counter()
     for profile in profiles:
         assert (profile.counts.data > 0).all()
@@ -77,12 +77,12 @@ def test_counts_equal_gcovs(tmp_path: Path, source: str, options: list[str]) -> 
 
 @pytest.mark.parametrize("options", [["-O0"], ["-O2"]], ids=" ".join)
 def test_counts_equal_gcovs_however_threads_end(tmp_path: Path, options: list[str]) -> None:
-    """With as many ends of rows as there can be, by time and by instructions.
+    """Rows end as often as possible, by time and by instructions.
 
-    A count that follows from others is ahead between two counters, which shows if a row ends there.
+    A count that is derived from others is ahead between two counters; a row's end there shows it.
     """
     exact = build(tmp_path, "endings.cc", *options, "-fdump-ipa-all", mode="exact")
-    # Threads count into gcov's counters without each other's being lost.
+    # Atomic updates, so that threads lose none of each other's counts in gcov's counters.
     atomic = ("--coverage", "-fprofile-update=atomic")
     covered = build_plain(tmp_path, "endings.cc", *options, *atomic)
     printed = run(covered).stdout

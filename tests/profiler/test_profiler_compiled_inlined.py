@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Calls are counted of functions, too, of which optimisation leaves little."""
+"""Calls are counted even for functions of which optimisation leaves little."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ PAIRS = 4000
 def test_calls_are_counted_wherever_they_were_inlined(
     tmp_path: Path, mode: str, level: str
 ) -> None:
-    # The compiler looks after every pass whether its own structures still agree.
+    # With -fchecking the compiler verifies its own data structures after every pass.
     program = build(tmp_path, "vanishing.c", level, "-fchecking", mode=mode)
     run(program)
 
@@ -25,14 +25,14 @@ def test_calls_are_counted_wherever_they_were_inlined(
 
 @pytest.mark.parametrize("level", ["-O1", "-O2", "-O3"])
 def test_steps_between_inlined_loops_are_counted(tmp_path: Path, level: str) -> None:
-    """Every block that is there in exact mode, which counts before inlining, as often."""
+    """Fast mode finds the blocks and counts of exact mode, which counts before inlining."""
     found = []
     for mode in ("fast", "exact"):
         program = build(tmp_path, "axes.c", level, "-fchecking", mode=mode)
         run(program)
         profile = profile_of(program)
         assert entries(profile, "attract") == PAIRS
-        # At -O3 it is inlined before any mode counts, and its first block is gone for gcov, too.
+        # At -O3 subtract() is inlined before either mode counts; gcov misses its first block, too.
         assert entries(profile, "subtract") == 2 * PAIRS or level == "-O3"
         found.append(counts(profile))
     assert found[0] == found[1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs of many ranks, and of many units, count themselves."""
+"""Programs of several ranks, and of several translation units, count themselves."""
 
 import os
 import subprocess
@@ -19,14 +19,14 @@ RANKS = 4
 
 
 def steps(profile: Profile, thread: int) -> int:
-    """How often a thread called step."""
+    """How often a thread called step()."""
     entry = [block.function == "step" and block.entry for block in profile.blocks]
     return int(profile.counts[profile.thread == thread][:, entry].sum())
 
 
 @pytest.fixture
 def ranks(tmp_path: Path) -> list[Path]:
-    """The profiles that the ranks of one run wrote, by %r in their name."""
+    """The profiles that the ranks of one run wrote; %r in the name gives each its own."""
     program = tmp_path / "ranks"
     compiler = {"OMPI_CC": str(built("bin/kadence-cc")), "KADENCE_MODE": "profile"}
     source = PROGRAMS / "ranks.c"
@@ -61,7 +61,7 @@ def test_each_rank_of_an_mpi_program_counts_for_itself(
     merged = kadence("profile", "merge", *ranks, "-o", tmp_path / "all.kprof")
     assert merged.returncode == 0, merged.stderr
     whole = kprof.read(tmp_path / "all.kprof")
-    # Threads that the library made run nothing of the program.
+    # The MPI library's own threads execute no code of the program.
     first_of_rank = sorted(set(whole.thread.tolist()))
     assert [steps(whole, thread) for thread in first_of_rank] == [1000, 2000, 3000, 4000]
     assert whole.facts["processes"] == RANKS
@@ -70,7 +70,7 @@ def test_each_rank_of_an_mpi_program_counts_for_itself(
 
 @pytest.mark.parametrize("mode", ["fast", "exact"])
 def test_builds_with_link_time_optimisation_count_the_same(tmp_path: Path, mode: str) -> None:
-    """It is switched off: what the options ask for besides stays."""
+    """The profile build switches it off and keeps the other options."""
     found = []
     for name, options in {"without": [], "with": ["-flto", "-fuse-linker-plugin"]}.items():
         directory = tmp_path / name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs built in profile mode write their profiles however they run and end."""
+"""Programs built in profile mode write their profiles, however they run and end."""
 
 import os
 import subprocess
@@ -27,7 +27,7 @@ from kadence.resources import built
 STEPS_OF_THREADS = 4000
 STEPS_OF_CHILD = 500
 LONG_LOOP = 200_000_000
-FINEST, MOST_ROWS = 1_000_000, 1000  # of intervals that fit the run
+FINEST, MOST_ROWS = 1_000_000, 1000  # of fitted intervals
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +103,7 @@ def _instructions(profile: Profile) -> dict[tuple[str, str, int | None], int]:
 def test_blocks_weigh_about_what_they_execute(
     tmp_path: Path, profiled: Callable[..., Profile], source: str
 ) -> None:
-    """A switch not as many comparisons as it has cases, a vector instruction not a call."""
+    """A switch does not weigh one comparison per case, nor a vector intrinsic a call."""
     counted = profile_of_run(build(tmp_path, source, "-O2"))
     executed = profiled(build_plain(tmp_path, source, "-O2"))
 
@@ -121,7 +121,7 @@ def test_blocks_bear_the_names_that_adapted_programs_know(tmp_path: Path) -> Non
 
 
 def profile_of_run(program: Path, *arguments: str) -> Profile:
-    """Run and read."""
+    """Run the program and read its profile."""
     run(program, *arguments)
     return profile_of(program)
 
@@ -177,7 +177,7 @@ def test_a_killed_program_leaves_its_whole_intervals(ways: Path) -> None:
 
 
 def test_intervals_fit_the_run(ways: Path) -> None:
-    """It computes for twice as many of the finest intervals as there may be."""
+    """The program computes for twice as many finest intervals as a profile may have rows."""
     calls = int(run(ways, "long").stdout)
 
     profile = profile_of(ways)
@@ -212,7 +212,7 @@ def test_an_interval_of_instructions_ends_at_its_multiples(
     assert profile.command[:4] == ("kadence", "profile", "--interval", "5000000")
     ends = np.cumsum(profile.instructions)
     assert len(ends) > 2
-    # Never before one, and never two before the next one.
+    # No row ends before a multiple, and no two rows end before the next multiple.
     assert (np.diff(ends[:-1] // profile.interval, prepend=0) >= 1).all()
     assert profile.start.tolist() == [0, *ends[:-1].tolist()]
 
@@ -232,7 +232,7 @@ def test_an_interval_that_makes_no_sense_is_refused(ways: Path, tmp_path: Path) 
 
 @pytest.mark.parametrize("linked", [[], ["-static"]], ids=["dynamic", "static"])
 def test_under_valgrind_the_run_is_one_interval(tmp_path: Path, linked: list[str]) -> None:
-    """Which ends a program that makes a thread in its own way."""
+    """Valgrind ends a program that calls clone() for a thread, as the row timer does."""
     program = build(tmp_path, "ways.c", "-O2", "-pthread", *linked)
     output = {"KADENCE_PROFILE_OUTPUT": f"{program}.kprof"}
     subprocess.run(
@@ -249,7 +249,7 @@ def test_under_valgrind_the_run_is_one_interval(tmp_path: Path, linked: list[str
 
 
 def test_a_static_fortran_program_ends_as_the_plain_one(tmp_path: Path) -> None:
-    """Its library closes its files by functions of threads, if it takes them to be there."""
+    """libgfortran closes files with pthread functions if it believes that they are linked in."""
     source = tmp_path / "says.f90"
     source.write_text('print *, "said"\nend\n')
     program = tmp_path / "says"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Replays what `make fuzz` found worth keeping: each input is read, or refused in one sentence."""
+"""Replays the inputs kept from `make fuzz`: each is read, or refused in one sentence."""
 
 from pathlib import Path
 

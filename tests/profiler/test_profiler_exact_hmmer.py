@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Exact mode counts what gcov counts in a program of two threads that nobody here wrote.
+"""Exact mode counts the same as gcov in HMMER, a public program, with two threads.
 
-Which thread comes first, and who waits for whom, differs from run to run, in gcov's own runs, too.
-The functions whose counts depend on that are named; everything else is equal in every run.
+Which thread comes first, and which waits for which, differs from run to run, with gcov, too. The
+functions whose counts depend on that are named below; all other counts are equal in every run.
 """
 
 import os
@@ -23,9 +23,9 @@ pytestmark = pytest.mark.full
 
 RUNS = 10
 SEARCH = ["src/hmmsearch", "--cpu", "2", "tutorial/Pkinase.hmm", "small.fa"]
-# Where threads wait for each other, and where their results are joined in the order of their ends.
+# Functions in which threads wait for each other, or join results in the order in which they end.
 UNORDERED = ("esl_threads_", "esl_workqueue_", "p7_tophits_")
-# What splits functions splits them otherwise where gcov counts, and blocks get other numbers.
+# With gcov's counters the compiler would split functions differently and renumber their blocks.
 FLAGS = "-O2 -g -fno-partial-inlining"
 PREPARE = """
 "$CORPUS/fetch" hmmer 3.3.2+dfsg-1
@@ -94,7 +94,7 @@ def test_counts_equal_gcovs(exact: Path, covered: Path) -> None:
         gcovs.append(gcovs_run(exact, covered))
     blocks = set[Block]().union(*ours, *gcovs)
     ordered = {block for block in blocks if not block[0].startswith(UNORDERED)}
-    print(f"{len(blocks)} blocks, {len(ordered)} of them whatever the order of threads is")
+    print(f"{len(blocks)} blocks, {len(ordered)} of them independent of the threads' order")
     assert len(ordered) > 0.99 * len(blocks) > 20_000
     for run in (*ours, *gcovs):
         assert {block: run[block] for block in ordered if run[block] != gcovs[0][block]} == {}

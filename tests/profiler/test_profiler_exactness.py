@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Totals against a count by single steps of the processor, however a process ends."""
+"""Compares totals with a count of the processor's single steps, however a process ends."""
 
 import subprocess
 from collections.abc import Callable
@@ -34,14 +34,14 @@ WAYS = {
 
 
 def single_steps(program: Compile, *argv: object) -> list[int]:
-    """Instructions of every program of every process, sorted."""
+    """The number of instructions of every program of every process, sorted."""
     command = [program("singlestep.c"), *map(str, argv)]
     told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return sorted(int(line.split()[2]) for line in told.splitlines())
 
 
 def by_length(path: Path) -> int:
-    """The first process's profile has the shortest name."""
+    """The length of the name; the first process's profile has the shortest."""
     return len(path.name)
 
 
@@ -54,7 +54,7 @@ def profiles(kadence: Kadence, folder: Path, interval: int, *argv: object) -> li
 
 
 def totals(found: list[Profile]) -> list[int]:
-    """Of every profile, and of the children that became another program at once."""
+    """Totals of all profiles, and of what children ran before they became another program."""
     before = [profile.facts.get("instructions_before", 0) for profile in found]
     return sorted([*(int(profile.instructions.sum()) for profile in found), *filter(None, before)])
 

@@ -17,7 +17,7 @@ from kadence.profiler.profile import Block, Profile
 
 
 def profile_of(rows: list[list[int]], threads: list[int] | None = None) -> Profile:
-    """Blocks of one instruction, entered so often."""
+    """A profile of blocks of one instruction; `rows` says how often each is entered."""
     matrix = sparse.csr_array(np.array(rows))
     instructions = np.asarray(matrix.sum(axis=1), dtype=np.int64)
     return Profile(
@@ -33,7 +33,7 @@ def profile_of(rows: list[list[int]], threads: list[int] | None = None) -> Profi
 
 
 def as_simpoint_reads(text: str) -> list[dict[int, float]]:
-    """Its parser's rules: a line without a block is the end, no line has more than a mebibyte."""
+    """By its parser's rules: a line without a block ends the file; a line is at most 1 MiB."""
     found = []
     for line in text.splitlines(keepends=True):
         assert line.endswith("\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""An interval that fits the run: the rows are those of a run with that interval from the start."""
+"""A fitted interval: the rows are those of a run that had this interval from the start."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ BARE = ("-nostdlib", "-static", "-no-pie")
 
 @pytest.fixture
 def fitted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fitted:
-    """Profile a command line without an interval; so many instructions are the finest."""
+    """Profile a command line without an interval; `finest` is the shortest, in instructions."""
 
     def run(*argv: object, finest: int, most_rows: int = runner.MOST_ROWS) -> Profile:
         monkeypatch.setattr(runner, "FINEST_INTERVAL", finest)
@@ -36,7 +36,7 @@ def fitted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fitted:
 
 @pytest.fixture
 def profiled(tmp_path: Path) -> Profiled:
-    """Likewise with an interval; the start of a program depends on who started it."""
+    """Likewise with an interval, started alike: a program's start-up depends on its parent."""
 
     def run(*argv: object, interval: int) -> Profile:
         return profile_of(tmp_path / "chosen.kprof", argv, interval)
@@ -52,7 +52,7 @@ def profile_of(output: Path, argv: Sequence[object], interval: int | None) -> Pr
 
 
 def assert_same_rows(one: Profile, other: Profile) -> None:
-    """But for what memory and nanoseconds they have."""
+    """Memory and nanoseconds are not compared."""
     assert one.interval == other.interval
     assert one.thread.tolist() == other.thread.tolist()
     assert one.start.tolist() == other.start.tolist()
@@ -64,7 +64,7 @@ def assert_same_rows(one: Profile, other: Profile) -> None:
 
 
 def calls_of(profile: Profile) -> set[tuple[object, ...]]:
-    """Each with its place in the program, and without what differs from run to run."""
+    """Each call with its site, without the figures that differ from run to run."""
     calls = [replace(call, nanoseconds_between=0) for call in profile.system_calls]
     return {
         (replace(call, site=None), None if call.site is None else profile.call_sites[call.site])
@@ -76,7 +76,7 @@ def rows_of(profile: Profile, thread: int) -> int:
     return int((profile.thread == thread).sum())
 
 
-# finest interval -> the interval that a million instructions end with
+# finest interval -> the interval at the end of a million instructions
 @pytest.mark.parametrize(
     ("finest", "interval"), [(1000, 1000), (999, 1998), (333, 1332), (90, 1440)]
 )
@@ -137,7 +137,7 @@ def test_memory_is_told_with_the_rows(program: Compile, fitted: Fitted, profiled
 
 
 def pages_of(profile: Profile) -> dict[int, int]:
-    """By mapping, what was touched of it."""
+    """The number of pages touched, by mapping."""
     pages: dict[int, int] = {}
     for touch in profile.memory.touches:
         pages[touch.mapping] = pages.get(touch.mapping, 0) + touch.pages
@@ -151,7 +151,7 @@ def test_threads_have_one_interval(program: Compile, fitted: Fitted, profiled: P
     most = max(rows_of(profile, thread) for thread in (1, 2, 3, 4))
     assert runner.MOST_ROWS // 2 < most <= runner.MOST_ROWS
     for thread in (2, 3, 4):
-        # Which thread the C library's own code runs in depends on who is first.
+        # Which thread runs the C library's own code depends on which comes first.
         rows = [one.instructions[one.thread == thread] for one in (profile, other)]
         assert (rows[0][:-1] > profile.interval - 60).all()
         assert (np.abs(np.cumsum(rows[0])[:-1] % -profile.interval) < 60).all()
@@ -178,7 +178,7 @@ def stream(*parts: bytes) -> bytes:
 
 
 def test_rows_between_the_multiples_are_one(tmp_path: Path) -> None:
-    """Thread 2 is in the midst of its second row when the interval is doubled."""
+    """Thread 2 is in the middle of its second row when the interval doubles."""
     path = tmp_path / "P.kprof"
     mapping = frames.frame("M", 1, 0, 1, 0, 1, 8192, 8000)
     touches = [frames.frame("T", 1, 1, 0, pages, 1, 1, 0, 0) for pages in (3, 4, 5)]
@@ -206,7 +206,7 @@ def test_rows_between_the_multiples_are_one(tmp_path: Path) -> None:
     touched = [(touch.interval, touch.pages) for touch in profile.memory.touches]
     assert touched == [(0, 7), (1, 5)]
     counter = rawstream.RowCounter(path)
-    assert counter.advance() == 5  # about as many: it does not know of threads
+    assert counter.advance() == 5  # an estimate: the counter does not tell threads apart
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def stream_of_time(*parts: bytes) -> bytes:
 
 
 def test_rows_of_time_are_put_together_by_it(tmp_path: Path) -> None:
-    """The second row is late, in the fourth interval nothing ran, thread 2 came in the third."""
+    """The second row begins late, thread 2 in the third interval; nothing ran in the fourth."""
     path = tmp_path / "P.kprof"
     content = stream_of_time(
         *(frames.frame("L", 0), frames.frame("R", 1, 0, 1, 0, 3, 12, 0)),
@@ -259,7 +259,7 @@ def test_rows_of_time_are_put_together_by_it(tmp_path: Path) -> None:
 
 
 def test_time_that_is_not_told_is_that_of_the_start(tmp_path: Path) -> None:
-    """A profile has no times; what began together stays together."""
+    """A finished profile has no times; rows that began together stay together."""
     path = tmp_path / "P.kprof"
     rows = [frames.frame("R", 1, 12 * n, 1, 0, 3, 12, 0) for n in range(5)]
     path.write_bytes(stream_of_time(*rows, frames.frame("R", 2, 24, 1, 1, 1, 7, 0)))
@@ -284,7 +284,7 @@ def test_time_only_passes(tmp_path: Path, content: bytes) -> None:
 
 
 def test_a_running_profile_can_be_read(program: Compile, tmp_path: Path) -> None:
-    """Wherever the stream is cut off, what is there has one interval."""
+    """Wherever the stream is cut off, all rows before the cut have one interval."""
     places = launch.Places(tmp_path / "raw.kprof", tmp_path / "list", tmp_path)
     places.list.touch()
     command = launch.command([str(program("million.S", *BARE))], places, 1000, 10)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Vectors that other tools wrote: exp-bbv's own file, others' forms, and files that are none."""
+"""Importing vectors: exp-bbv's own file, other tools' forms, and files that hold none."""
 
 import gzip
 import json
@@ -77,7 +77,7 @@ def test_comments_blank_lines_and_gzip_are_read(tmp_path: Path) -> None:
     assert profile.instructions.tolist() == [12, 3]
 
 
-# As its tool, which writes one such file a thread, writes where slices and the program end.
+# As PinPoints writes it, one file per thread, with lines where slices and the program end.
 PINPOINTS = """I: 0
 P: 1
 C: sum:dummy Command: /opt/pin -t isimpoint.so -- ./a T:1:2

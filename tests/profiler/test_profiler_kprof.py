@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Profiles on disk: the same again, or a refusal in one sentence."""
+"""Profiles on disk: read back unchanged, or refused in one sentence."""
 
 import random
 from dataclasses import replace
@@ -40,7 +40,7 @@ def example() -> Profile:
         Block(0x400FF0, 2, "näme", "b\udcff.f90", 3, "/lib/b.so", False, "89abcdef", 7),
     )
     vectors = counts * np.array([block.instructions for block in blocks])
-    vectors[2, 2] += 1  # a side exit: not every entry ran to the end
+    vectors[2, 2] += 1  # a side exit: one entry did not run to the block's end
     return Profile(
         interval=1000,
         vectors=sparse.csr_array(vectors),
@@ -90,7 +90,7 @@ def empty() -> Profile:
 
 
 def fractional() -> Profile:
-    """What no run gives, but a program that makes profiles may."""
+    """A profile that no run gives, but that another program may write."""
     profile = example()
     return replace(profile, vectors=profile.vectors * 0.3, counts=profile.counts * -1.0)
 

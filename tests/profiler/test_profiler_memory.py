@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Memory of programs whose pages, places and orders are known because they were written so."""
+"""Memory of programs that touch known pages, from known sites, in a known order."""
 
 import shutil
 import subprocess
@@ -26,7 +26,7 @@ def memory(request: pytest.FixtureRequest, program: Compile, profiled: Profiled)
 
 
 def mappings_of(profile: Profile, function: str) -> list[tuple[int, Mapping]]:
-    """Those that were asked for in this function of the program."""
+    """The mappings that this function of the program asked for."""
     return [
         (number, mapping)
         for number, mapping in enumerate(profile.memory.mappings)
@@ -35,7 +35,7 @@ def mappings_of(profile: Profile, function: str) -> list[tuple[int, Mapping]]:
 
 
 def the_mapping(profile: Profile, function: str) -> tuple[Mapping, list[Touches]]:
-    """The only one of this function, and its touches; the first malloc also makes a heap."""
+    """This function's only mapping besides a heap (of the first malloc), and its touches."""
     ((number, mapping),) = (
         found for found in mappings_of(profile, function) if found[1].kind != "heap"
     )
@@ -74,7 +74,7 @@ def test_a_block_that_is_filled_downwards(memory: Profile) -> None:
     assert calls(memory, "downwards") == {"mmap"}
     assert (mapping.kind, mapping.bytes) == ("anonymous", DENSE * PAGE)
     assert pages(touches) == DENSE
-    # The run that reaches the first page begins where an upward one would.
+    # The last run, which reaches the first page, begins where an upward run would.
     *before, last = (touch for touch in touches if touch.pages)
     assert sum(touch.downward for touch in before) == DENSE - last.pages
     assert sum(touch.runs for touch in touches) == len([touch for touch in touches if touch.pages])
@@ -138,7 +138,7 @@ def test_only_what_was_there_at_a_fork_was_copied(memory: Profile) -> None:
 
 
 def test_the_program_does_what_it_does_without(program: Compile, profiled: Profiled) -> None:
-    """Each instruction counts, so that what is remembered at malloc must not show."""
+    """The profiler's work at malloc must not add a single instruction."""
     plain = profiled(program("memory.c", "-static"), interval=1_000_000)
     watched = profiled(program("memory.c", "-static"), interval=5_000)
     assert plain.instructions.sum() == watched.instructions.sum()
@@ -172,7 +172,7 @@ def test_a_program_that_becomes_another_is_told_until_then(profiled: Profiled) -
 
 
 def test_huge_pages_are_left_to_who_is_not_profiled(profiled: Profiled, tmp_path: Path) -> None:
-    """A set-uid program is not; /proc says so where the kernel tells."""
+    """A set-uid program is not profiled; THP_enabled in /proc, where present, shows the effect."""
     told = subprocess.run(
         ["grep", "-s", "THP_enabled", "/proc/self/status"],
         check=False,
@@ -180,7 +180,7 @@ def test_huge_pages_are_left_to_who_is_not_profiled(profiled: Profiled, tmp_path
         text=True,
     )
     if not told.stdout:
-        pytest.skip("this kernel does not tell THP_enabled")
+        pytest.skip("this kernel's /proc has no THP_enabled")
     reader = Path(shutil.copy("/bin/grep", tmp_path / "reader"))
     reader.chmod(0o4755)
     script = f"{reader} -q 'THP_enabled:.1' /proc/self/status; exit $?"

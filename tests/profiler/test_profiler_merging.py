@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All threads as one: sums are kept, a single thread is left as it is."""
+"""Merging all threads into one keeps the sums and leaves a single thread unchanged."""
 
 from collections import Counter
 from collections.abc import Callable

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Profiles of ranks as one file: all is there, and one rank at a time is in memory."""
+"""Profiles of ranks in one file: nothing is lost, and one rank at a time is in memory."""
 
 import weakref
 from collections.abc import Callable
@@ -21,7 +21,7 @@ Refused = Callable[[Any], str]
 
 @pytest.fixture
 def paths(tmp_path: Path) -> list[Path]:
-    """Three ranks; the second met its blocks in another order, the third was not packed."""
+    """Three ranks: the second met its blocks in another order, the third is still a stream."""
     found = [tmp_path / f"{rank}.kprof" for rank in range(3)]
     found[2].write_bytes(frames.whole())
     first = kprof.read(found[2])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence profile` around the program: streams, endings, and what it refuses."""
+"""`kadence profile` around the program: endings, standard streams and refusals."""
 
 import json
 import os
@@ -91,7 +91,7 @@ def test_a_program_that_a_process_becomes_has_a_profile_of_its_own(
 
 @pytest.mark.parametrize("how", ["{}", "exec {}"])
 def test_a_set_uid_program_runs_as_without_us(kadence: Kadence, tmp_path: Path, how: str) -> None:
-    """Valgrind would refuse it."""
+    """Valgrind would refuse to run it."""
     program = set_uid(tmp_path)
     output = tmp_path / "P.kprof"
     script = how.format(program) + " && echo ran"
@@ -122,7 +122,7 @@ def test_signals_are_passed_on(program: Compile, tmp_path: Path, way: str, numbe
         [KADENCE, "profile", "-o", output, "--", program("ending.c"), way],
         stdout=subprocess.PIPE,
         text=True,
-        start_new_session=True,  # no terminal that would send the signal itself
+        start_new_session=True,  # so that no terminal sends the signal as well
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
@@ -146,7 +146,7 @@ def test_streams_are_untouched(kadence: Kadence, tmp_path: Path) -> None:
 
 def test_progress_is_only_for_a_terminal(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
-    # cat waits for its input, so the run lasts until progress has been seen.
+    # cat waits for its input, so the run lasts until the test has seen progress.
     command = [KADENCE, "profile", "--interval", "10000", "-o", tmp_path / "P", "--", "cat"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=theirs
@@ -165,7 +165,7 @@ def test_progress_is_only_for_a_terminal(tmp_path: Path) -> None:
 
 
 def _read_terminal(descriptor: int) -> bytes:
-    """What is there; nothing once the other end has gone, which a terminal tells by EIO."""
+    """Read what is there; nothing once the other end is closed, which a terminal tells by EIO."""
     try:
         return os.read(descriptor, 4096)
     except OSError:
@@ -311,7 +311,7 @@ def test_an_unwritable_output_is_refused_before_the_run(
 
 
 def test_a_full_disk_is_refused(program: Compile, kadence: Kadence, refused: Refused) -> None:
-    """A file size limit stands for the disk: writing fails in the middle of the run."""
+    """A file size limit stands in for the disk: writing fails in the middle of the run."""
     output = program("mixture.c").parent / "limited.kprof"
     limited = ("sh", "-c", 'ulimit -f 1; exec "$@"', "sh", KADENCE, "profile")
     completed = subprocess.run(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a profile is said to hold."""
+"""What `kadence profile show` says about a profile."""
 
 import json
 from collections.abc import Callable

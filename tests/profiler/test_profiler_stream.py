@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Profiles as they are written while a program runs: whatever is whole can be read."""
+"""Profiles as they are written while a program runs: every complete row can be read."""
 
 import os
 import signal
@@ -88,7 +88,7 @@ def test_an_exec_is_an_end_unless_it_failed(read: Callable[[bytes], Profile]) ->
 
 
 def rows_before(length: int) -> int:
-    """How many rows are whole in the first `length` bytes."""
+    """The number of complete rows in the first `length` bytes."""
     begin = len(frames.START + frames.head() + b"".join(frames.BLOCKS))
     begin += len(frames.CALL + frames.SITE + frames.PEER)
     ends = np.cumsum([len(row) for row in frames.ROWS]) + begin
@@ -152,14 +152,14 @@ def test_whole_frames_without_sense_are_refused(
 
 
 def test_a_crash_of_everything_leaves_the_intervals(program: Compile, path: Path) -> None:
-    """Neither kadence nor kbbv gets to say another word."""
+    """SIGKILL ends both kadence and kbbv before they can write anything more."""
     command = [KADENCE, "profile", "--interval", "1000", "-o", path, "--", program("ending.c")]
     with subprocess.Popen(
         [*command, "terminate"], stdout=subprocess.PIPE, start_new_session=True
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
-        # The row in which it says so is whole when a later one has begun.
+        # The row in which the program says "ready" is in the file once a later row has begun.
         while not path.exists() or kprof.read(path).counts.sum() == 0:
             time.sleep(0.01)
         os.killpg(process.pid, signal.SIGKILL)
@@ -184,7 +184,7 @@ def test_an_older_profile_survives_what_cannot_be_started(
     path.write_text("of an earlier run")
     broken = path.parent / "program"
     content = bytearray(program("ending.c").read_bytes())
-    content[32:40] = b"\xff" * 8  # where its segments are listed
+    content[32:40] = b"\xff" * 8  # the offset of the list of segments
     broken.write_bytes(content)
     broken.chmod(0o755)
     completed = kadence("profile", "-o", path, "--", broken)
@@ -206,7 +206,7 @@ def test_what_rows_had_too_much_is_taken_from_the_last_of_them(path: Path) -> No
 def test_a_full_disk_leaves_what_came_before(
     program: Compile, kadence: Kadence, refused: Refused, path: Path
 ) -> None:
-    """A file size limit stands for the disk."""
+    """A file size limit stands in for the disk."""
     limited = ("sh", "-c", 'ulimit -f 1000; exec "$@"', "sh", KADENCE, "profile")
     completed = subprocess.run(
         [*limited, "--interval", "100", "-o", path, "--", program("mixture.c")],
@@ -223,7 +223,7 @@ def test_a_full_disk_leaves_what_came_before(
 def test_the_programs_descriptors_are_as_without(
     program: Compile, kadence: Kadence, path: Path
 ) -> None:
-    """The profile's own is out of the program's way, and survives a program that closes all."""
+    """The profile's descriptor is out of the program's way, and survives closing all numbers."""
     script = "import os; print(os.open('/', 0)); os.closerange(3, 5000); sum(range(100000))"
     completed = kadence("profile", "-o", path, "--", "/usr/bin/python3", "-S", "-c", script)
     native = subprocess.run(

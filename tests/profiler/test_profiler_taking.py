@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Of a command that starts others, the profile is that of the program that does the work."""
+"""For a command that starts other programs, the profile is that of the one doing the work."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def worker(program: Compile) -> Path:
 
 @pytest.fixture
 def told(kadence: Kadence, tmp_path: Path) -> Callable[..., dict[str, Any]]:
-    """What is told of the run of a command, as JSON."""
+    """Profile a command and return the JSON that `kadence profile` prints about the run."""
 
     def run(*command: object, options: tuple[str, ...] = ()) -> dict[str, Any]:
         output = tmp_path / "P.kprof"
@@ -42,7 +42,7 @@ def told(kadence: Kadence, tmp_path: Path) -> Callable[..., dict[str, Any]]:
 
 @pytest.fixture
 def wrapped(tmp_path: Path, worker: Path) -> Callable[[str], list[object]]:
-    """Command lines that have the worker execute five million instructions."""
+    """Command lines that make the worker execute five million instructions."""
     script = tmp_path / "run.sh"
     script.write_text(f"#!/bin/sh\ndate >/dev/null\n{worker} 5\nls | wc -l >/dev/null\n")
     script.chmod(0o755)
@@ -147,7 +147,7 @@ def test_a_name_that_did_not_run_is_refused(
 
 
 def test_a_program_that_the_command_names_is_meant(told: Any, worker: Path, tmp_path: Path) -> None:
-    """Who starts the ranks of a short run executes more than they do."""
+    """The starter of the ranks of a short run executes more than the ranks do."""
     starter = shutil.copy(worker, tmp_path / "starter")
     script = f"{starter} 6; {worker} 4"
     said = told("sh", "-c", script, "sh", worker)

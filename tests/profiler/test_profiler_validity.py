@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Profiles that are whole files, but say what cannot be."""
+"""Profiles that are complete files but whose content is impossible."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Threads that spin are told from those that compute, by what their loops do."""
+"""Spinning threads are told apart from computing ones by what their loops do."""
 
 import json
 from collections.abc import Callable
@@ -21,7 +21,7 @@ INTERVAL = 100_000
 
 @pytest.fixture
 def spun(program: Compile, profiled: Profiled) -> Callable[[str], Profile]:
-    """A run in which the second thread does as the way says."""
+    """Profile a run of spinning.c; WAY says what the second thread does."""
 
     def run(way: str) -> Profile:
         built = program("spinning.c", "-O2", "-pthread")
@@ -31,7 +31,7 @@ def spun(program: Compile, profiled: Profiled) -> Callable[[str], Profile]:
 
 
 def inside(profile: Profile, thread: int) -> Any:
-    """The rows of a thread that are whole: without its beginning and its end."""
+    """The full rows of a thread, without its first and its last."""
     rows = np.flatnonzero(profile.thread == thread)[1:-1]
     return rows[profile.instructions[rows] > INTERVAL / 2]
 
@@ -43,14 +43,14 @@ def test_a_thread_that_spins_waits_and_one_that_computes_does_not(spun: Any, way
     spinning, computing = inside(profile, 2), inside(profile, 1)
     assert len(spinning) > 0
     assert waited[spinning].all()
-    # The first thread also ran the loader and set the numbers, which store.
+    # The first thread also ran the loader and set the numbers, which both store.
     assert len(computing) > 100
     assert not waited[computing].any()
 
 
 @pytest.mark.parametrize("way", ["b", "h"])
 def test_a_busy_thread_waits_for_nobody(spun: Any, way: str) -> None:
-    """Its loop stores nothing, and what it adds up is in registers."""
+    """Its loop stores nothing; it adds up in registers."""
     profile = spun(way)
     assert len(inside(profile, 2)) > 50
     assert not waiting.rows(profile).any()

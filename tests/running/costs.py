@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which tests cost what: `pytest --costs`.
+"""Shows what each test costs: `pytest --costs`.
 
-It counts processor seconds: pytest's own and those of the children that it waited for. A busy
-machine hardly changes them, where pytest's `--durations` shows how busy it was. What a fixture
-costs is with the first test that asks for it, as "setup" or "teardown". Processes that nobody
-waits for (Slurm's daemons) are not seen.
+It counts processor seconds: pytest's own and those of the children that it waited for. Other work
+on the machine hardly changes them, unlike the times of pytest's `--durations`. A fixture's cost
+belongs to the first test that asks for it, as "setup" or "teardown". Processes that pytest does
+not wait for, such as Slurm's daemons, are not counted.
 """
 
 import os
@@ -24,7 +24,7 @@ def _used() -> float:
 
 
 class Costs:
-    """Counts where tests run, and adds up where their reports come together."""
+    """Counts in the processes that run tests, and adds up in the process that gets the reports."""
 
     def __init__(self) -> None:
         self.before = _used()

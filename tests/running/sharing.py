@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How workers share the tests: a file's stay together, for they share its fixtures.
+"""How workers share the tests: the tests of one file stay together, since they share its fixtures.
 
-Slurm's are all one worker's. Each cluster counts its jobs from 1 and some tests look for a job's
-processes on the whole machine, so two clusters of two workers would see one another's.
+One worker runs all tests of Slurm. Each cluster counts its jobs from 1, and some tests look for a
+job's processes on the whole machine, so clusters of two workers would see each other's processes.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ TOGETHER = ("tests/slurm/",)
 
 
 def unit(test: str) -> str:
-    """What goes to one worker as a whole: a folder or a file."""
+    """The folder or file whose tests all go to one worker."""
     for folder in TOGETHER:
         if test.startswith(folder):
             return folder
@@ -21,7 +21,7 @@ def unit(test: str) -> str:
 
 
 class Sharing(LoadScopeScheduling):  # type: ignore[misc]
-    """Gives out units in the order in which their first tests stand."""
+    """Gives out units in the order of their first tests."""
 
     def _split_scope(self, nodeid: str) -> Any:
         return unit(nodeid)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A cluster with Kadence, and how it is seen to be as it was, or made to fail."""
+"""A cluster with Kadence: how tests make it fail, and see that jobs leave nothing behind."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ from cluster import ROOT, Cluster, ClusterError, until
 from keeper import descendants
 
 PLUGIN = ROOT / "build/slurm/kadence.so"
-# For kernels that are made to hang; a good one may need some seconds on a busy machine.
+# A hanging kernel costs this long; a good one may need some seconds on a busy machine.
 BOOT_SECONDS = 30
 
 
@@ -25,7 +25,7 @@ class AdaptingCluster(Cluster):
         super().__init__(plugin=PLUGIN, site=site, **options)
 
     def processes(self, name: str) -> list[int]:
-        """All that this cluster runs whose executable ends in a name."""
+        """This cluster's processes whose executable's path ends in `name`."""
         found = []
         for process in descendants(self._keeper.pid):
             with contextlib.suppress(OSError):
@@ -34,12 +34,12 @@ class AdaptingCluster(Cluster):
         return found
 
     def guests(self) -> list[int]:
-        """Processes of the kernels of jobs: the bundles' own, or the store's behind a script."""
+        """Processes of the jobs' kernels: a bundle's kernel, or the image that a script starts."""
         return self.processes("/kernel/um") + self.processes("/image")
 
     @staticmethod
     def affinities(processes: Iterable[int]) -> set[frozenset[int]]:
-        """The sets of processors that those of them which are still there may run on."""
+        """The sets of processors on which those processes that still exist may run."""
         found = set()
         for process in processes:
             with contextlib.suppress(ProcessLookupError):
@@ -47,7 +47,7 @@ class AdaptingCluster(Cluster):
         return found
 
     def records(self, job: str) -> list[Path]:
-        """What the epilogs left of a job."""
+        """The records that the epilogs wrote about a job."""
         return sorted((self.places.folder / "records" / job).glob("*.json"))
 
     def written(self, job: str, user: str) -> str:
@@ -58,7 +58,7 @@ class AdaptingCluster(Cluster):
             return ""
 
     def require_clean(self) -> None:
-        """Nothing of any job is left on the nodes but unpacked bundles, whole ones."""
+        """Wait until the nodes hold nothing of any job but completely unpacked bundles."""
         self.require_idle()
         until(lambda: not self.guests(), "no guest is left")
         for node in self.nodes:
@@ -66,10 +66,10 @@ class AdaptingCluster(Cluster):
             until(lambda s=spool: not list(s.glob("jobs/*")), f"no job is left on {node}")
             hidden = list(spool.glob("store/.*"))
             if hidden:
-                raise ClusterError(f"half a bundle is left on {node}: {hidden}")
+                raise ClusterError(f"an incomplete bundle is left on {node}: {hidden}")
 
     def crash(self, node: str) -> None:
-        """Kill all that runs on a node, as the loss of its power does."""
+        """Kill all processes of a node, as a loss of power does."""
         mark = f"SLURMD_NODENAME={node}\0".encode()
         self.kill_slurmd(node)
         for process in descendants(self._keeper.pid):
@@ -80,7 +80,7 @@ class AdaptingCluster(Cluster):
 
     @contextlib.contextmanager
     def impatient(self, seconds: int) -> Iterator[None]:
-        """The nodes' plugin waits this long for its tool."""
+        """Meanwhile the nodes' plugin waits for its tool only this long."""
         path = self.places.configuration.with_name("plugstack.conf")
         text = path.read_text()
         path.write_text(text.rstrip("\n") + f" seconds={seconds}\n")
@@ -91,7 +91,7 @@ class AdaptingCluster(Cluster):
 
     @contextlib.contextmanager
     def small_spool(self, node: str, size: str) -> Iterator[None]:
-        """The node's spool is a file system of this size, which only its slurmd sees."""
+        """Meanwhile the node's spool is a file system of this size, which only its slurmd sees."""
         spool = self.places.spool(node)
         mount = f"mount -t tmpfs -o size={size},mode=0711 tmpfs {spool} && exec slurmd -D -N {node}"
         self.kill_slurmd(node, signal.SIGTERM)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bundles for the tests of Slurm, without profiling: a program that says who it is, a kernel.
+"""Bundles for the tests of Slurm, without profiling: a program that prints its name, a kernel.
 
-The faulty kernels are a real one that is started with what makes it fail.
+The faulty kernels are the real kernel, started with arguments that make it fail.
 """
 
 import os
@@ -32,9 +32,9 @@ int main(int argc, char **argv)
 }
 """
 
-# What is added to the kernel's command line, and so wins over what was there before.
-NO_ROOT = "rootfstype=nothing"  # it panics
-NO_INIT = "init=/bin/sleep 100000"  # it boots and never starts the command
+# Arguments at the end of the kernel's command line, which override earlier ones.
+NO_ROOT = "rootfstype=nothing"  # the kernel panics
+NO_INIT = "init=/bin/sleep 100000"  # the kernel boots and never starts the command
 
 
 class Bundles:
@@ -45,7 +45,7 @@ class Bundles:
         self.kernel = kernel
         self.release: str = kernel.manifest["release"]
         self.key = Ed25519PrivateKey.generate()
-        # The store may be where only root gets to.
+        # The kernel store may be in a folder that only root can enter.
         self.copy = Path(shutil.copy(kernel.image, folder / "image"))
 
     def trust(self, ring: Path) -> None:
@@ -55,7 +55,7 @@ class Bundles:
         (ring / "workshop.pub").write_bytes(pem)
 
     def program(self, folder: str, who: str) -> Path:
-        """A program called `work` that says who it is."""
+        """A program called `work` that prints `who`."""
         path = self.folder / folder / "work"
         path.parent.mkdir(exist_ok=True)
         command = ["gcc-12", "-Wl,--build-id", f'-DWHO="{who}"', "-x", "c", "-", "-o", path]
@@ -63,7 +63,7 @@ class Bundles:
         return path
 
     def image(self, arguments: str) -> Path:
-        """The kernel, started with more on its command line."""
+        """A script that starts the kernel with more arguments."""
         handle, name = tempfile.mkstemp(dir=self.folder)
         path = Path(name)
         with os.fdopen(handle, "w") as script:

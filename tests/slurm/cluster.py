@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A Slurm of the tests' own: real daemons on loopback ports, in a folder that goes with it.
+"""The tests' own Slurm: real daemons on loopback ports, in a folder that is removed at the end.
 
     with Cluster(nodes=2, accounting=True) as cluster:
         job = cluster.sbatch("hostname\\n")
         assert cluster.wait(job).state == "COMPLETED"
 
-Every node is a slurmd on this machine, in Slurm's multiple-slurmd mode. Nothing of the machine is
-changed: no service, no cgroup, no file outside the folder.
+Every node is a slurmd on this machine, in Slurm's multiple-slurmd mode. The cluster changes nothing
+on the machine: no service, no cgroup, no file outside the folder.
 """
 
 import contextlib
@@ -51,7 +51,7 @@ class Job:
 
 
 def missing() -> str:
-    """Why no cluster can be started here, or nothing."""
+    """The reason why no cluster can be started here, or an empty string."""
     if os.geteuid() != 0:
         return "a Slurm with jobs of several users needs root"
     programs = ["slurmctld", "slurmd", "munged", "slurmdbd", "mariadbd", "sbatch", "setpriv"]
@@ -60,7 +60,7 @@ def missing() -> str:
 
 
 class Cluster:
-    """The cluster while it runs; all that it started and wrote is gone afterwards."""
+    """A running cluster; at the end its processes and files are removed."""
 
     def __init__(self, **options: Any) -> None:
         self.options = Options(**options)
@@ -102,14 +102,14 @@ class Cluster:
         self.require_idle()
 
     def make_folders(self) -> None:
-        """What is below the cluster's folder; jobs of all users must get there."""
+        """Make the folders below the cluster's folder; all users' jobs must be able to enter it."""
         self.folder.chmod(0o755)
         for name in ("etc", "log", "nodes", "state", "home", "keys", "records", "share"):
             (self.folder / name).mkdir()
         (self.folder / "share").chmod(0o1777)
 
     def add_files(self) -> None:
-        """What a cluster of a special kind needs before its daemons start."""
+        """Subclasses add the files that they need before the daemons start."""
 
     def stop(self) -> None:
         """End every process and remove the folder."""
@@ -126,7 +126,7 @@ class Cluster:
     # Daemons.
 
     def daemon(self, name: str, words: Sequence[object], **environment: object) -> None:
-        """Start one; it runs until it ends by itself or the cluster does."""
+        """Start a daemon; it runs until it ends by itself or the cluster ends."""
         request = {
             "words": [str(word) for word in words],
             "environment": daemons.ENVIRONMENT
@@ -142,7 +142,7 @@ class Cluster:
         self._processes[name] = int(answer)
 
     def is_running(self, name: str) -> bool:
-        """Whether a daemon is there, by the name of its log."""
+        """Whether a daemon exists; `name` is the name of its log."""
         return Path("/proc", str(self._processes[name])).exists()
 
     def start_slurmd(self, node: str) -> None:
@@ -150,7 +150,7 @@ class Cluster:
         daemons.start_slurmd(self, node)
 
     def kill_slurmd(self, node: str, number: int = signal.SIGKILL) -> None:
-        """Kill a node's slurmd alone; its steps go on, as they do when it crashes."""
+        """Kill a node's slurmd alone; its steps continue, as after a crash of slurmd."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._processes[node], number)
         until(lambda: not self.is_running(node), f"{node}'s slurmd gone")
@@ -161,7 +161,7 @@ class Cluster:
         self.start_slurmd(node)
 
     def log(self, name: str) -> str:
-        """What slurmctld, a node, slurmdbd, munged or mariadbd wrote."""
+        """The log of slurmctld, a node, slurmdbd, munged or mariadbd."""
         own = self.places.logs / name
         path = own if own.exists() else self.places.logs / f"{name}.output"
         return path.read_text(errors="replace") if path.exists() else ""
@@ -169,7 +169,7 @@ class Cluster:
     # Clients.
 
     def home(self, user: str = "root") -> Path:
-        """A user's own folder on the cluster, where commands run and jobs leave their output."""
+        """A user's home folder on the cluster, where commands run and jobs leave their output."""
         path = self.folder / "home" / user
         if not path.exists():
             path.mkdir()
@@ -178,7 +178,7 @@ class Cluster:
         return path
 
     def environment(self, user: str = "root") -> dict[str, str]:
-        """That of a user who logged in on the cluster."""
+        """The environment of a user who logged in on the cluster."""
         return {
             "PATH": f"{ROOT}/.venv/bin:{ROOT}/build/bin:{daemons.PATH}",
             "HOME": str(self.home(user)),
@@ -198,7 +198,7 @@ class Cluster:
         environment: Mapping[str, str] | None = None,
         **options: Any,
     ) -> Completed:
-        """A command of a user's, with its output; what fails unexpectedly is shown."""
+        """Run a user's command and capture its output; an unexpected failure is an error."""
         completed = subprocess.run(
             _as(user, words),
             env=self.environment(user) | dict(environment or {}),
@@ -219,7 +219,7 @@ class Cluster:
         environment: Mapping[str, str] | None = None,
         **options: Any,
     ) -> subprocess.Popen[str]:
-        """A command of a user's that goes on while the test does."""
+        """Start a user's command that runs beside the test."""
         streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE}
         client = subprocess.Popen(
             _as(user, words),
@@ -243,12 +243,12 @@ class Cluster:
         return completed.stdout.strip().partition(";")[0]
 
     def jobs(self, job: str) -> list[Job]:
-        """The job as slurmctld knows it, each task if it is an array."""
+        """The job as slurmctld knows it; for an array, each of its tasks."""
         completed = self.run(["scontrol", "--oneliner", "show", "job", job])
         return [_job(line) for line in completed.stdout.splitlines() if line]
 
     def wait_all(self, job: str, seconds: float = PATIENCE_SECONDS) -> list[Job]:
-        """Wait for a job, or all tasks of an array, to have ended."""
+        """Wait for the end of a job, or of all tasks of an array."""
 
         def ended() -> list[Job]:
             tasks = self.jobs(job)
@@ -258,20 +258,20 @@ class Cluster:
         return found
 
     def wait(self, job: str, seconds: float = PATIENCE_SECONDS) -> Job:
-        """Wait for a job to have ended."""
+        """Wait for a job's end."""
         (found,) = self.wait_all(job, seconds)
         return found
 
     def wait_for_state(self, job: str, state: str, seconds: float = PATIENCE_SECONDS) -> None:
-        """Wait for a job to be in a state. RUNNING: it has its nodes, which may not know yet."""
+        """Wait for a job's state. RUNNING: the job has its nodes, which may not know of it yet."""
         until(lambda: self.jobs(job)[0].state == state, f"job {job} {state}", seconds)
 
     def output(self, job: str, user: str = "root") -> str:
-        """What a batch job wrote to the file that Slurm makes for it where nothing is said."""
+        """What a batch job wrote to Slurm's default output file."""
         return (self.home(user) / f"slurm-{job}.out").read_text(errors="replace")
 
     def sacct(self, job: str, fields: str = "JobID,State,ExitCode") -> list[dict[str, str]]:
-        """What the accounting says of an ended job and its steps."""
+        """The accounting's rows for an ended job and its steps."""
         words = ["sacct", "--parsable2", "--jobs", job, "--format", f"{fields},State,JobName"]
 
         def rows() -> list[dict[str, str]]:
@@ -285,12 +285,12 @@ class Cluster:
     # Nodes.
 
     def node_states(self) -> dict[str, str]:
-        """Each node's state as sinfo shows it, flags and all."""
+        """Each node's state as sinfo shows it, with flags."""
         completed = self.run(["sinfo", "--noheader", "--Node", "--format", "%N %T"])
         return dict(line.split() for line in completed.stdout.splitlines())
 
     def require_idle(self, seconds: float = PATIENCE_SECONDS) -> None:
-        """Wait for every node to be idle, as all are where nothing was left behind."""
+        """Wait for every node to be idle; a node on which something was left is not."""
 
         def busy() -> dict[str, str]:
             states = self.node_states().items()
@@ -303,13 +303,13 @@ class Cluster:
             raise ClusterError(f"{error}: {busy()}\n{reasons}") from None
 
     def write_site(self, **values: Any) -> None:
-        """Write site.toml anew, with other values than at the start."""
+        """Write site.toml anew, with these values in place of those at the start."""
         configuration.write_site(self.places, values)
 
 
 def _is_complete(rows: Sequence[Mapping[str, str]]) -> bool:
-    # slurmctld tells of short jobs' ends at once and of their starts every 5 s. Until then the
-    # job is root's "allocation".
+    # slurmctld reports the ends of short jobs at once, but their starts every 5 s. Until the start
+    # is reported, sacct shows the job as root's "allocation".
     ended = all(row["State"].split()[0] in FINAL for row in rows)
     return bool(rows) and ended and rows[0]["JobName"] != "allocation"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The files that a cluster of the tests reads: slurm.conf, plugstack.conf, site.toml."""
+"""The files that a test's cluster reads: slurm.conf, plugstack.conf, site.toml."""
 
 import json
 import random
@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-# Below the ports that the kernel gives to outgoing connections, so that a daemon that is started
-# again finds its own one free.
+# Below the ports that the kernel gives to outgoing connections, so that a restarted daemon finds
+# its port free.
 LOWEST_PORT, HIGHEST_PORT = 12000, 32000
 
 LOOPBACK = "127.0.0.1"
@@ -18,7 +18,7 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True)
 class Options:
-    """What a test asks of its cluster."""
+    """The cluster that a test asks for."""
 
     nodes: int = 2
     processors: int = 2
@@ -27,23 +27,23 @@ class Options:
     site: Mapping[str, Any] = field(default_factory=dict)  # keys of site.toml
     accounting: bool = False  # mariadbd and slurmdbd, for sacct
     task_prolog: Path | None = None
-    lines: Sequence[str] = ()  # more of slurm.conf; of two with the same name the last counts
+    lines: Sequence[str] = ()  # more lines of slurm.conf; of two with the same key the last counts
 
 
 @dataclass(frozen=True)
 class Places:
-    """Where everything is below the cluster's folder."""
+    """The places of all files below the cluster's folder."""
 
     folder: Path
 
     @property
     def configuration(self) -> Path:
-        """slurm.conf, with the others beside it."""
+        """slurm.conf, with the other configuration files beside it."""
         return self.folder / "etc/slurm.conf"
 
     @property
     def site(self) -> Path:
-        """The administrator's file."""
+        """site.toml, the administrator's file."""
         return self.configuration.with_name("site.toml")
 
     @property
@@ -59,16 +59,16 @@ class Places:
         return self.folder / "log"
 
     def node(self, name: str) -> Path:
-        """What a node has for itself."""
+        """A node's own folder."""
         return self.folder / "nodes" / name
 
     def spool(self, node: str) -> Path:
-        """What site.toml's `spool` is on this node."""
+        """The node's spool, as site.toml names it."""
         return self.node(node) / "kadence"
 
 
 def free_ports(count: int) -> int:
-    """The first of so many ports in a row that nobody listens on."""
+    """The first of `count` ports in a row on which no process listens."""
     while True:
         first = random.randrange(LOWEST_PORT, HIGHEST_PORT - count)
         if all(_is_free(port) for port in range(first, first + count)):
@@ -104,8 +104,9 @@ def write(places: Places, options: Options, first_port: int) -> None:
 
 
 def _only_loopback(words: str) -> list[str]:
-    """Listen on one address instead of all: on that of the machine's name, which must be the one
-    that connections come from, for daemons call their callers back.
+    """Make daemons listen on the address of the machine's name only, if that is the loopback one.
+
+    Connections must come from the address listened on, because daemons call their callers back.
     """
     try:
         named = socket.gethostbyname(socket.gethostname())
@@ -123,7 +124,7 @@ def _common(places: Places) -> list[str]:
         "SlurmUser=root",
         "AuthType=auth/munge",
         f"AuthInfo=socket={places.munge_socket}",
-        # The machine's cgroups stay as they are.
+        # This leaves the machine's cgroups alone.
         "ProctrackType=proctrack/linuxproc",
         "TaskPlugin=task/affinity",
         "JobAcctGatherType=jobacct_gather/linux",
@@ -140,9 +141,9 @@ def _common(places: Places) -> list[str]:
         f"SlurmctldLogFile={places.logs}/slurmctld",
         f"SlurmdLogFile={places.logs}/%n",
         "LogTimeFormat=iso8601_ms",
-        # A node of the tests has the processors it says.
+        # A test's node has as many processors as its configuration says.
         "SlurmdParameters=config_overrides",
-        # A test waits for this much.
+        # Tests wait for the scheduler, so it must not delay jobs.
         "SchedulerParameters=batch_sched_delay=0,bf_interval=1",
         "KillWait=5",
         "MinJobAge=3600",
@@ -195,7 +196,7 @@ def _write_slurmdbd(places: Places, port: int) -> None:
 
 
 def write_site(places: Places, changes: Mapping[str, Any]) -> None:
-    """Write site.toml; in the spool's name, %n is the node's."""
+    """Write site.toml; in the spool's path, %n is the node's name."""
     folder = places.folder
     values = {
         "spool": str(places.spool("%n")),
@@ -205,6 +206,6 @@ def write_site(places: Places, changes: Mapping[str, Any]) -> None:
         "site_key": str(folder / "etc/site.pub"),
         **changes,
     }
-    # Strings, numbers, truth values and lists of them are written in TOML as in JSON.
+    # TOML writes strings, numbers, booleans and lists of them as JSON does.
     lines = [f"{key} = {json.dumps(value)}\n" for key, value in values.items()]
     places.site.write_text("".join(lines))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Slurm for the tests; the helpers beside them are found from here."""
+"""Slurm for the tests. This file puts the helper modules' folder on the path."""
 
 import shutil
 import sys
@@ -19,7 +19,7 @@ from bundles import Bundles  # noqa: E402
 
 @pytest.fixture(scope="session")
 def slurm() -> type[cluster.Cluster]:
-    """The class of clusters, where one can be started."""
+    """The class of clusters; skips the test if no cluster can be started here."""
     if reason := cluster.missing():
         pytest.skip(reason)
     return cluster.Cluster
@@ -34,7 +34,7 @@ def plain_cluster(slurm: type[cluster.Cluster]) -> Iterator[cluster.Cluster]:
 
 @pytest.fixture(scope="session")
 def bundles(generic_kernel: Any) -> Iterator[Bundles]:
-    """Makes bundles, where every user can read them."""
+    """Makes bundles in a folder where every user can read them."""
     folder = Path(tempfile.mkdtemp(prefix="kadence-bundles-"))
     folder.chmod(0o777)
     yield Bundles(folder, generic_kernel)
@@ -43,7 +43,7 @@ def bundles(generic_kernel: Any) -> Iterator[Bundles]:
 
 @pytest.fixture(scope="session")
 def good(bundles: Bundles) -> Path:
-    """A bundle with nothing wrong."""
+    """A bundle without faults."""
     return bundles.bundle("work")
 
 

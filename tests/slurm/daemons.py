@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How each daemon of a cluster is started, and when it is seen to serve."""
+"""Starts each daemon of a cluster, and waits until it serves."""
 
 import os
 import pwd
@@ -26,7 +26,7 @@ def _wait_for(cluster: "Cluster", name: str, socket: Path) -> None:
 
 
 def start_munged(cluster: "Cluster") -> None:
-    """munged with a key of the cluster's own; its files must be its user's."""
+    """Start munged with the cluster's own key; its files must belong to its user."""
     entry = pwd.getpwnam("munge")
     socket = cluster.places.munge_socket
     private, run = socket.parents[1], socket.parent
@@ -44,7 +44,7 @@ def start_munged(cluster: "Cluster") -> None:
 
 
 def start_database(cluster: "Cluster") -> None:
-    """A database that only a socket leads to, with its usual accounts."""
+    """Start a database with its usual accounts, reachable through a socket only."""
     socket = cluster.places.database_socket
     folder = socket.parent
     folder.mkdir()
@@ -69,7 +69,7 @@ def start_database(cluster: "Cluster") -> None:
 
 
 def start_slurmdbd(cluster: "Cluster") -> None:
-    """The daemon between Slurm and its database."""
+    """Start the daemon between Slurm and its database."""
     cluster.daemon(
         "slurmdbd",
         ["slurmdbd", "-D"],
@@ -80,7 +80,7 @@ def start_slurmdbd(cluster: "Cluster") -> None:
 
 
 def wait_for_answer(cluster: "Cluster", name: str, words: list[str]) -> None:
-    """Until a client of a daemon's succeeds."""
+    """Wait until a client of the daemon succeeds."""
 
     def answers() -> bool:
         if not cluster.is_running(name):
@@ -91,13 +91,13 @@ def wait_for_answer(cluster: "Cluster", name: str, words: list[str]) -> None:
 
 
 def start_slurmctld(cluster: "Cluster") -> None:
-    """The controller."""
+    """Start the controller."""
     cluster.daemon("slurmctld", ["slurmctld", "-D"], SLURM_CONF=cluster.places.configuration)
     wait_for_answer(cluster, "slurmctld", ["scontrol", "ping"])
 
 
 def start_slurmd(cluster: "Cluster", node: str) -> None:
-    """A node."""
+    """Start a node."""
     (cluster.places.node(node) / "slurmd").mkdir(parents=True, exist_ok=True)
     words = ["slurmd", "-D", "-N", node]
     cluster.daemon(node, words, SLURM_CONF=cluster.places.configuration)

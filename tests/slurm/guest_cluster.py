@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A cluster whose nodes are machines of their own, in QEMU; slurmctld and clients are here."""
+"""A cluster whose nodes are machines in QEMU; slurmctld and clients run on this machine."""
 
 import os
 import re
@@ -12,30 +12,30 @@ from node_guest import NodeGuest, Place
 
 HOST_SEEN_FROM_INSIDE = "10.0.2.2"
 PROCESSORS = 4
-# What Slurm may give to jobs, and what the machine has.
+# The memory that Slurm may give to jobs, and the machine's memory.
 MEMORY_MIB, MACHINE_MIB = 1024, 2048
 START_SECONDS = 300.0
 
-# The nodes' slurm.conf differs from the controller's; what they do without systemd.
+# The nodes' slurm.conf may differ from the controller's. The nodes have no systemd.
 DIFFERENT = "DebugFlags=NO_CONF_HASH"
 CGROUP = "IgnoreSystemd=yes\n"
 
-# What a node's slurm.conf has in place of the cluster's lines.
+# Values that a node's slurm.conf has in place of the cluster's.
 INSIDE = {
     "SlurmctldHost": f"controller({HOST_SEEN_FROM_INSIDE})",
     "AuthInfo": "socket=/run/munge/munge.socket",
     "SlurmdSpoolDir": "/var/spool/slurmd",
     "SlurmdPidFile": "/run/slurmd.pid",
-    # Its slurmd is spoken to from outside.
+    # Connections to a node's slurmd come from outside, so it listens on all addresses.
     "CommunicationParameters": "",
 }
 
 
 class GuestCluster(Cluster):
-    """The cluster while it runs."""
+    """A running cluster of guests."""
 
     def __init__(self, files: Mapping[str, str] | None = None, **options: Any) -> None:
-        """`files` lie beside each slurm.conf."""
+        """`files` are further files beside each slurm.conf: name -> text."""
         usual = {"nodes": 1, "processors": PROCESSORS, "memory_mib": MEMORY_MIB}
         lines = {"lines": [*options.pop("lines", ()), DIFFERENT]}
         super().__init__(**usual | options | lines)
@@ -43,12 +43,12 @@ class GuestCluster(Cluster):
         self._files = files or {}
 
     def add_files(self) -> None:
-        """Write those that were given."""
+        """Write the further files beside the controller's slurm.conf."""
         for name, text in self._files.items():
             self.places.configuration.with_name(name).write_text(text)
 
     def start_slurmd(self, node: str) -> None:
-        """Switch a node on, and wait until its slurmd is there."""
+        """Switch a node on, and wait until its slurmd has started."""
         if node not in self.guests:
             self.guests[node] = self._make_guest(node)
         guest = self.guests[node]
@@ -57,7 +57,7 @@ class GuestCluster(Cluster):
         self.await_starts(node, count)
 
     def await_starts(self, node: str, count: int) -> None:
-        """Wait until a node has come up so often, under whatever kernel."""
+        """Wait until a node has started `count` times in all, under any kernel."""
         guest = self.guests[node]
 
         def is_up() -> bool:
@@ -70,7 +70,7 @@ class GuestCluster(Cluster):
             raise AssertionError(f"{error}; its console ends: {guest.console()[-3000:]}") from error
 
     def kill_slurmd(self, node: str, number: int = signal.SIGKILL) -> None:
-        """The node's power fails."""
+        """Make the node's power fail."""
         os.kill(self._processes[f"{node}.qemu"], number)
         until(lambda: not self.is_running(f"{node}.qemu"), f"{node} off")
 

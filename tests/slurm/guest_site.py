@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A site whose nodes are machines in QEMU: keys, a bundle of two programs, the site's own store."""
+"""A site whose nodes are machines in QEMU: keys, a bundle of two programs, the site's store."""
 
 import json
 import shutil
@@ -21,14 +21,14 @@ ROOT = HERE.parents[1]
 PROGRAMS = {"phases": "gcc-12", "ranks": "mpicc"}
 FLAGS = ("-O2", "-Wall", "-Wextra", "-Werror")
 USER = "games"
-# A node may have to boot first.
+# A node may have to boot before it is idle.
 IDLE_SECONDS = 180.0
-# As a job looks for the driver.
+# Prints how many signs of the driver a job finds.
 LOOK = "ls -d /dev/kadapt /sys/module/kadapt 2>/dev/null | wc -l\n"
 
 
 def compile_programs(folder: Path) -> None:
-    """Each program plain and adapted, as folder/MODE/NAME."""
+    """Compile each program, plain and adapted, as folder/MODE/NAME."""
     adapted = ("-DADAPTED", f"-I{ROOT / 'kadapt/lib'}", f"-I{ROOT / 'kadapt/uapi'}")
     library = str(ROOT / "build/kadapt/libkadapt.a")
     for name, compiler in PROGRAMS.items():
@@ -42,7 +42,7 @@ def compile_programs(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class GuestSite:
-    """Everything of the site's in the cluster's folder, where its nodes see it, too."""
+    """The site's files, in the cluster's folder, which its nodes see, too."""
 
     cluster: GuestCluster
     kadence: Callable[..., Any]
@@ -61,7 +61,7 @@ class GuestSite:
         return self.cluster.places.site
 
     def set_up(self) -> None:
-        """Keys, programs, and the bundle."""
+        """Make the keys, the programs and the bundle."""
         folder = self.cluster.folder
         for name in ("user", "site"):
             keys.make(folder / "private" / name)
@@ -82,11 +82,11 @@ class GuestSite:
         bundle.write(self.bundle, contents, keys.load_private(folder / "private/user"))
 
     def plain(self, name: str) -> Path:
-        """A program as it was before it was adapted."""
+        """The plain build of a program."""
         return self.share / "plain" / name
 
     def build(self, *words: object) -> str:
-        """`kadence site build`; what it printed."""
+        """Run `kadence site build`; returns what it printed."""
         made = self.kadence(
             *("site", "build", "--yes", "--site", self.site_file),
             *("--key", self.cluster.folder / "private/site", *words),
@@ -96,11 +96,11 @@ class GuestSite:
         return str(made.stdout)
 
     def options(self, target: str) -> list[str]:
-        """Of srun and sbatch."""
+        """The options of srun and sbatch for the bundle on this target."""
         return [f"--kadence={self.bundle}", f"--kadence-target={target}"]
 
     def run(self, *words: object, **options: Any) -> Any:
-        """srun of a user's."""
+        """Run srun as a user."""
         return self.cluster.run(["srun", *words], user=USER, **options)
 
     def entries(self, job: str) -> list[list[int]]:
@@ -112,19 +112,19 @@ class GuestSite:
         ]
 
     def newest_record(self) -> str:
-        """The job whose epilog was last."""
+        """The job with the newest record."""
         self.cluster.require_idle(IDLE_SECONDS)
         records = self.cluster.folder / "records"
         return max((path.name for path in records.iterdir()), key=int)
 
     def require_plain_node(self) -> None:
-        """The node is idle, and a job finds the stock kernel without the driver on it."""
+        """Wait until the node is idle; a job must then find the stock kernel without the driver."""
         self.cluster.require_idle(IDLE_SECONDS)
         job = self.cluster.sbatch(f"uname -r\n{LOOK}", user=USER)
         assert self.cluster.wait(job).state == "COMPLETED"
         assert self.cluster.output(job, USER).split() == [stock_release(), "0"]
 
     def record(self, job: str) -> dict[str, Any]:
-        """What the job's epilog left."""
+        """The record that the job's epilog wrote."""
         (path,) = (self.cluster.folder / "records" / job).glob("*.json")
         return dict(json.loads(path.read_text()))

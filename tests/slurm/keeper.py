@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Starts a cluster's daemons and ends all that descends from them: `python keeper.py FOLDER`.
+"""Starts a cluster's daemons and kills all their descendants: `python keeper.py FOLDER`.
 
-Requests are lines of JSON on standard input, `{"words", "environment", "log"}`; the answer to each
-is the process's number. When standard input ends, in whatever way the process at its other end
-did, every descendant is killed and FOLDER removed. Slurm's step managers are daemons: they leave
-their parent, their session and, in the end, the slurmd that started them. As the kernel hands
-orphans to this process, none is lost.
+Requests are lines of JSON on standard input, `{"words", "environment", "log"}`. The answer to each
+is the process's number. Standard input ends when the process at its other end does, for any
+reason. The keeper then kills every descendant and removes FOLDER. Slurm's step managers are
+daemons: they leave their parent and session, and outlive the slurmd that started them. The kernel
+makes this process the parent of orphans, so it misses none.
 """
 
 import contextlib
@@ -20,18 +20,18 @@ from pathlib import Path
 from typing import Any
 
 PR_SET_CHILD_SUBREAPER = 36
-# A Ctrl-C is for the tests; this process ends when they have.
+# A Ctrl-C is for the tests; this process ends after them.
 IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
 
 
 def adopt_orphans() -> None:
-    """Become the parent of descendants that lose theirs."""
+    """Become the parent of descendants whose parent ends."""
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl")
 
 
 def start(request: dict[str, Any]) -> int:
-    """Start a process in a session of its own, its output appended to a log."""
+    """Start a process in a new session, with its output appended to a log."""
     log = os.open(request["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     nothing = os.open(os.devnull, os.O_RDONLY)
     streams = [(os.POSIX_SPAWN_DUP2, nothing, 0)]
@@ -52,14 +52,14 @@ def start(request: dict[str, Any]) -> int:
 
 
 def reap(*_: object) -> None:
-    """Take leave of whatever has ended."""
+    """Wait for all children that have ended."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
 
 
 def parents() -> dict[int, int]:
-    """Every process of the machine and its parent."""
+    """The parent of every process on the machine."""
     found = {}
     for status in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -69,7 +69,7 @@ def parents() -> dict[int, int]:
 
 
 def descendants(ancestor: int) -> list[int]:
-    """All processes below one, nearest first."""
+    """All descendants of a process, nearest first."""
     children: dict[int, list[int]] = {}
     for process, parent in parents().items():
         children.setdefault(parent, []).append(process)
@@ -80,7 +80,7 @@ def descendants(ancestor: int) -> list[int]:
 
 
 def end_all() -> None:
-    """Kill until nothing is left: what is killed may just have started another."""
+    """Kill until no descendant is left: a killed process may just have started another."""
     while below := descendants(os.getpid()):
         for process in below:
             with contextlib.suppress(ProcessLookupError):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A machine in QEMU that is a node of a Slurm cluster on this machine.
 
-Its root is this machine's, under a file system in memory, so that nothing it does changes anything
-here; beside it there are a disk of its own, which outlives its boots, and the cluster's folder,
-which both sides see. Its network is QEMU's for users: from inside this machine is 10.0.2.2, and
-slurmd's port is one of this machine's loopback ports. A reset boots the stock kernel again.
+The node's root is this machine's root, under a file system in memory that takes all changes. The
+node also has its own disk, which outlives its boots, and the cluster's folder, which both sides
+see. Its network is QEMU's user network: inside, 10.0.2.2 is this machine. The slurmd's port is
+also a loopback port of this machine. A reset boots the stock kernel again.
 """
 
 import contextlib
@@ -28,18 +28,19 @@ class Place:
 
     name: str
     port: int  # slurmd's
-    folder: Path  # the node's own, on this machine
-    shared: Path  # the cluster's, at the same path inside
+    folder: Path  # the node's own folder on this machine
+    shared: Path  # the cluster's folder, at the same path inside
     munge_key: Path
-    slurm_conf: Path  # as the node is to see it
+    slurm_conf: Path  # the node's version
     site: Path  # the administrator's file
-    spool: Path  # inside, on its disk
+    spool: Path  # path inside the node, on its disk
 
 
 def stock_release() -> str:
     """Debian's kernel for machines of all kinds, of the series that has quanta and rings.
 
-    Its small one, for clouds, has no 9p, and the server of virtiofs doesn't outlive a kexec.
+    Debian's small kernel, for clouds, has no 9p. Virtiofs is no substitute: its server does not
+    survive a kexec.
     """
     return debian.newest_release("6.12").replace("-cloud-", "-")
 
@@ -50,7 +51,7 @@ def initial_ram(modules: Mapping[str, bytes]) -> bytes:
 
 
 class NodeGuest:
-    """The machine: its files, the words that start it, and what it has said."""
+    """The machine: its files, the command that starts it, and its console."""
 
     def __init__(self, place: Place, processors: int, megabytes: int) -> None:
         self.place = place
@@ -77,19 +78,19 @@ class NodeGuest:
         subprocess.run(["mke2fs", "-q", "-F", "-t", "ext4", place.folder / "disk"], check=True)
 
     def console(self) -> str:
-        """All that its kernels and its start have said."""
+        """All that its kernels and its start script printed."""
         with contextlib.suppress(FileNotFoundError):
             return (self.place.folder / "console").read_text(errors="replace")
         return ""
 
     def starts(self) -> list[str]:
-        """The kernels under which it has come up so far, in order."""
+        """The kernels under which the node has started so far, in order."""
         mark = f"kadence-node: {self.place.name} runs "
         lines = self.console().splitlines()
         return [line.partition(mark)[2].strip() for line in lines if mark in line]
 
     def command(self) -> list[str]:
-        """The words that switch it on."""
+        """The command that switches the node on."""
         place = self.place
         forward = f"hostfwd=tcp:127.0.0.1:{place.port}-:{place.port}"
         return [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Small bundles, made without profiling and kernel builds, and archives that no bundle may be."""
+"""Small bundles, made without profiling and kernel builds, and archives that are not bundles."""
 
 import hashlib
 import io
@@ -20,7 +20,7 @@ SOURCE = '#include <stdio.h>\nint main(void) {{ puts("{said}"); return 0; }}\n'
 
 
 def compiled(path: Path, said: str, *options: str) -> Path:
-    """A program that prints a word, with a build-id of its own."""
+    """Compile a program that prints a word and has its own build-id."""
     path.parent.mkdir(parents=True, exist_ok=True)
     words = ["gcc-12", "-x", "c", "-O1", "-Wl,--build-id", *options, "-o", str(path), "-"]
     subprocess.run(words, input=SOURCE.format(said=said), text=True, check=True)
@@ -28,14 +28,14 @@ def compiled(path: Path, said: str, *options: str) -> Path:
 
 
 def noted_build_id(path: Path) -> str:
-    """A program's build-id, as binutils read it."""
+    """A program's build-id, as binutils reads it."""
     notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True, check=True)
     return notes.stdout.partition("Build ID: ")[2].split()[0]
 
 
 @dataclass(frozen=True)
 class Workshop:
-    """Two builds of a program, a file that stands for a kernel, a plan and a key."""
+    """Two builds of a program, a file in place of a kernel, a plan and a key."""
 
     place: Path
 
@@ -57,7 +57,7 @@ class Workshop:
 
     @staticmethod
     def make(place: Path) -> "Workshop":
-        """With everything in it."""
+        """Make a workshop with all its files."""
         workshop = Workshop(place)
         compiled(workshop.plain, "plain")
         compiled(workshop.adapted, "adapted")
@@ -67,7 +67,7 @@ class Workshop:
         return workshop
 
     def contents(self, **fields: Any) -> Contents:
-        """What a bundle of the program holds."""
+        """The contents of a bundle of the program."""
         usual: dict[str, Any] = {
             "name": "toy",
             "programs": [BuiltProgram(self.adapted, (noted_build_id(self.plain),))],
@@ -79,7 +79,7 @@ class Workshop:
         return Contents(**(usual | fields))
 
     def written(self, name: str = "toy.kbundle", signed: bool = True, **fields: Any) -> Path:
-        """A bundle of the program."""
+        """Write a bundle of the program."""
         path = self.place / name
         key = keys.load_private(self.key) if signed else None
         bundle.write(path, self.contents(**fields), key)
@@ -88,7 +88,7 @@ class Workshop:
 
 @dataclass
 class Entry:
-    """A member of an archive as nobody makes it."""
+    """A member of an archive, which may be one that no valid archive has."""
 
     path: str
     content: bytes = b""
@@ -110,7 +110,7 @@ def entries_of(path: Path) -> list[Entry]:
 
 
 def packed(entries: Sequence[Entry]) -> bytes:
-    """An archive of whatever is asked for."""
+    """An archive of these entries, valid or not."""
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w") as tar:
         for entry in entries:
@@ -122,7 +122,7 @@ def packed(entries: Sequence[Entry]) -> bytes:
 
 
 def described(entries: Sequence[Entry], key: Path, **changes: Any) -> list[Entry]:
-    """The entries with a manifest that lists them as they are, changed, and signed anew."""
+    """The entries with a newly signed manifest that lists them, with `changes` to its members."""
     manifest = json.loads(entries[0].content)
     manifest["files"] = [
         {

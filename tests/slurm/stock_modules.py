@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What Debian's kernel has to load before it reaches a node's files: its own modules, in order."""
+"""The modules that Debian's kernel must load before it can reach a node's files, in order."""
 
 import lzma
 import re
@@ -7,13 +7,13 @@ from pathlib import Path
 
 from kadence.boot import debian
 
-# The host's files, the node's disk with what its checksums need, and the network.
+# For the host's files, for the node's disk and its checksums, and for the network.
 WANTED = ("9pnet_virtio", "9p", "overlay", "virtio_blk", "crc32c_generic", "ext4", "virtio_net")
 DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")
 
 
 def stock_modules(release: str) -> dict[str, bytes]:
-    """Files for an initial RAM file system, by names in whose order they are to be loaded."""
+    """Files for an initial RAM file system; their names are in the order of loading."""
     found = {
         path.name.partition(".")[0].replace("-", "_"): path
         for path in debian.kernel_modules(release).rglob("*.ko*")
@@ -28,7 +28,7 @@ def stock_modules(release: str) -> dict[str, bytes]:
 
 
 def _add(name: str, found: dict[str, Path], contents: dict[str, bytes]) -> None:
-    """A module after what it depends on; what is not there is built in."""
+    """Add a module after those that it depends on; a module without a file is built in."""
     if name in contents or name not in found:
         return
     content = _read(found[name])

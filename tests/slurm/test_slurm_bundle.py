@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bundles: what is packed is what GNU tar, zstd and OpenSSL find, and damage is refused."""
+"""Bundles: GNU tar, zstd and OpenSSL read what was packed, and damage is refused."""
 
 import base64
 import hashlib
@@ -32,7 +32,7 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
 
 @pytest.fixture
 def complaint(capsys: pytest.CaptureFixture[str]) -> Refused:
-    """Run `kadence` in this process; it must end as bad input does."""
+    """Run `kadence` in this process; it must fail as it does for bad input."""
 
     def run(*arguments: object) -> str:
         assert cli.main(list(map(str, arguments))) == 1
@@ -44,7 +44,7 @@ def complaint(capsys: pytest.CaptureFixture[str]) -> Refused:
 
 
 def unpacked(path: Path, place: Path) -> Path:
-    """A bundle unpacked by GNU tar and zstd."""
+    """Unpack a bundle by GNU tar and zstd."""
     place.mkdir()
     with subprocess.Popen(["zstd", "-dc", path], stdout=subprocess.PIPE) as zstd:
         subprocess.run(["tar", "-xpf", "-"], cwd=place, stdin=zstd.stdout, check=True)
@@ -281,7 +281,7 @@ def test_a_manifest_that_makes_no_sense_is_refused(
 def test_a_node_takes_so_many_files_and_folders(
     workshop: Workshop, tmp_path: Path, root: Path, folders: int, count: int, expected: str
 ) -> None:
-    """What is unpacked and removed costs by number, however small it is."""
+    """Unpacking and removing files costs by their number, however small they are."""
     more = [Entry(f"{folders * 'd/'}{number}", b"") for number in range(count)]
     crowded = tmp_path / "crowded.kbundle"
     crowded.write_bytes(packed(described([*entries_of(workshop.written()), *more], workshop.key)))
@@ -336,7 +336,7 @@ def test_what_would_unfold_too_far_is_refused_early(tmp_path: Path, complaint: R
 
 
 def test_any_byte_may_be_wrong(workshop: Workshop, tmp_path: Path) -> None:
-    """Whatever is changed below the checksum of zstd: a refusal, or the bundle as it was."""
+    """Any change below zstd's checksum gives a refusal or an unchanged bundle."""
     chance = random.Random(1)
     original = bundle.read(workshop.written())
     with io.BytesIO(workshop.written().read_bytes()) as file:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tests' own Slurm: that it is one, and that nothing of it stays."""
+"""The tests' own Slurm works, and leaves nothing behind."""
 
 import os
 import pwd
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from cluster import Cluster, until
 
-# Starts a cluster with a job, says where, and waits to be ended.
+# Starts a cluster with a job, prints the cluster's folder, and waits to be ended.
 OWNER = """
 import sys, time
 sys.path.insert(0, sys.argv[1])
@@ -25,7 +25,7 @@ with Cluster(nodes=1) as cluster:
 
 
 def _mentioning(text: str) -> list[str]:
-    """Processes with this in their command or environment."""
+    """Processes with this text in their command or environment."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""docs/slurm.md: its commands do what it says, on a machine whose folders are a test's."""
+"""docs/slurm.md: its commands do what it says, on a machine with test folders."""
 
 import os
 import re
@@ -22,7 +22,7 @@ HERE_DOCUMENT = "<<EOF"
 
 
 def blocks(page: str, kind: str) -> list[str]:
-    """The commands of a page's block of this kind; a here-document belongs to its command."""
+    """The commands in a page's block of this kind; a here-document belongs to its command."""
     found = re.search(rf"^```sh {kind}\n(.*?)^```", page, re.M | re.S)
     assert found, f"docs/slurm.md has no block {kind!r}"
     commands: list[str] = []
@@ -38,12 +38,12 @@ def blocks(page: str, kind: str) -> list[str]:
 
 
 class Machine(Cluster):
-    """A machine on which an administrator begins: what Debian's packages bring, and no more."""
+    """A machine on which an administrator begins: only with what Debian's packages install."""
 
     def _set_up(self) -> None:
         self.make_folders()
         self.port = configuration.free_ports(3)
-        # All that is different here, beside what `packages` and `services` do.
+        # The only differences from the page's machine, besides what packages() and services() do.
         self.paths = {
             "/etc/": f"{self.folder}/etc/",
             "/var/": f"{self.folder}/var/",
@@ -58,7 +58,7 @@ class Machine(Cluster):
         return usual | {"SLURM_CONF": f"{self.folder}/etc/slurm/slurm.conf", "KADENCE_CACHE": cache}
 
     def execute(self, command: str) -> str:
-        """One command of the page, as root in the home folder; returns what it printed."""
+        """Run one command of the page as root in the home folder; returns what it printed."""
         for path, here in self.paths.items():
             command = command.replace(path, here)
         replaced = {"apt-get": self.packages, "systemctl": self.services}.get(command.split()[0])
@@ -68,7 +68,7 @@ class Machine(Cluster):
         return self.run(["bash", "-eu", "-c", command], timeout=1200).stdout
 
     def packages(self) -> None:
-        """What installing them would leave behind: folders, munged and a database, running."""
+        """Do what installing the packages would do: make folders, start munged and a database."""
         (self.folder / "etc/slurm").mkdir()
         for name in ("slurmctld", "slurmd"):
             path = self.folder / "var/lib/slurm" / name
@@ -81,7 +81,7 @@ class Machine(Cluster):
         (self.home() / ".my.cnf").write_text(client)
 
     def services(self) -> None:
-        """Start them, on ports and with sockets, logs and process files of this machine's own."""
+        """Start the services with this machine's own ports, sockets, logs and PID files."""
         etc, munge = self.folder / "etc/slurm", self.places.munge_socket
         mine = {
             "slurm.conf": [
@@ -137,7 +137,7 @@ def machine(slurm: type[Cluster]) -> Iterator[Machine]:
 def test_administrator_and_user(machine: Machine, page: str, root: Path, tmp_path: Path) -> None:
     administrator, user = blocks(page, "administrator"), blocks(page, "user")
     assert (len(administrator), len(user)) == (10, 5)
-    machine.execute(user[0])  # the key that the administrator is given
+    machine.execute(user[0])  # makes the key that the administrator gets
     printed = [machine.execute(command) for command in administrator]
     assert re.search(rf"^kadence\* .* idle {host_name()}$", printed[-1], re.M), printed[-1]
     *_, report, accounting = [machine.execute(command) for command in user[1:]]
@@ -149,7 +149,7 @@ def test_administrator_and_user(machine: Machine, page: str, root: Path, tmp_pat
 
 
 def plain_output(root: Path, place: Path) -> str:
-    """What the user's program prints where there is neither Kadence nor Slurm."""
+    """What the user's program prints without Kadence and Slurm."""
     program = place / "heat"
     subprocess.run(
         ["gcc-12", "-O2", "-o", program, root / "examples/heat/heat.c", "-lm"], check=True

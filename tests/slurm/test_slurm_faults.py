@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What must never happen does not: bundles, kernels and nodes that fail, on a real Slurm.
+"""Bundles, kernels and nodes that fail, on a real Slurm, do no lasting harm.
 
-Around every test: the nodes are idle afterwards, a plain job runs on each, and no process, folder
-or bundle of the job is left there.
+After every test the nodes are idle, a plain job runs on each, and no process or folder of the job
+and no half-unpacked bundle is left there.
 """
 
 import json
@@ -30,7 +30,7 @@ PLAIN = os.uname().release
 
 @pytest.fixture(autouse=True)
 def healthy(adapting: Cluster) -> Any:
-    """What is said above."""
+    """Check after every test what this module's docstring says."""
     yield
     adapting.require_clean()
     for node in adapting.nodes:
@@ -41,7 +41,7 @@ def healthy(adapting: Cluster) -> Any:
 def _submit_later(
     cluster: Cluster, bundle: Path, change: Callable[[Path], object], fallback: str
 ) -> tuple[Any, str]:
-    """A job whose bundle changes between submission and start; the job and what it wrote."""
+    """Run a job whose bundle changes between submission and start: the job and its output."""
     copy = bundle.with_name(f"changing-{time.monotonic_ns()}.kbundle")
     shutil.copy(bundle, copy)
     job = cluster.sbatch(
@@ -71,7 +71,7 @@ def _replace(source: Path) -> Callable[[Path], object]:
 
 @pytest.fixture(scope="session")
 def bad_bundles(bundles: Bundles, good: Path) -> dict[str, tuple[Callable[[Path], object], str]]:
-    """What becomes of a bundle, and what is said of it."""
+    """What happens to a bundle, and what the error says about it."""
     foreign = bundles.bundle("foreign", arguments="", architecture="aarch64")
     unsigned = bundles.bundle("unsigned", arguments="", key=None)
     stranger = bundles.bundle("stranger", arguments="", key=Ed25519PrivateKey.generate())
@@ -151,14 +151,14 @@ def test_kernel_that_panics_at_boot(adapting: Cluster, panicking: Path) -> None:
 
 
 def test_kernel_that_hangs_at_boot(adapting: Cluster, hanging: Path) -> None:
-    """For boot_seconds of the site's rules, 30 here; then the plain program runs."""
+    """The step waits for site.toml's boot_seconds, 30 here; then the plain program runs."""
     completed = adapting.run(["srun", f"--kadence={hanging}", UM, "uname", "-r"], USER)
     assert completed.stdout.strip() == PLAIN
     assert "did not start the command within 30 s" in completed.stderr
 
 
 def test_kernel_that_panics_in_mid_job(adapting: Cluster, good: Path) -> None:
-    """Only root may make it panic; what has begun is not run a second time."""
+    """Only root may make the kernel panic. A command that has begun is not run a second time."""
     script = "echo begun; sleep 0.5; echo c > /proc/sysrq-trigger; sleep 1000"
     words = ["srun", f"--kadence={good}", UM, "sh", "-c", script]
     completed = adapting.run(words, check=False)
@@ -184,7 +184,7 @@ def _waits(pid: int) -> bool:
 
 
 def _blocked_prolog(cluster: Cluster) -> int:
-    """The node's tool as it waits for a site.toml that never comes."""
+    """The node's tool, once it waits for a site.toml that no process writes."""
 
     def blocked() -> int:
         return next((pid for pid in cluster.processes("kadence-node") if _waits(pid)), 0)
@@ -195,9 +195,9 @@ def _blocked_prolog(cluster: Cluster) -> int:
 
 @pytest.fixture
 def stuck(adapting: Cluster, good: Path) -> Any:
-    """A job whose prolog waits for ever, and what lets whoever comes next go on.
+    """A job whose prolog waits for ever, and a function that lets later readers succeed.
 
-    site.toml is a FIFO that nobody writes to.
+    site.toml is a FIFO to which no process writes.
     """
     path = adapting.places.site
     text = path.read_text()
@@ -217,7 +217,7 @@ def stuck(adapting: Cluster, good: Path) -> Any:
 
 
 def test_prolog_killed(adapting: Cluster, bundles: Bundles, stuck: Any) -> None:
-    """The step finds that nothing was prepared, and does it."""
+    """The step finds that nothing was prepared, and prepares it."""
     job, mend = stuck
     prolog = _blocked_prolog(adapting)
     mend()
@@ -236,7 +236,7 @@ def test_cancelled_during_unpack(adapting: Cluster, stuck: Any) -> None:
 
 
 def test_prolog_that_never_ends_is_ended(adapting: Cluster, stuck: Any) -> None:
-    """By the plugin, after its `seconds`; what the job is told is the step's own attempt."""
+    """The plugin ends it after `seconds`. The job's output is about the step's own attempt."""
     job, _ = stuck
     with adapting.impatient(2):
         assert adapting.wait(job).state == "COMPLETED"
@@ -261,7 +261,7 @@ def test_slurmd_restarted_with_the_job_running(
 
 
 def test_disk_full_in_the_spool(adapting: Cluster, good: Path) -> None:
-    """The spool is a file system of 256 KiB, seen by node1's slurmd alone."""
+    """The spool is a file system of 256 KiB, which only node1's slurmd sees."""
     with adapting.small_spool("node1", "256k"):
         completed = adapting.run(
             ["srun", "--nodelist=node1", f"--kadence={good}", UM, "uname", "-r"], USER
@@ -271,7 +271,7 @@ def test_disk_full_in_the_spool(adapting: Cluster, good: Path) -> None:
 
 
 def test_node_that_went_down_in_mid_job(adapting: Cluster, bundles: Bundles, good: Path) -> None:
-    """Killed with all it ran, and back as after a reboot: the next job finds it swept."""
+    """The node is killed with all its processes and starts as after a reboot: its sweep works."""
     job = adapting.sbatch(
         "srun sleep 1000\n", f"--kadence={good}", UM, "--nodelist=node1", "--no-requeue",
         user=USER,

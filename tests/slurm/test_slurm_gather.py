@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence bundle` of a program's folder, with a real kernel proven on it."""
+"""`kadence bundle` of a program's folder, with a real kernel that is proven for it."""
 
 import json
 import subprocess
@@ -43,7 +43,7 @@ command = ["./p", "check"]
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory, kadence: Kadence) -> Path:
-    """A folder with a program `p`, a key, and a bundle made of the two."""
+    """A folder with a program `p`, a key, and a bundle made from both."""
     place = tmp_path_factory.mktemp("bundled")
     (place / "p").mkdir()
     (place / "p/p.c").write_text(SOURCE)
@@ -96,7 +96,7 @@ def test_the_same_folder_gives_the_same_bytes(place: Path, kadence: Kadence) -> 
 
 
 def report(place: Path, **changes: Any) -> Path:
-    """A report of these builds, with a verdict."""
+    """Write a report of these builds, with a verdict."""
     kernel = bundle.read(place / "p.kbundle").manifest.kernels["um"].id
     builds = [
         {

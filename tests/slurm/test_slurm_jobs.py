@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Jobs with a bundle, on a real Slurm: what users see is what they see of any job.
+"""Jobs with a bundle, on a real Slurm, look to users like any other job.
 
-What is right is taken from the same command in a plain job.
+The same command in a plain job gives the expected result.
 """
 
 import json
@@ -21,11 +21,11 @@ pytestmark = pytest.mark.kernel
 USER = "nobody"
 PROGRAMS = Path(__file__).with_name("programs")
 UM = "--kadence-target=um"
-# What a step may see of us.
+# Variables of Kadence that a step may see.
 OWN_VARIABLES = ("KADENCE_BUNDLE", "KADENCE_TARGET", "KADENCE_FALLBACK", "KADAPT_COUNTERS")
-# What a guest has no Slurm for.
+# Variables that tell MPI launchers in a guest not to use Slurm.
 LAUNCHERS = ("OMPI_MCA_plm", "OMPI_MCA_ras", "HYDRA_BOOTSTRAP", "HYDRA_RMK")
-# What differs from job to job, or is a number of the step's own.
+# Variables that differ from job to job or from step to step.
 VARYING = ("SLURM", "SRUN_", "PWD=", "_=", "SHLVL=")
 
 
@@ -53,9 +53,9 @@ def test_program_of_the_bundle_takes_the_place_of_the_plain_one(
     release = bundles.release
     completed = _srun(adapting, good, UM, plain, "a", "b c", "")
     assert (completed.stdout, completed.stderr) == (f"adapted on {release} with a b c \n", "")
-    # Where there is no such program, it is the bundle's that is meant.
+    # If no such program exists, the name means the bundle's program.
     assert _srun(adapting, good, UM, "work").stdout.startswith("adapted on ")
-    # Without a target that was measured to be faster nothing changes, and it says so.
+    # Without a target that was measured faster the plain program runs, and a message says so.
     completed = _srun(adapting, good, plain)
     assert completed.stdout == f"plain on {os.uname().release} with\n"
     assert "no target was measured faster" in completed.stderr
@@ -86,7 +86,7 @@ def test_program_that_was_built_anew_is_not_replaced(
 def test_environment_and_limits_are_those_of_any_step(
     adapting: Cluster, good: Path, target: str
 ) -> None:
-    """TaskProlog, TMPDIR, limits, umask, directory, groups: from the same step without bundle."""
+    """TaskProlog, TMPDIR, limits, umask, directory, groups: as in the step without a bundle."""
     probe = "env -0 | tr '\\0\\n' '\\n~'; ulimit -a; umask; pwd; id; cat"
     words = ["sh", "-c", probe]
     given = {"input": "from standard input\n", "environment": {"TMPDIR": "/var/tmp", "A": "b\nc"}}
@@ -107,7 +107,7 @@ def _lower_limits() -> None:
 
 
 def test_affinity_is_that_of_any_step(adapting: Cluster, good: Path) -> None:
-    """The wrapper is bound as the task is; the guest's kernel runs on a processor of the task's."""
+    """The wrapper is bound like the task; the guest's kernel runs on one of its processors."""
     words = ["--nodelist=node1", "grep", "Cpus_allowed_list", "/proc/self/status"]
     plain = adapting.run(["srun", *words], USER).stdout
     allowed = int(plain.split()[-1])
@@ -170,7 +170,7 @@ def test_signals_and_cancelling(adapting: Cluster, good: Path) -> None:
 
 @pytest.mark.full
 def test_time_limit(adapting: Cluster, good: Path) -> None:
-    """A minute, Slurm's shortest, and the signal before it."""
+    """The limit is a minute, Slurm's shortest; the signal comes before it."""
     script = "trap 'echo warned' USR1; while :; do sleep 0.1; done"
     job = adapting.sbatch(
         f'srun sh -c "{script}"\n', f"--kadence={good}", UM, "--time=1", "--signal=USR1@30",
@@ -205,7 +205,7 @@ def test_step_with_a_bundle_of_its_own(adapting: Cluster, bundles: Bundles, good
 
 
 def test_environment_that_is_not_handed_on(adapting: Cluster, bundles: Bundles, good: Path) -> None:
-    """With --export=NONE, and the bundle's path relative to another directory than the job's."""
+    """--export=NONE, and a bundle path that is relative to a directory other than the job's."""
     job = adapting.run(
         ["sbatch", "--parsable", "--export=NONE", f"--chdir={adapting.home(USER)}", "--wait",
          f"--kadence={good.name}", UM, "--wrap", "srun /bin/uname -r"],
@@ -224,7 +224,7 @@ def test_steps_too_large_for_the_target_run_plain(adapting: Cluster, good: Path)
 def test_ranks_of_an_mpi_program_under_one_guest(
     adapting: Cluster, bundles: Bundles, good: Path
 ) -> None:
-    """By its own mpirun, which there sees no Slurm to start them with."""
+    """Its own mpirun starts the ranks; in the guest mpirun sees no Slurm to start them with."""
     program = bundles.folder / "ranks"
     subprocess.run(["mpicc", PROGRAMS / "ranks.c", "-o", program], check=True)
     words = ["mpirun", "--oversubscribe", "-n", "4", program]
@@ -234,7 +234,7 @@ def test_ranks_of_an_mpi_program_under_one_guest(
 
 
 def test_broadcast_bundle(adapting: Cluster, bundles: Bundles, good: Path) -> None:
-    """srun copies it to the node, where it is gone once it was unpacked."""
+    """srun copies the bundle to the node, which removes the copy after unpacking it."""
     completed = _srun(adapting, good, UM, "--kadence-broadcast", "--nodes=1", "uname", "-r")
     assert completed.stdout.strip() == bundles.release
     assert not list(Path("/tmp").glob("kadence-*.kbundle"))
@@ -257,7 +257,7 @@ def test_records_are_the_user_s(adapting: Cluster, good: Path) -> None:
 def test_two_users_with_different_kernels_at_once(
     adapting: Cluster, bundles: Bundles, good: Path
 ) -> None:
-    """On one node; neither can read what the other's job has there."""
+    """Both jobs are on one node; neither user can read the other job's files there."""
     other = bundles.bundle("other", arguments="hostname=other")
     script = "srun sh -c 'cat /proc/cmdline; sleep 2'; ls %s 2>&1 | head -1\n"
     jobs = {}
@@ -272,7 +272,7 @@ def test_two_users_with_different_kernels_at_once(
         assert ("hostname=other" in adapting.output(job, user)) == (user == "games")
 
 
-# What a user might do to files that are no longer the user's.
+# What a user might try on files that belong to root once they are unpacked.
 ATTEMPTS = (
     *("chmod u+w .", "mv kernel kernel.old", "rm -f manifest.json", "touch new"),
     *("echo x >>manifest.json", "ln -sf /bin/true bin/work", "mv . ../other", "chmod 755 ."),
@@ -280,7 +280,7 @@ ATTEMPTS = (
 
 
 def test_a_user_can_change_nothing_in_a_kept_bundle(adapting: Cluster, good: Path) -> None:
-    """What was verified is what the user's next job runs."""
+    """The user's next job runs the files that were verified."""
     options = (f"--kadence={good}", UM, "--nodelist=node1")
     first = adapting.sbatch("srun true\n", *options, user=USER)
     assert adapting.wait(first).state == "COMPLETED"

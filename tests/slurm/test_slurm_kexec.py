@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Target kexec: a node, a machine in QEMU, goes into the site's kernel for a job, and back."""
+"""Target kexec: a node, a machine in QEMU, starts the site's kernel for a job, and goes back."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,9 +18,9 @@ pytestmark = [pytest.mark.kernel, pytest.mark.full]
 
 ROUNDS = 5  # of programs/*.c
 TAILORED_RELEASE = "-kadence-tailored"
-# Where the machine's console is, and which of its clocks an emulated kernel may believe.
+# The machine's console, and the clocks that an emulated kernel may trust.
 COMMAND_LINE = "console=ttyS0 tsc=reliable no_timer_check"
-# What the node says when a kernel of the site's panics on purpose.
+# What the node's console shows when a kernel of the site panics on purpose.
 PLANNED_PANIC = "Unable to mount root fs"
 
 
@@ -32,7 +32,7 @@ def site(
     make_plan: Callable[..., Path],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[GuestSite]:
-    """One node, and the site's kernel for the bundle."""
+    """A site with one node, and its kernel for the bundle."""
     folder = tmp_path_factory.mktemp("plan")
     plan = make_plan(
         folder / "plan.json",
@@ -76,7 +76,7 @@ def _cluster(root: Path, feature: str) -> GuestCluster:
 
 
 def run(site: GuestSite, *words: object, **options: Any) -> Any:
-    """A step on the bundle's kernel; nothing but its target is said of it."""
+    """Run a step on the bundle's kernel; srun gets only the bundle and the target."""
     environment = {
         "KADENCE_NODE": str(site.cluster.options.plugin.with_name("kadence-node")),
         "KADENCE_SITE": str(site.site_file),
@@ -91,7 +91,7 @@ def run(site: GuestSite, *words: object, **options: Any) -> Any:
 
 
 def kernels(site: GuestSite) -> list[str]:
-    """Under which the node came up so far."""
+    """The kernels under which the node has started so far."""
     return site.cluster.guests["node1"].starts()
 
 
@@ -112,7 +112,7 @@ def test_job_runs_on_the_sites_kernel_and_the_node_goes_back(site: GuestSite) ->
 
 
 def test_job_sees_kernel_and_device(site: GuestSite) -> None:
-    """And a node that went back is asked to boot again: Slurm must not think it still had it."""
+    """The node that went back must boot again: Slurm must not believe it still has the kernel."""
     look = "uname -r; cat /proc/cmdline; stat -c '%U %a' /dev/kadapt; nproc"
     release, line, device, processors = run(site, "sh", "-c", look).stdout.splitlines()
     assert release.endswith(TAILORED_RELEASE)
@@ -145,7 +145,7 @@ def test_kernel_that_was_changed_is_not_started(site: GuestSite) -> None:
 
 
 def test_kernel_that_panics_does_not_lose_the_node(site: GuestSite) -> None:
-    site.build(site.bundle, "--cmdline", COMMAND_LINE)  # without what it starts from
+    site.build(site.bundle, "--cmdline", COMMAND_LINE)  # without its initial RAM file system
     failed = run(site, "--kadence-fallback=fail", "uname", "-r", check=False)
     assert PLANNED_PANIC in site.cluster.guests["node1"].console()
     assert failed.returncode == 1

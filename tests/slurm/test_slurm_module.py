@@ -21,9 +21,9 @@ OTHER_USER = "65534"
 
 @pytest.fixture(scope="module")
 def site(slurm: type, root: Path, kadence: Callable[..., Any]) -> Iterator[GuestSite]:
-    """One node, and the site's module for its kernel."""
+    """A site with one node, and its module for the node's kernel."""
     plugin = root / "build/slurm/kadence.so"
-    # A job that a node's boot has ended is missed as soon as the node is back.
+    # slurmctld notices as soon as a node is back that the boot ended the node's job.
     lines = ["BatchStartTimeout=1"]
     with GuestCluster(plugin=plugin, site={"targets": ["module"]}, lines=lines) as cluster:
         made = GuestSite(cluster, kadence)
@@ -51,7 +51,7 @@ def test_device_is_the_jobs_users_alone(site: GuestSite) -> None:
     look = "stat -c '%U %a' /dev/kadapt; cat /sys/module/kadapt/parameters/quantum_max_ns"
     words = ["--exclusive", *site.options("module"), "sh", "-c"]
     assert site.run(*words, look).stdout.split() == [USER, "600", "5000000000"]
-    # Who is root can become another user inside the job.
+    # Root can become another user inside the job.
     identity = f"--reuid={OTHER_USER} --regid={OTHER_USER} --clear-groups"
     enter = f"setpriv {identity} sh -c ': < /dev/kadapt' || : < /dev/kadapt && echo opened"
     other = site.cluster.run(["srun", *words, enter])
@@ -72,7 +72,7 @@ def test_job_that_shares_the_node_is_refused(site: GuestSite) -> None:
 
 
 def test_bundle_that_comes_with_the_step(site: GuestSite) -> None:
-    """The prolog knows nothing of it: the step's own preparation is to do the same."""
+    """The prolog does not know the bundle, so the step's own preparation must do the same."""
     words = [*site.options("module"), "--kadence-broadcast", site.plain("phases")]
     plain = site.run(site.plain("phases"))
     assert site.run("--exclusive", *words).stdout == plain.stdout
@@ -109,7 +109,7 @@ def test_module_that_was_changed_is_refused(site: GuestSite) -> None:
 
 
 def test_ranks_of_an_mpi_program(site: GuestSite) -> None:
-    """Four tasks of srun's, each with the device."""
+    """srun starts four tasks, each with the device."""
     words = ["-n", "4", "--exclusive", "--mpi=pmix"]
     plain = site.run(*words, site.plain("ranks"))
     adapted = site.run(*words, *site.options("module"), site.plain("ranks"))
@@ -120,7 +120,7 @@ def test_ranks_of_an_mpi_program(site: GuestSite) -> None:
 
 
 def test_driver_that_was_there_stays_as_it_was(site: GuestSite) -> None:
-    """As where an administrator loaded it, for users of his choice and with a limit of his."""
+    """The administrator may have loaded it for some users only and with another limit."""
     module = site.cluster.folder / "store/modules" / stock_release() / "kadapt.ko"
     root_run = site.cluster.run
     root_run(["srun", "insmod", module, "quantum_max_ns=700000"])
@@ -140,13 +140,13 @@ def test_driver_that_was_there_stays_as_it_was(site: GuestSite) -> None:
 
 
 def test_prolog_that_is_killed_leaves_nothing(site: GuestSite) -> None:
-    """Whatever it had done by then, the next sweep puts the node back."""
+    """Whatever the prolog had done by then, the next sweep restores the node."""
     tool = f"{site.cluster.environment()['PATH'].partition('/.venv')[0]}/build/slurm/kadence-node"
     rules = site.site_file
     start = f"{tool} --site {rules} --node node1"
     wish = f"--uid 5 --bundle {site.bundle} --target module --exclusive"
     prepare = f"{start} prepare --job 900000 {wish}"
-    # Without state.json it is a prolog that did not come to its end.
+    # A missing state.json means that the prolog did not finish.
     forget = f"rm {site.cluster.places.spool('node1')}/jobs/900000/state.json"
     look = f"test -e /dev/kadapt && {forget} && {start} sweep"
     site.cluster.run(["srun", "--exclusive", "sh", "-c", f"{prepare} && {look}"])
@@ -155,8 +155,8 @@ def test_prolog_that_is_killed_leaves_nothing(site: GuestSite) -> None:
 
 def test_power_failure_in_mid_job(site: GuestSite) -> None:
     words = ["--exclusive", "--no-requeue", *site.options("module")]
-    # slurmctld takes a job for lost that began MessageTimeout and 5 s before its node booted, and
-    # any younger one for still to come; a quiet machine boots sooner.
+    # slurmctld takes a job for lost only if it began MessageTimeout and 5 s before its node booted.
+    # It still expects a younger job to start. A quiet machine boots sooner, hence the sleep.
     script = "sleep 20\necho begun\nsrun phases 600\n"
     job = site.cluster.sbatch(script, *words, user=USER)
     output = site.cluster.home(USER) / f"slurm-{job}.out"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence report`: the table and the sentences follow from records written by hand."""
+"""`kadence report`: its table and sentences, for records written by hand."""
 
 import json
 import os
@@ -17,7 +17,7 @@ MEASURED = {"um": {"outcome": "faster", "ratio": 0.8, "sentence": "It takes 20 %
 
 @dataclass
 class Records:
-    """A folder as epilogs fill it."""
+    """A folder of records, as epilogs fill it."""
 
     place: Path
     capture: pytest.CaptureFixture[str]
@@ -43,12 +43,12 @@ class Records:
         return path
 
     def report(self, *options: str) -> str:
-        """What the verb prints."""
+        """What `kadence report` prints."""
         assert cli.main(["report", "--job", "7", "--records", str(self.place), *options]) == 0
         return self.capture.readouterr().out
 
     def refusal(self, job: str = "7") -> str:
-        """What it says where it prints nothing: one sentence."""
+        """The error of `kadence report`, which must be one sentence."""
         assert cli.main(["report", "--job", job, "--records", str(self.place)]) == 1
         said = self.capture.readouterr().err
         assert said.startswith("kadence: ") and said.count("\n") == 1
@@ -61,7 +61,7 @@ def records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Records:
 
 
 def adapted(task: int = 0, step: str = "0", **more: Any) -> dict[str, Any]:
-    """A task of heat on the bundle's kernel."""
+    """The record of a task of heat on the bundle's kernel."""
     entry = {
         "step": step,
         "task": task,
@@ -87,7 +87,7 @@ def adapted(task: int = 0, step: str = "0", **more: Any) -> dict[str, Any]:
 
 
 def plain(task: int = 0, step: str = "1", **more: Any) -> dict[str, Any]:
-    """The same on the node's own kernel."""
+    """The record of the same task on the node's own kernel."""
     kept = ("command", "arguments", "status", "signal")
     entry = {name: value for name, value in adapted().items() if name in kept}
     node = {"target": "none", "program": "plain", "task_seconds": 2.5}
@@ -153,7 +153,7 @@ def test_a_difference_beyond_the_noise_is_told_with_counts(records: Records) -> 
     fast = [adapted(task, task_seconds=1.0 + task / 100) for task in range(9)]
     slow = [plain(task, task_seconds=2.0 + task / 100) for task in range(7)]
     records.write(*fast, *slow)
-    # Medians by hand: 1.04 and 2.03.
+    # Medians computed by hand: 1.04 and 2.03.
     sentence = "heat -n 64 on um: 9 adapted and 7 plain tasks, median 0.512 times the plain one's"
     assert sentence in records.report()
     document = json.loads(records.report("--json"))

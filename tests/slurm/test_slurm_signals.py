@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Signals of Slurm's, which hit every process of a guest, and what a job's records say of it."""
+"""Signals from Slurm, which reach every process of a guest, and what a job's records say."""
 
 import json
 import time
@@ -14,14 +14,14 @@ pytestmark = pytest.mark.kernel
 
 USER = "games"
 UM = "--kadence-target=um"
-# What scripts say of their own accord; shells also tell of a `sleep` that the signal ended.
+# Words that scripts print; shells also report a `sleep` that the signal ended.
 SAID = {"ready", "got", "warned", "saved", "end"}
-# A signal that came twice would have come again by then, on a machine that is not too busy.
+# On a machine that is not too busy, a signal delivered twice arrives again within this time.
 AGAIN_SECONDS = 0.5
 
 
 def _ready_step(cluster: Cluster, good: Path, text: str, *options: str) -> str:
-    """A job whose step runs a script and has said that it is ready; returns its number."""
+    """Start a job whose step runs a script, and wait for its "ready"; returns the job's number."""
     script = cluster.home(USER) / "script"
     script.write_text(f"#!/bin/bash\n{text}\n")
     script.chmod(0o755)
@@ -32,7 +32,7 @@ def _ready_step(cluster: Cluster, good: Path, text: str, *options: str) -> str:
 
 
 def _proceed(cluster: Cluster) -> Path:
-    """A file that is not there yet; guests see the machine's files."""
+    """The path of a file that does not exist yet; guests see the machine's files."""
     path = cluster.home(USER) / "proceed"
     path.unlink(missing_ok=True)
     return path
@@ -65,11 +65,11 @@ def test_a_command_may_end_in_its_own_way(
 ) -> None:
     text = f"trap 'echo {word}; exit 0' {signal}; echo ready; while :; do sleep 0.05; done"
     job = _ready_step(adapting, good, text, *options)
-    # The time is up only now, when the command can have the signal.
+    # Shorten the time limit only now, when the command can receive the signal.
     limit = ["scontrol", "update", f"JobId={job}", "TimeLimit=1"]
     adapting.run(limit if options else ["scancel", job])
     assert adapting.wait(job).state == ("COMPLETED" if options else "CANCELLED")
-    until(lambda: _said(adapting, job) == ["ready", word], "all that it said")
+    until(lambda: _said(adapting, job) == ["ready", word], "all of the script's output")
     adapting.require_clean()
 
 
@@ -96,12 +96,12 @@ def test_the_record_is_what_the_report_shows(
 
 
 def _is_stopped(cluster: Cluster) -> bool:
-    """Whether the kernel itself is; its programs' processes are stopped by it most of the time."""
+    """Whether the guest's kernel itself is stopped; it keeps its programs' processes stopped."""
     return any(_state(process) == "T" for process in cluster.guests())
 
 
 def _state(process: int) -> str | None:
-    """None: it has ended, as the guest's short programs do at any time."""
+    """The process's state, or None if it has ended, as the guest's programs may at any time."""
     try:
         stat = Path(f"/proc/{process}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):

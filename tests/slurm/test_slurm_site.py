@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence site build` up to the building: what the administrator sees, and what is refused."""
+"""`kadence site build` before it builds: what the administrator sees, and what is refused."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from kadence.kconfig.request import TAILORED, BuildRequest
 from kadence.slurm import gather, keys, site_store
 from kadence.slurm.bundle import Configuration
 
-# Symbols are decided on by the rules and by the kernel's source, which a first test fetches.
+# The rules and the kernel's source decide on symbols; the first test fetches the source.
 pytestmark = pytest.mark.kernel
 
 Completed = subprocess.CompletedProcess[str]
@@ -26,7 +26,7 @@ Completed = subprocess.CompletedProcess[str]
 
 @dataclass(frozen=True)
 class Administrator:
-    """With a site of his own and a bundle of a user's to look at."""
+    """An administrator with a site, and a user's bundle to examine."""
 
     place: Path
     workshop: Workshop
@@ -42,14 +42,14 @@ class Administrator:
         )
 
     def bundle(self, *more: Mapping[str, Any], **options: Any) -> Path:
-        """A bundle whose configuration asks for more than its program needs."""
+        """A bundle whose configuration also asks for `more` than its program needs."""
         document = json.loads(self.wanted.content)
         document["requested"] += [{"origin": "theirs", "soft": True} | each for each in more]
         configuration = Configuration(json.dumps(document).encode(), self.wanted.id)
         return self.workshop.written(configurations={"x86_64": configuration}, **options)
 
     def build(self, bundle: Path, *words: object, **options: Any) -> Completed:
-        """Look at what would be built, without approving it."""
+        """Run `kadence site build` without approving what it shows."""
         site = self.place / "site.toml"
         usual = {"stdin": subprocess.DEVNULL}
         return self.kadence("site", "build", bundle, "--site", site, *words, **usual | options)
@@ -72,7 +72,7 @@ def administrator(
 
 
 def sections(text: str) -> dict[str, list[str]]:
-    """The symbols that are listed, as SYMBOL=VALUE, by the line above them."""
+    """The listed symbols, as SYMBOL=VALUE, by the heading above them."""
     found: dict[str, list[str]] = {}
     title = ""
     for line in text.splitlines():
@@ -177,7 +177,7 @@ def test_mistakes_in_the_sites_file(
 
 
 def test_what_is_built_is_signed(tmp_path: Path) -> None:
-    """As OpenSSL sees it; what was there is replaced whole."""
+    """OpenSSL verifies the signature. A second build replaces the first as a whole."""
     keys.make(tmp_path / "site")
     key = keys.load_private(tmp_path / "site")
     for content in (b"old", b"new"):

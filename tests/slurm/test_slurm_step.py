@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A task on its bundle's kernel, with the environment that Slurm and kadence-step would give."""
+"""A task on its bundle's kernel, with the environment that Slurm and kadence-step give it."""
 
 import json
 import os
@@ -54,11 +54,11 @@ class Job:
         return self.store / "kernel/um"
 
     def note(self, task: int = 0) -> Any:
-        """What the task left for the epilog."""
+        """The note that the task left for the epilog."""
         return json.loads((self.place / f"steps/0.{task}.json").read_text())
 
     def environment(self, command: str, program: str, **more: str) -> dict[str, str]:
-        """What kadence-step hands on."""
+        """The environment that kadence-step passes on."""
         own = {
             "KADENCE_JOB": str(self.place),
             "KADENCE_STEP": "0",
@@ -83,7 +83,7 @@ class Job:
         )
 
     def run(self, *argv: str, given: bytes = b"", **more: Any) -> tuple[int, str, str]:
-        """Its exit status, and what it said."""
+        """Run a task; returns its exit status, standard output and standard error."""
         process = self.start(*argv, **more)
         said, complained = process.communicate(given, timeout=PATIENCE_SECONDS)
         return process.returncode, said.decode(), complained.decode()
@@ -112,7 +112,7 @@ def unpacked(
 
 @pytest.fixture
 def job(unpacked: Path, tmp_path: Path) -> Job:
-    """A job with that bundle."""
+    """A job with the unpacked bundle."""
     job = Job(tmp_path / "job")
     shutil.copytree(unpacked, job.store)
     (job.place / "steps").mkdir()
@@ -129,7 +129,7 @@ def job(unpacked: Path, tmp_path: Path) -> Job:
 
 
 def broken(job: Job, script: str) -> None:
-    """A kernel that is this shell script; $KERNEL is the true one."""
+    """Replace the job's kernel by a shell script, in which $KERNEL is the real kernel."""
     true = job.image.rename(job.image.with_name("true"))
     job.image.write_text(f"#!/bin/sh\nKERNEL={true}\n{script}\n")
     job.image.chmod(0o755)
@@ -177,7 +177,7 @@ def test_counters_go_where_the_epilog_looks(job: Job) -> None:
 
 
 def test_the_environment_is_the_commands_own(job: Job) -> None:
-    """Beside those by which counters are asked for and launchers told that there is no Slurm."""
+    """Added are only the variables for counters and those that hide Slurm from MPI launchers."""
     _, said, _ = job.run("env", OWN="of the user", PYTHONHOME="/nowhere", PYTHONPATH="/nowhere")
     found = dict(line.partition("=")[::2] for line in said.splitlines())
     given = job.environment("env", "", OWN="of the user", PYTHONHOME="/nowhere")
@@ -260,7 +260,7 @@ def test_a_kernel_that_does_not_come_up_fails_the_step_on_demand(job: Job, kind:
 
 
 def kernel_of(job: Job) -> int:
-    """The process of the job's kernel that was there first."""
+    """The first process of the job's kernel."""
     running = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -350,7 +350,7 @@ def test_it_is_for_slurm_to_start() -> None:
 
 
 def test_a_program_is_called_as_slurm_was_told(job: Job) -> None:
-    """The bundle's file is executed, the first argument stays."""
+    """The bundle's file is executed, but argv[0] stays as the user gave it."""
     script = job.store / "bin/toy"
     script.unlink()
     script.symlink_to("/bin/busybox")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* helper WHAT: uses one thing of the kernel's that a configuration can leave out, and looks. */
+/* helper WHAT: uses one feature that a kernel's configuration can leave out; fails without it. */
 #include <linux/aio_abi.h>
 #include <stdlib.h>
 #include <string.h>

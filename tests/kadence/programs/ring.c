@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* MPI: a sum, 4 MB for all, and a hundred small messages around. */
+/* MPI: a sum, a broadcast of 4 MiB, and a hundred small messages round a ring. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * asks HOW CALL...: makes system calls that have no sensible arguments, by their numbers, without
- * the C library's functions for them. HOW says which process or thread makes them.
+ * asks HOW CALL...: makes system calls by their numbers, with senseless arguments and without the
+ * C library's functions for them. HOW says which process or thread makes them.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static int in_thread(void)
 	return pthread_join(thread, NULL);
 }
 
-/* Executes itself anew while its parent waits in the same memory. */
+/* The child executes this program anew; the parent waits in the same memory (vfork). */
 static int in_executed(char **words)
 {
 	pid_t child = vfork();
@@ -46,7 +46,7 @@ static int in_executed(char **words)
 	return wait_for(child);
 }
 
-/* A child of a child that nobody waits for; a pipe tells when it is through. */
+/* A grandchild for which no process waits; it writes to a pipe when it is done. */
 static int in_orphan(void)
 {
 	int ends[2];

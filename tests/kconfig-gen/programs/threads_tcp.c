@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Two threads, TCP over loopback, shared memory and a timer: prints the sum of what arrived. */
+/* Two threads, TCP over loopback, shared memory and a timer: prints the sum of what it received. */
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A program without a library that ends in every way there is: lives WAY [ROUNDS], where its last
- * call or instruction is what the way says. Its instructions are the same on any machine.
+ * lives WAY [ROUNDS]: a program without a library that can end in every possible way. WAY says
+ * what its last call or instruction is. It executes the same instructions on any machine.
  */
 
 #include <asm/unistd.h>
@@ -88,7 +88,7 @@ static void spawn(long number, long flags, const char *path, const char *rounds)
 	wait_for_child();
 }
 
-/* Makes the page present that was missing, so that the instruction goes round again. */
+/* Maps the page that was missing, so that the faulting instruction succeeds when it runs again. */
 static void mend(int number)
 {
 	const long readable_writable = 3, private_anonymous_fixed = 0x32;

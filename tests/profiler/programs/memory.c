@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Each function asks for memory in one place and touches pages of it that can be counted. */
+/* Each function asks for memory at one site and touches a known number of its pages. */
 
 #define _GNU_SOURCE
 #include <malloc.h>
@@ -24,7 +24,7 @@ static void touch(volatile char *block, int pages)
 		block[page * PAGE] = 1;
 }
 
-/* So large that malloc maps exactly so many pages for it. */
+/* The size for which malloc maps exactly this many pages. */
 #define BLOCK(pages) ((size_t)(pages)*PAGE - HEADER)
 
 __attribute__((noinline)) static void upwards(void)
@@ -110,7 +110,7 @@ __attribute__((noinline)) static void moved(void)
 	free((void *)block);
 }
 
-/* Small blocks, which the heap grows for. */
+/* Small blocks, for which the heap grows. */
 __attribute__((noinline)) static void grown(void)
 {
 	for (int i = 0; i < DENSE; i++)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counts a program's instructions as the processor executes them, one single step each, in all
- * its processes and threads: a line `process program-of-the-process instructions` for each.
+ * Counts a program's instructions by single-stepping all its processes and threads. For each
+ * program that a process ran, it prints `process program-of-the-process instructions`.
  *
- * A string instruction with a repeat prefix traps at every round; it counts once, where it is
- * left. An instruction that faults does not count: it traps when it is done.
+ * A string instruction with a repeat prefix traps at every round; it counts once, at its last
+ * round. An instruction that faults does not count: it traps once it is done.
  */
 
 #include <errno.h>
@@ -27,8 +27,8 @@ struct task {
 	pid_t id;
 	int program;
 	unsigned long long instructions;
-	unsigned long long at; /* address of the instruction that is next */
-	bool enters;	       /* a handler, which is told with a stop of its own */
+	unsigned long long at; /* address of the next instruction */
+	bool enters;	       /* enters a signal handler, which makes a stop of its own */
 };
 
 static struct task tasks[MOST];
@@ -81,14 +81,14 @@ static void tell(const struct task *task)
 	printf("%d %d %llu\n", task->id, task->program, task->instructions);
 }
 
-/* The call that ends a process never comes back to trap. */
+/* The call that ends a process never returns, so it does not trap. */
 static void ended(struct task *task, int status)
 {
 	task->instructions += WIFEXITED(status);
 	tell(task);
 }
 
-/* The step over the call that became this program is told with its first stop. */
+/* The step over execve is reported as the new program's first stop. */
 static void became_another(struct task *task)
 {
 	task->instructions++;
@@ -98,7 +98,7 @@ static void became_another(struct task *task)
 	task->at = 0;
 }
 
-/* Which signal the task is to go on with. */
+/* Returns the signal with which the task is to continue. */
 static int look(struct task *task, int status)
 {
 	int number = WSTOPSIG(status);
@@ -110,7 +110,7 @@ static int look(struct task *task, int status)
 	if (number == SIGSTOP)
 		return 0;
 	if (number != SIGTRAP) {
-		task->enters = number == SIGSEGV; /* the only one that our programs handle */
+		task->enters = number == SIGSEGV; /* the only one that the test programs handle */
 		return number;
 	}
 	if (task->enters)

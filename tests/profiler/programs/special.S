@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Instructions that are not simply executed once in passing. A string instruction with a repeat
- * prefix is one instruction, as for the processor's own counter.
+ * Instructions that are not simply executed once each. A string instruction with a repeat prefix
+ * counts as one instruction, as for the processor's own counter.
  *
  *   _start          5
  *   filling         5   its rep repeats 1,000 times

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * spinning WAY: the first thread computes in two ways, adds and multiplies, and meanwhile a second
- * one, in second(), p waits by `pause`, u waits without it, l waits for a spin lock, c waits and
- * counts its rounds, b is busy and waits for nobody, or h is busy with a rare `pause`.
+ * spinning WAY: the first thread adds and then multiplies. Meanwhile the second thread, in
+ * second(), does as WAY says. p waits by `pause`, u waits without it, l waits for a spin lock, c
+ * waits and counts its rounds, b computes and never waits, h computes with a rare `pause`.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@ static pthread_spinlock_t lock;
 static volatile uint64_t result;
 static char way;
 
-/* Nothing is stored, and all that changes is in registers. */
+/* Stores nothing: all that changes is in registers. */
 __attribute__((noinline)) static uint64_t adds(void)
 {
 	uint64_t sum = 0;
@@ -86,7 +86,7 @@ int main(int count, char **arguments)
 	pthread_spin_lock(&lock);
 	if (pthread_create(&thread, NULL, second, NULL))
 		return 1;
-	/* Valgrind runs one thread at a time: on a quiet machine this one, until it sleeps. */
+	/* Valgrind runs one thread at a time: on a quiet machine this thread, until it sleeps. */
 	usleep(SLEEP_MICROSECONDS);
 	for (int round = 0; round < ROUNDS; round++)
 		result = adds();

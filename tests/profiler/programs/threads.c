@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Three threads beside the first: the nth goes round a loop of two instructions n x 100,000 times.
+/* Three threads besides the first: the nth runs a loop of two instructions n x 100,000 times.
  */
 
 #include <pthread.h>

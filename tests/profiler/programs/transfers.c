@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Transfers of known sizes, from known places, in known orders, to known peers. */
+/* Transfers of known sizes, from known sites, in known orders, to known peers. */
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ __attribute__((noinline)) static void downwards(int file)
 	}
 }
 
-/* Every other one goes on where the last ended. */
+/* Every other read begins where the one before ended. */
 __attribute__((noinline)) static void in_pairs(int file)
 {
 	for (int i = 0; i < 8; i++) {
@@ -83,7 +83,7 @@ __attribute__((noinline)) static void to_a_path(const char *path)
 	check(send(here, bytes, 9, 0), 9);
 }
 
-/* A pipe's number becomes a socket's, and when that is closed, a file's. */
+/* One descriptor number is a pipe's, then a socket's, and once that is closed, a file's. */
 __attribute__((noinline)) static void by_one_number(const char *path)
 {
 	int ends[2], number;

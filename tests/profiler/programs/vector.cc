@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A container whose memory comes from operator new, called in a function of the library's header.
+/* A container whose memory comes from operator new, which a function in the library's header calls.
  */
 
 #include <vector>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * worker MILLIONS [CHILDREN [OWN [GATE]]]: executes so many million instructions in work(), in so
- * many forked children; the parent executes OWN of its own, and without children all of them. Then
- * the parent opens GATE, where a named pipe holds it until another opens the other end.
+ * worker MILLIONS [CHILDREN [OWN [GATE]]]: each of CHILDREN forked children executes MILLIONS
+ * million instructions in work(). The parent executes OWN million, or MILLIONS without children.
+ * Then it opens GATE, a named pipe, and waits until another process opens the other end.
  */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Two instructions a round. */
+/* Two instructions per round. */
 __attribute__((noinline)) void work(unsigned long rounds)
 {
 	if (rounds == 0)

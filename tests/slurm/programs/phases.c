@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two phases in turn, as an adapted program has them; without ADAPTED the plain program of the same
- * output. An argument is how many seconds to take at least.
+ * Enters two phases in turn, as an adapted program does. Without ADAPTED it is the plain program,
+ * with the same output. The argument is the least number of seconds to run.
  */
 #include <inttypes.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* An MPI program whose ranks compute in one phase and talk in another; each adds to one sum. */
+/* An MPI program whose ranks compute in one phase and add up their results in another. */
 #include <inttypes.h>
 #include <mpi.h>
 #include <stdint.h>

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Small loops in functions that are inlined one after the other. Where one begins is nothing but
- * a step from the end of another to the head of a loop.
+ * Small loops in functions that are inlined one after the other. The start of a function is then
+ * only a step from the end of one loop to the head of the next.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { AXES = 3, PAIRS = 4000 };
 
-/* 2 * PAIRS times. */
+/* Called 2 * PAIRS times. */
 static void subtract(double *result, const double *one, const double *other)
 {
 	for (int axis = 0; axis < AXES; axis++)
 		result[axis] = one[axis] - other[axis];
 }
 
-/* PAIRS times, and once more for each pair that is near. */
+/* Called PAIRS times, and once more for each pair that is near. */
 static void push(double *force, double factor, const double *along)
 {
 	for (int axis = 0; axis < AXES; axis++)
@@ -27,7 +27,7 @@ static double dot(const double *one, const double *other)
 	return one[0] * other[0] + one[1] * other[1] + one[2] * other[2];
 }
 
-/* PAIRS times. */
+/* Called PAIRS times. */
 static double attract(double *force, const double *one, const double *other)
 {
 	double between[AXES], shift[AXES], near = 0;

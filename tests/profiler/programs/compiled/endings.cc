@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Threads that end in every way there is, while rows end all the time. What each executes is fixed
- * by construction; what is not (the waiting for one another) is done where nobody counts.
+ * Threads that end in every possible way, while rows end all the time. What each thread executes
+ * is fixed by construction, except waiting for one another, which is in UNCOUNTED functions.
  */
 #include <csetjmp>
 #include <csignal>
@@ -21,7 +21,7 @@ static sem_t never, ready;
 static volatile int handled;
 static volatile long sink;
 
-/* Many ways, so that many counts follow from others; some are never taken. */
+/* Many paths, so that many counts are derived from others; some paths are never taken. */
 static __attribute__((noinline)) long mixed(long from, long to)
 {
 	long value = 1;
@@ -52,7 +52,7 @@ static __attribute__((noinline)) long mixed(long from, long to)
 	return value;
 }
 
-/* What is foretold as likely is not counted but derived, and never happens. */
+/* The paths marked as likely have derived counts, and are never taken. */
 static __attribute__((noinline)) long surprises(long from, long to)
 {
 	unsigned long value = 1;
@@ -156,7 +156,7 @@ static void *leaps_often(void *)
 	return nullptr;
 }
 
-/* Comes at any moment, between any two counters. */
+/* Runs at any moment, between any two counters. */
 static void on_signal(int)
 {
 	handled = handled + (int)(mixed(handled, handled + 40) != 0 || handled >= 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* All kinds of control flow of C: what it prints follows from its argument. */
+/* All kinds of control flow of C; the output depends only on the argument. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static int classify(int value)
 	}
 }
 
-/* A machine with one instruction a letter, entered by computed jumps. */
+/* A machine with one instruction per letter, dispatched by computed jumps. */
 static int machine(const char *program)
 {
 	static void *const operations[] = {&&add, &&twice, &&skip, &&done};
@@ -89,7 +89,7 @@ static long sums(const int *numbers, int count)
 	return sum;
 }
 
-/* A function inside another, which reaches the other's variable. */
+/* A nested function that uses a variable of the outer function. */
 static int nested(int count)
 {
 	int sum = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A loop of vector instructions by name, over an array.
+// A loop over an array, with vector intrinsics.
 #include <emmintrin.h>
 #include <stdio.h>
 

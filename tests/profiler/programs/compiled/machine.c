@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// An interpreter: one switch, 128 cases that have nothing in common, all of them executed.
+// An interpreter: one switch with 128 unrelated cases, all of them executed.
 #include <stdint.h>
 #include <stdio.h>
 

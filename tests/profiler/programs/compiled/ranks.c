@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rank r calls step 1000 (r + 1) times; rank 0 adds up what they come to. */
+/* Rank r calls step() 1000 (r + 1) times; rank 0 adds up the results. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Loops that call nothing, of many shapes and lengths; with an argument, one of each that is long.
+/* Loops without calls, of many shapes and lengths. With an argument: two long loops only.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ APART static unsigned at_least_once(unsigned n)
 	return sum;
 }
 
-/* Until the last number but one of Collatz's sequence. */
+/* Counts the steps of the Collatz sequence from n to 1. */
 APART static long unknown(long n)
 {
 	long steps = 0;
@@ -96,7 +96,7 @@ APART static void filled(int *cells, long n)
 		cells[i] = (int)((unsigned)i * 1103515245u >> 7);
 }
 
-/* A round has to wait for the one before. */
+/* Each round depends on the round before. */
 APART static unsigned long chained(long n)
 {
 	unsigned long last = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A team of OpenMP's. */
+/* A team of OpenMP threads. */
 #include <stdio.h>
 
 __attribute__((noinline)) static double work(int number)

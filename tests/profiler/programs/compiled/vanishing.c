@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Functions of which optimisation leaves little, called as often as is said here. */
+/* Functions of which optimisation leaves little; each comment says how often it is called. */
 #include <stdio.h>
 #include <stdlib.h>
 
-/* 7 times, and 5 times within another function, where it is no statement of its own. */
+/* Called 7 times by main(), and 5 times by quadruple(), where it is no statement of its own. */
 static int triple(int number)
 {
 	return number * 3;
 }
 
-/* 5 times. */
+/* Called 5 times. */
 static inline __attribute__((always_inline)) int quadruple(int number)
 {
 	return number + triple(number);
 }
 
-/* 1973 times: it changes nothing but itself, until its calls are counted. */
+/* Called 1973 times. It has no side effects until its calls are counted. */
 static __attribute__((noinline)) int fibonacci(int number)
 {
 	return number < 2 ? number : fibonacci(number - 1) + fibonacci(number - 2);

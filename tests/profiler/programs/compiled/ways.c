@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Threads, children and the ways in which a process ends; the argument says which. */
+/* Threads, children and the ways in which a process ends; the argument chooses one. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ static void compute(void)
 		step(call);
 }
 
-/* Intervals are of processor time, so the run is as long as they ask, however fast the machine. */
+/* Intervals are of processor time, so the run lasts a fixed processor time on any machine. */
 static void compute_long(void)
 {
 	struct timespec used;
