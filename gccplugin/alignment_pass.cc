@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Pass kadence_alignment: in functions that call libkadapt, loops begin at a cache line. What was
- * inserted moves the code behind it, and a short loop that comes to lie across two lines takes half
- * as long again (examples/lu). All other functions stay as the compiler makes them: gzip takes
- * 1.5 % longer where all loops are aligned. Who asks for an alignment of loops gets that one.
+ * Pass kadence_alignment: in functions with inserted code, loops begin at a cache line. Inserted code
+ * moves the code behind it. A short loop that then lies across two cache lines takes half as long
+ * again (examples/lu). All other functions stay as the compiler makes them: gzip takes 1.5 % longer
+ * if all loops are aligned. A redirected call of I/O is as long as the original call and moves
+ * nothing. If the user's options ask for an alignment of loops, they count.
  */
 #include <cstring>
 
+#include "library_calls.h"
 #include "passes.h"
 
 namespace kadence
@@ -17,18 +19,29 @@ namespace
 const char library_prefix[] = "kadapt_";
 const int line_log = 6, line_bytes = 1 << line_log;
 
-bool calls_library(const rtx_insn *insn)
+/* Whether the name is of a function of libkadapt whose call makes the code longer. */
+bool lengthens_code(const char *name)
+{
+	const size_t length = strlen(library_prefix);
+	const library_call *replaced;
+
+	if (strncmp(name, library_prefix, length))
+		return false;
+	replaced = find_library_call(name + length);
+	return !replaced || replaced->kind != site_kind::io;
+}
+
+bool is_inserted(const rtx_insn *insn)
 {
 	const tree callee = CALL_P(insn) ? get_call_fndecl(insn) : NULL_TREE;
 
-	return callee && !strncmp(IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(callee)), library_prefix,
-				  strlen(library_prefix));
+	return callee && lengthens_code(IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(callee)));
 }
 
-bool function_calls_library()
+bool has_inserted_code()
 {
 	for (const rtx_insn *insn = get_insns(); insn; insn = NEXT_INSN(insn))
-		if (calls_library(insn))
+		if (is_inserted(insn))
 			return true;
 	return false;
 }
@@ -37,7 +50,7 @@ const pass_data alignment_pass_data = {
     RTL_PASS, "kadence_alignment", OPTGROUP_NONE, TV_NONE, 0, 0, 0, 0, 0,
 };
 
-/* Sets what the compiler's own pass, the next one, goes by. */
+/* Sets the alignment for the compiler's own pass, which is the next one. */
 class alignment_pass : public rtl_opt_pass
 {
       public:
@@ -52,9 +65,9 @@ class alignment_pass : public rtl_opt_pass
 
 	unsigned execute(function *) final override
 	{
-		/* As the function's own options have it, whatever the one before needed. */
+		/* The function's own options count, whatever the function before needed. */
 		parse_alignment_opts();
-		if (function_calls_library())
+		if (has_inserted_code())
 			align_loops = align_flags(line_log, line_bytes - 1);
 		return 0;
 	}
