@@ -65,7 +65,7 @@ def _told(log: str, fields: Mapping[str, str] | None = None, target: str = "um")
         ),
         ("parse_iomem - Couldn't open io file: Permission denied\n", "make the image readable"),
         ("start_userspace : clone failed, errno = 11\n", "this machine's limit on processes"),
-        ("qemu: could not load kernel '/kernel': invalid kernel header\n", "no x86_64 kernel"),
+        ("qemu: could not load kernel '/kernel': invalid kernel header\n", "not an x86_64 kernel"),
         ("qemu: cannot set up guest memory 'pc.ram': Cannot allocate memory\n", "did not give it"),
     ],
 )
@@ -89,7 +89,7 @@ def test_no_log() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "says"), [(7, "is full"), (31, "a seccomp filter"), (9, "where memory is short")]
+    ("number", "says"), [(7, "is full"), (31, "a seccomp filter"), (9, "when memory is short")]
 )
 def test_signals_that_say_why(number: int, says: str) -> None:
     assert says in _told("a\n", STARTED | {"kernel_status": str(number)})

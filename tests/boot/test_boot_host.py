@@ -160,7 +160,7 @@ FILTERED = "Name:\tx\nNoNewPrivs:\t0\nSeccomp:\t2\nSeccomp_filters:\t1\n"
         ("mappings", errno.ENOMEM, {"proc__sys__vm__max_map_count": "900\n"}, "is 900", "65530"),
         ("address", errno.EPERM, {"proc__sys__vm__mmap_min_addr": "2097152"}, "min_addr", "655"),
         ("private", errno.ENOMEM, {"proc__sys__vm__overcommit_memory": "2\n"}, "is 2", "sysctl"),
-        ("processes", errno.EAGAIN, {}, "after 7 processes", "limit"),
+        ("processes", errno.EAGAIN, {}, "only 7 can be started", "limit"),
         ("proc", errno.ENOENT, {}, "/proc is not mounted", "mount"),
     ],
 )
