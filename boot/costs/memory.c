@@ -36,6 +36,25 @@ long charge_map(long count)
 	return (count + 1) / 2 * 2;
 }
 
+static volatile char *map_small_pages(void)
+{
+	volatile char *memory = map(WALKED_PAGES);
+
+	if (memory)
+		madvise((void *)memory, WALKED_PAGES * PAGE, MADV_NOHUGEPAGE);
+	return memory;
+}
+
+/*
+ * The host of a virtual machine gives memory when it is first touched: on a machine that had just
+ * started a fault took 11.4 us, and 1.2 us ever after. Later programs get used pages, as here.
+ */
+static void touch_all(volatile char *memory)
+{
+	for (long page = 0; memory && page < WALKED_PAGES; page++)
+		memory[page * PAGE] = 1;
+}
+
 /*
  * Touches one page at a time, as the profile counts them, whatever the machine's setting for huge
  * pages. Short batches walk through a mapping as large as a program's, so that munmap() is rarely
@@ -44,19 +63,19 @@ long charge_map(long count)
 long charge_fault(long count)
 {
 	static volatile char *memory;
-	static long page;
+	static long page = WALKED_PAGES;
 
+	if (!memory) {
+		memory = map_small_pages();
+		touch_all(memory);
+	}
 	if (memory && page + count > WALKED_PAGES) {
 		unmap(memory, WALKED_PAGES);
-		memory = NULL;
-	}
-	if (!memory) {
+		memory = map_small_pages();
 		page = 0;
-		memory = map(WALKED_PAGES);
-		if (!memory)
-			return -1;
-		madvise((void *)memory, WALKED_PAGES * PAGE, MADV_NOHUGEPAGE);
 	}
+	if (!memory)
+		return -1;
 	for (long i = 0; i < count; i++, page++)
 		memory[page * PAGE] = 1;
 	return count;
