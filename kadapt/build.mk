@@ -18,16 +18,17 @@ LIBKADAPT_HEADERS := $(wildcard kadapt/lib/*.h kadapt/lib/*/*.h) kadapt/uapi/kad
 # $(call lib_objects,FOLDER...): the objects of folders below kadapt/lib, without static variants.
 lib_objects = $(patsubst kadapt/lib/%.c,$(BUILD)/kadapt/lib/%.o, \
 	$(filter-out %_static.c,$(wildcard $(addprefix kadapt/lib/,$(addsuffix /*.c,$(1))))))
-# One object each, because their parts belong together: the base's constructors and destructors; and
-# the interposed functions with the calls that rely on them.
+# One object each, because their parts belong together: the device with its destructor, and the
+# interposed functions with the calls that rely on them.
 LIBKADAPT_BASE := $(BUILD)/kadapt/lib/base.o
 LIBKADAPT_CALLS := $(BUILD)/kadapt/lib/calls.o
-LIBKADAPT_IO_OBJECTS := $(LIBKADAPT_BASE) $(LIBKADAPT_CALLS) $(call lib_objects,ring)
-LIBKADAPT_IO_STATIC_OBJECTS := $(LIBKADAPT_BASE) \
+LIBKADAPT_PHASES := $(BUILD)/kadapt/lib/base/phase.o $(LIBKADAPT_BASE)
+LIBKADAPT_IO_OBJECTS := $(LIBKADAPT_PHASES) $(LIBKADAPT_CALLS) $(call lib_objects,ring)
+LIBKADAPT_IO_STATIC_OBJECTS := $(LIBKADAPT_PHASES) \
 	$(filter-out %/next.o,$(call lib_objects,ring calls)) \
 	$(addprefix $(BUILD)/kadapt/lib/,calls/next_static.o interpose/anchor_static.o)
-LIBKADAPT_MEMORY_OBJECTS := $(LIBKADAPT_BASE) $(call lib_objects,memory)
-LIBKADAPT_MEMORY_STATIC_OBJECTS := $(LIBKADAPT_BASE) $(BUILD)/kadapt/lib/static/memory/arena.o \
+LIBKADAPT_MEMORY_OBJECTS := $(LIBKADAPT_PHASES) $(call lib_objects,memory)
+LIBKADAPT_MEMORY_STATIC_OBJECTS := $(LIBKADAPT_PHASES) $(BUILD)/kadapt/lib/static/memory/arena.o \
 	$(addprefix $(BUILD)/kadapt/lib/memory/,calls.o costs.o home.o machine.o mappings.o new.o pages.o ranges.o)
 
 BUILD_TARGETS += $(LIBKADAPT) $(LIBKADAPT_IO) $(LIBKADAPT_IO_STATIC)
@@ -38,12 +39,12 @@ $(BUILD)/kadapt/lib/%.o: kadapt/lib/%.c $(LIBKADAPT_HEADERS) kadapt/build.mk
 	@mkdir -p $(@D)
 	$(CC12) $(CFLAGS_STRICT) -std=gnu11 -fPIC -I kadapt/uapi -I kadapt/lib -c -o $@ $<
 
-$(LIBKADAPT_BASE): $(call lib_objects,base)
+$(LIBKADAPT_BASE): $(filter-out %/phase.o,$(call lib_objects,base))
 $(LIBKADAPT_CALLS): $(call lib_objects,calls interpose)
 $(LIBKADAPT_BASE) $(LIBKADAPT_CALLS):
 	ld -r -o $@ $^
 
-$(LIBKADAPT): $(LIBKADAPT_BASE)
+$(LIBKADAPT): $(LIBKADAPT_PHASES)
 $(LIBKADAPT_IO): $(LIBKADAPT_IO_OBJECTS)
 $(LIBKADAPT_IO_STATIC): $(LIBKADAPT_IO_STATIC_OBJECTS)
 $(LIBKADAPT_MEMORY): $(LIBKADAPT_MEMORY_OBJECTS)
