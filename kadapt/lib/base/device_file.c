@@ -87,14 +87,16 @@ static void wait_for_calls(void)
 		syscall(SYS_sched_yield);
 }
 
+/* The program may have put a file of its own at the number: close only the device. */
 void kadapt_device_stop(void)
 {
+	struct kadapt_query answer;
 	int device;
 
 	atomic_store(&is_stopped, 1);
 	wait_for_calls();
 	device = atomic_exchange(&kadapt_device, KADAPT_DEVICE_OFF);
-	if (device >= 0)
+	if (device >= 0 && !call(device, KADAPT_QUERY, (unsigned long)&answer))
 		syscall(SYS_close, device);
 }
 

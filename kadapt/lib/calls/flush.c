@@ -5,6 +5,7 @@
  * nothing.
  */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdio_ext.h>
@@ -62,7 +63,7 @@ static enum kadapt_outcome append_buffer(FILE *stream)
 
 	if (size - 1 >= KADAPT_RECORD_MAX || !is_one_write(stream))
 		return KADAPT_PLAIN;
-	outcome = kadapt_record_at_length(stream->_fileno, stream->_IO_write_base, size);
+	outcome = kadapt_record_locked(stream->_fileno, stream->_IO_write_base, size);
 	if (outcome == KADAPT_APPENDED)
 		empty_buffer(stream);
 	if (outcome == KADAPT_FAILED)
@@ -91,8 +92,11 @@ static enum kadapt_outcome append_locked(FILE *stream)
 {
 	enum kadapt_outcome outcome;
 
-	if (__libc_single_threaded)
+	if (__libc_single_threaded ||
+	    __fsetlocking(stream, FSETLOCKING_QUERY) == FSETLOCKING_BYCALLER)
 		return append_buffer(stream);
+	/* Before the lock is taken, because a cancelled thread would keep it. */
+	pthread_testcancel();
 	flockfile(stream);
 	outcome = append_buffer(stream);
 	funlockfile(stream);

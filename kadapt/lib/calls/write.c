@@ -62,11 +62,14 @@ static const struct iovec *only_piece(const struct iovec *pieces, int count, siz
 	return NULL;
 }
 
-/* Several pieces are gathered first: a copy of 16 KiB costs less than the call. */
+/* Longer records of several pieces are written plainly: stacks may be small. */
+#define GATHERED_MAX 1024
+
+/* Several pieces are gathered first: the copy costs less than the call. */
 static enum kadapt_outcome gathered(int descriptor, const struct iovec *pieces, int count,
 				    size_t size)
 {
-	char record[KADAPT_RECORD_MAX];
+	char record[GATHERED_MAX];
 	char *end = record;
 
 	for (int i = 0; i < count; i++) {
@@ -84,7 +87,7 @@ static enum kadapt_outcome try_pieces(int descriptor, const struct iovec *pieces
 
 	if (only)
 		return kadapt_record_at_length(descriptor, only->iov_base, size);
-	if (!size || !slot || kadapt_burst_is_off(slot))
+	if (!size || size > GATHERED_MAX || !slot || kadapt_burst_is_off(slot))
 		return KADAPT_PLAIN;
 	return gathered(descriptor, pieces, count, size);
 }

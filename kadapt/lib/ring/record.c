@@ -48,20 +48,23 @@ static enum kadapt_outcome bind_and_append(struct kadapt_slot *slot, const void 
 	return append_again(kadapt_descriptor_of(slot), record, size);
 }
 
+static int is_record(const struct kadapt_slot *slot, size_t size)
+{
+	return slot && !kadapt_burst_is_off(slot) && size - 1 < KADAPT_RECORD_MAX;
+}
+
 /*
- * write(2) is a cancellation point, and an append is none. So a thread can be cancelled
- * here, at the latest when the ring is full.
+ * The record could not be appended: the ring is full or closed, or there is no ring yet. Drain the
+ * ring, or bind one.
  */
-enum kadapt_outcome kadapt_record(int descriptor, const void *record, size_t size)
+static enum kadapt_outcome try_again(int descriptor, const void *record, size_t size)
 {
 	struct kadapt_slot *slot = kadapt_slot_of(descriptor);
 	enum kadapt_outcome outcome = KADAPT_PLAIN;
 	const struct kadapt_ring_header *header;
 
-	if (!slot || kadapt_burst_is_off(slot) || size - 1 >= KADAPT_RECORD_MAX)
+	if (!is_record(slot, size))
 		return KADAPT_PLAIN;
-	if (!__libc_single_threaded)
-		pthread_testcancel();
 	header = kadapt_header_of(slot);
 	if (header && kadapt_is_open(header))
 		return make_room(descriptor, header, record, size);
@@ -72,10 +75,28 @@ enum kadapt_outcome kadapt_record(int descriptor, const void *record, size_t siz
 	return outcome ? outcome : bind_and_append(slot, record, size);
 }
 
+static int append_at_once(int descriptor, const void *record, size_t size)
+{
+	return size - 1 < KADAPT_RECORD_MAX && kadapt_has_slot(descriptor) &&
+	       kadapt_append(descriptor, record, size, 0);
+}
+
+enum kadapt_outcome kadapt_record_locked(int descriptor, const void *record, size_t size)
+{
+	if (append_at_once(descriptor, record, size))
+		return KADAPT_APPENDED;
+	return try_again(descriptor, record, size);
+}
+
+/*
+ * write(2) is a cancellation point, and an append is none. So a thread can be cancelled
+ * here, at the latest when the ring is full.
+ */
 enum kadapt_outcome kadapt_record_at_length(int descriptor, const void *record, size_t size)
 {
-	if (size - 1 < KADAPT_RECORD_MAX && kadapt_has_slot(descriptor) &&
-	    kadapt_append(descriptor, record, size, 0))
+	if (append_at_once(descriptor, record, size))
 		return KADAPT_APPENDED;
-	return kadapt_record(descriptor, record, size);
+	if (!__libc_single_threaded && is_record(kadapt_slot_of(descriptor), size))
+		pthread_testcancel();
+	return try_again(descriptor, record, size);
 }

@@ -15,13 +15,14 @@ enum kadapt_outcome {
 };
 
 /*
- * For a record that could not be appended: the ring is full or closed, or there is no
- * ring yet. May drain the ring, or bind one.
+ * Append the record. May drain the ring first, or bind one. A cancellation point, as write(2)
+ * is.
  */
-KADAPT_HIDDEN enum kadapt_outcome kadapt_record(int descriptor, const void *record, size_t size);
-
-/* Append the record, or else do as kadapt_record(). */
 KADAPT_HIDDEN enum kadapt_outcome kadapt_record_at_length(int descriptor, const void *record,
 							  size_t size);
+
+/* The same for a caller that holds a lock: no cancellation point. */
+KADAPT_HIDDEN enum kadapt_outcome kadapt_record_locked(int descriptor, const void *record,
+						       size_t size);
 
 #endif

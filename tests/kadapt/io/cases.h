@@ -21,6 +21,7 @@ extern const struct test_case filter_cases[];
 extern const struct test_case flush_cases[];
 extern const struct test_case flush_change_cases[];
 extern const struct test_case end_cases[];
+extern const struct test_case around_cases[];
 extern const struct test_case batch_cases[];
 
 /* Records of this process that went into rings. */
