@@ -173,7 +173,7 @@ def test_the_command_refuses_to_work_where_something_else_is(
     folder = written(tmp_path / "p", MINIMAL)
     (tmp_path / "mine/source").mkdir(parents=True)
     (tmp_path / "file").touch()
-    for output, complaint in (("p", "own folder"), ("mine", "not ours"), ("file", "not a folder")):
+    for output, complaint in (("p", "own folder"), ("mine", "Kadence's"), ("file", "not a folder")):
         said = refused(kadence("specialize", folder, "-o", tmp_path / output))
         assert complaint in said
         assert "-o" in said

@@ -260,7 +260,7 @@ def test_no_path_leads_elsewhere(
         ({"kernels": []}, "is damaged"),
         ({"plan": "other.json"}, "names other.json, which it does not list"),
         ({"kernels": {"um": {"file": "../um", "id": "0", "release": "6"}}}, "names ../um"),
-        ({"measured": {"um": {"outcome": "faster", "ratio": "1", "sentence": "."}}}, "no ratio"),
+        ({"measured": {"um": {"outcome": "faster", "ratio": "1", "sentence": "."}}}, "not a ratio"),
         ({"files": [{"path": "bin/toy", "bytes": True, "sha256": "0", "executable": 1}]},
          "does not say whether"),
     ],
@@ -381,7 +381,7 @@ def test_what_cannot_be_packed(workshop: Workshop, tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text("#!/bin/sh\n")
     refusals = {
-        "no program with a build-id": [bundle.BuiltProgram(script, ())],
+        "is not a program with a build-id": [bundle.BuiltProgram(script, ())],
         "two programs of one name": [bundle.BuiltProgram(workshop.adapted, ())] * 2,
     }
     for expected, programs in refusals.items():

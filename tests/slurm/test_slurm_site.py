@@ -89,7 +89,7 @@ def test_nothing_is_built_without_approval(administrator: Administrator) -> None
     assert shown.returncode == 1
     assert "POSIX_MQUEUE=y" in shown.stdout
     assert "KADAPT=y  the kernel adaptation call, /dev/kadapt, is built in" in shown.stdout
-    assert "say --yes" in shown.stderr
+    assert "add --yes" in shown.stderr
     assert not (administrator.place / "store").exists()
 
 
@@ -100,7 +100,7 @@ def test_approval_is_asked_for_on_a_terminal(administrator: Administrator) -> No
     os.close(ours)
     os.close(theirs)
     assert "build and sign this kernel? [y/N]" in shown.stdout
-    assert "not approved" in shown.stderr
+    assert "did not approve" in shown.stderr
     assert not (administrator.place / "store").exists()
 
 
