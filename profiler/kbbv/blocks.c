@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of blocks, and the counters that translated code bumps. */
+/* The table of blocks, and the counters that translated code increments. */
 
 #include "pub_tool_libcbase.h"
 #include "pub_tool_libcassert.h"
@@ -9,12 +9,12 @@
 #include "kbbv.h"
 
 /*
- * The assembler's name; the tool headers only offer the C++ demangled one. Declared as in
- * Valgrind's pub_core_debuginfo.h, and exported by libcoregrind.
+ * Gives the symbol's name; the tool headers only offer the demangled C++ name. Declared as in
+ * Valgrind's pub_core_debuginfo.h; libcoregrind exports the function.
  */
 extern Bool VG_(get_fnname_raw)(DiEpoch epoch, Addr address, const HChar **name);
 
-/* Translated code holds the addresses of counters, so that chunks never move. */
+/* Translated code contains the addresses of counters, so chunks never move. */
 enum { CHUNK = 8192, AT_ONCE = 8 };
 
 static VgHashTable *by_address;
@@ -83,7 +83,7 @@ static UInt add_counter(UInt weight, UInt block)
 	return counters_used++;
 }
 
-/* Most counters are zero, which is seen of several at once. */
+/* Checks several counters at once, because most are zero. */
 static Bool all_zero(const ULong *some)
 {
 	return (some[0] | some[1] | some[2] | some[3] | some[4] | some[5] | some[6] | some[7]) == 0;
@@ -118,7 +118,7 @@ ULong counters_harvest(struct row *row)
 	return instructions;
 }
 
-/* Every text is copied at once: the next question may invalidate the last answer. */
+/* Copies every text immediately: the next query may invalidate the previous answer. */
 static void describe(const struct block *block)
 {
 	DiEpoch epoch = VG_(current_DiEpoch)();
@@ -143,8 +143,8 @@ static void describe(const struct block *block)
 	if (!VG_(get_objname)(epoch, block->address, &object))
 		object = "";
 	stream_text(object);
-	stream_text("");  /* no CFG checksum, */
-	stream_number(0); /* and no index in a CFG */
+	stream_text("");  /* no CFG checksum */
+	stream_number(0); /* no index in a CFG */
 	stream_number(block->waits);
 	stream_finish();
 }
@@ -187,7 +187,7 @@ struct block *blocks_find_or_add(const struct block *wanted, const UInt *weights
 	return known ? known : add_block(wanted, weights);
 }
 
-/* A run counts where it begins; a repeated string instruction, the last, where it is left. */
+/* A run counts where it begins; a repeated string instruction, always the last, at its exit. */
 UInt blocks_missing_at(const struct block *block, Addr address)
 {
 	Addr at = block->address;

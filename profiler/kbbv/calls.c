@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tallies of a thread's system calls: one for each number, kind of descriptor, place in the
- * program and peer. They are zeroed with each row, except for when the last call was, so that the
- * time between two calls is known across rows.
+ * The tallies of a thread's system calls: one for each number, kind of descriptor, site and peer.
+ * Each row zeroes them, except for the time of the last call, so that the time between two calls
+ * is known across rows.
  */
 
 #include "pub_tool_libcbase.h"
@@ -149,7 +149,7 @@ void calls_write(const struct thread *thread)
 	for_each_of_row(thread, write);
 }
 
-/* What the next row counts from. */
+/* Zeroes the tally for the next row; keeps the time of the last call. */
 static void begin_anew(struct calls *calls)
 {
 	calls->count = calls->bytes = calls->sequential = calls->random = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * CRC-32 as zlib has it (polynomial 0xedb88320, reflected; Sarwate 1988), eight bytes at a time
+ * CRC-32 as in zlib (polynomial 0xedb88320, reflected; Sarwate 1988), eight bytes at a time
  * (Kounavis and Berry 2005, "slicing by 8").
  */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is known of the program's descriptors: what they are, where its transfers in a file go on,
- * and who is at the other end of a socket. A transfer is sequential if it begins where the
- * descriptor's last one ended; the first is. Descriptors that share an offset (by dup, or with
- * another process) are each taken for themselves.
+ * The program's descriptors: their kinds, the file positions of their transfers, and the peers of
+ * sockets. A transfer is sequential if it begins where the descriptor's last transfer ended. The
+ * first transfer is sequential. Descriptors that share an offset (by dup, or with another
+ * process) are treated as independent.
  */
 
 #include "pub_tool_libcbase.h"
@@ -14,13 +14,13 @@
 
 enum { MOST = 1 << 16, LARGEST_ADDRESS = 128 };
 
-/* Declared as in Valgrind's pub_core_syscall.h, and exported by libcoregrind. */
+/* Declared as in Valgrind's pub_core_syscall.h; libcoregrind exports it. */
 extern SysRes VG_(do_syscall)(UWord number, UWord, UWord, UWord, UWord, UWord, UWord, UWord, UWord);
 
 struct state {
 	enum descriptor kind;
 	Bool moved;
-	ULong position; /* of the next transfer that names none */
+	ULong position; /* of the next transfer that does not name a position */
 	ULong end;	/* of the last transfer */
 	Bool peer_known;
 	UInt peer;
@@ -29,7 +29,7 @@ struct state {
 static struct state *states;
 static UInt states_capacity;
 
-/* Of an argument of a system call, the kernel takes the lower half for a descriptor. */
+/* The kernel uses the lower half of a system call's argument as the descriptor. */
 static struct state *state_of(UWord argument)
 {
 	UInt descriptor = (UInt)argument, capacity;
@@ -136,7 +136,7 @@ void descriptors_after(UInt number, const UWord *arguments, UWord result)
 			state->position = result;
 		break;
 	case __NR_close:
-	case __NR_connect: /* perhaps to another peer than before */
+	case __NR_connect: /* perhaps to a different peer */
 		forget(arguments[0]);
 		break;
 	case __NR_dup2:

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process becomes another program, which gets a profile of its own where Valgrind can run it:
- * not if it is set-uid, of another architecture, or where Valgrind is out of reach (in another
- * root, say). Such a program runs as without us, where Valgrind by itself would refuse it.
+ * A process becomes another program. The new program gets its own profile if Valgrind can run it.
+ * Valgrind cannot run a program that is set-uid or of another architecture, or if Valgrind itself
+ * is out of reach (in another root directory, for example). kbbv runs such a program without
+ * Valgrind; Valgrind by itself would refuse to start it.
  */
 
 #include "pub_tool_libcbase.h"
@@ -15,7 +16,7 @@
 #include "kbbv.h"
 #include <elf.h>
 
-/* Declared as in Valgrind's pub_core_*.h, and exported by libcoregrind. */
+/* Declared as in Valgrind's pub_core_*.h; libcoregrind exports them. */
 extern Bool VG_(clo_trace_children);
 extern HChar *VG_(name_of_launcher);
 extern SysRes VG_(pre_exec_check)(const HChar *path, Int *descriptor, Bool allow_setuid);
@@ -30,14 +31,14 @@ enum {
 	LONGEST = 4096
 };
 
-static Bool wanted; /* as the options say */
+static Bool wanted; /* --trace-children, as the options set it */
 
 void exec_initialise(void)
 {
 	wanted = VG_(clo_trace_children);
 }
 
-/* What execve would open; False where the call itself is wrong. */
+/* The path that execve would open; False if the call itself is invalid. */
 static Bool path_of(UInt number, const UWord *arguments, HChar *path)
 {
 	Bool at = number == __NR_execveat;
@@ -112,7 +113,7 @@ static Bool is_recordable(const HChar *path, UInt depth)
 	head[length > 0 ? length : 0] = '\0';
 	if (VG_(strncmp)(head, "#!", 2) == 0)
 		return is_recordable(interpreter_in(head), depth + 1);
-	/* A file without a head is a script for Valgrind as for a shell. */
+	/* Like a shell, Valgrind takes a file without a known head for a script. */
 	return VG_(memcmp)(head, ELFMAG, SELFMAG) != 0 || is_our_architecture(head, length);
 }
 
@@ -128,8 +129,8 @@ static void finish_profile(const HChar *path, Bool recorded)
 }
 
 /*
- * A child that becomes another program before its first row is full has no profile of its own:
- * the other program is told how much there was.
+ * A child that becomes another program before its first row is full has no profile of its own.
+ * The new program receives the number of instructions that the child ran.
  */
 static void pass_on(const HChar *path, Bool recorded)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What system calls tell about the run as a whole. */
+/* Facts about the run as a whole, from its system calls. */
 
 #include "pub_tool_libcbase.h"
 #include "pub_tool_mallocfree.h"
@@ -7,7 +7,7 @@
 #include "pub_tool_vkiscnums.h"
 #include "kbbv.h"
 
-/* Declared as in Valgrind's pub_core_clientstate.h, and exported by libcoregrind. */
+/* Declared as in Valgrind's pub_core_clientstate.h; libcoregrind exports it. */
 extern Bool VG_(resolve_filename)(Int descriptor, const HChar **name);
 
 enum { FAMILIES = 64, SHARING = 3 };
@@ -34,7 +34,7 @@ static Bool maps_shared_memory(const UWord *arguments)
 	       (starts_with(name, "/dev/shm/") || starts_with(name, "/memfd:"));
 }
 
-/* Without what is only reserved: mapped, but accessible to nobody. */
+/* Excludes memory that is only reserved: mapped, but not accessible. */
 static ULong mapped_bytes(void)
 {
 	static Addr *starts;
@@ -95,7 +95,7 @@ void facts_forked(void)
 	processes++;
 }
 
-/* Its sockets and shared memory are still there. */
+/* Keeps socket families and shared memory: the child has inherited them. */
 void facts_in_child(void)
 {
 	processes = 1;

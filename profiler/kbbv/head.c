@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The head of a profile: which process it is of. */
+/* The head of a profile: which process was profiled. */
 
 #include "pub_tool_libcbase.h"
 #include "pub_tool_clientstate.h"
@@ -11,7 +11,7 @@
 #include "kbbv.h"
 #include <elf.h>
 
-/* Declared as in Valgrind's pub_core_clientstate.h, and exported by libcoregrind. */
+/* Declared as in Valgrind's pub_core_clientstate.h; libcoregrind exports them. */
 extern Int VG_(cl_exec_fd);
 extern Bool VG_(resolve_filename)(Int descriptor, const HChar **name);
 
@@ -68,7 +68,7 @@ static Bool find_id_in_segment(Int file, const Elf64_Phdr *segment, HChar *text)
 	return found;
 }
 
-/* Hexadecimal; empty where the program has none. */
+/* The build-id in hexadecimal; empty if the program has none. */
 static void read_build_id(const HChar *path, HChar *text)
 {
 	Int file = VG_(fd_open)(path, VKI_O_RDONLY, 0);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Puts the counting into translated code.
+ * Inserts the counting into translated code.
  *
- * A block is cut into runs at its side exits, and each run has a probe where it begins:
+ * A block is cut into runs at its side exits. Each run has a probe where it begins:
  *
  *     counter = counter + 1
  *     budget = budget - weight                        (weight: instructions of the run)
  *     if (budget < 0) threads_interval_end(counter)   (first probe of a block only)
  *
- * The first counter of a block is that of its entries, which VEX counts more cheaply than any IR
- * would (translate.c), where the first run begins with the block. What the runs are, and what
- * counts in them, is at the head of shape.c.
+ * The first counter of a block counts its entries. If the first run begins with the block, VEX
+ * counts the entries (translate.c), which is cheaper than any IR. The head of shape.c says what
+ * the runs are and which instructions count in them.
  */
 
 #include "pub_tool_libcbase.h"
@@ -58,7 +58,7 @@ static void add_to_counter(IRSB *out, UInt counter, IRExpr *amount)
 		      IRStmt_Store(Iend_LE, place, add_operation(out, Iop_Add64, before, amount)));
 }
 
-/* Returns what is left. The budget lies where code reaches it without a register of its own. */
+/* Returns the budget that is left. Code reaches the budget without using up a register. */
 static IRExpr *add_spending(IRSB *out, IRExpr *amount)
 {
 	const Int place = sizeof(VexGuestAMD64State) + BUDGET_PLACE;
@@ -88,7 +88,7 @@ static IRExpr *add_argument(IRSB *out, Int offset)
 	return IRExpr_RdTmp(value);
 }
 
-/* At the entry of an allocating function: remembers what it is asked for. */
+/* At the entry of an allocating function: stores the number of bytes that the caller wants. */
 static void add_request(IRSB *out, enum request request)
 {
 	const Int first = offsetof(VexGuestAMD64State, guest_RDI);
@@ -111,7 +111,7 @@ static void add_request(IRSB *out, enum request request)
 	addStmtToIRSB(out, IRStmt_Store(Iend_LE, constant((ULong)(Addr)&kbbv_request), bytes));
 }
 
-/* The first probe of a block that can't be left before it. */
+/* True for a block's first probe if the block has no exit before it. */
 static Bool is_at_entry(const struct shape *shape, UInt probe)
 {
 	return probe == 0 && shape->probes[0].after == shape->entry;
@@ -130,7 +130,7 @@ static void add_probe(IRSB *out, const struct shape *shape, UInt probe, UInt cou
 		add_interval_check(out, budget, counter);
 }
 
-/* Counts one more completion where the guard holds, so that the exit is about to be taken. */
+/* Counts one more completion if the guard holds: the exit is about to be taken. */
 static void add_completion(IRSB *out, IRExpr *guard, UInt counter)
 {
 	IRTemp completed = newIRTemp(out->tyenv, Ity_I64);

@@ -1,81 +1,83 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * kbbv: a Valgrind tool that records, for every interval of a thread's instructions, how often
- * each basic block ran (the basic-block vector), which system calls were made, where memory
- * came from and which pages of it were touched for the first time.
+ * each basic block ran (the basic-block vector) and which system calls the thread made. It also
+ * records the sites of memory, and which pages were touched for the first time.
  *
  * Use
  *
  *   valgrind --tool=kbbv --trace-children=yes --raw=FILE [--interval=N] [--most-rows=M] PROGRAM...
  *
- *   with VALGRIND_LIB naming the directory that holds the tool; `kadence profile` does this and
- *   packs FILE when the run is over. The format of FILE is at the head of stream.c: it is a
- *   profile at any moment, so that no crash of anything loses more than the last interval.
+ *   VALGRIND_LIB must name the directory that holds the tool. `kadence profile` sets it, and packs
+ *   FILE when the run is over. The head of stream.c describes the format of FILE. FILE is a valid
+ *   profile at any moment, so no crash loses more than the last interval.
  *
  * How it counts
  *
  *   Counters are inlined in the translated code (instrument.c, translate.c): an increment in
  *   memory for the block, and a load, subtraction and store for the instructions left in the
- *   interval. A helper is called only where the interval has ended. VEX is told neither to follow
- *   jumps into other blocks nor to unroll loops, so that a block has one entry, lies in one
- *   function, and every passage through it is seen. Blocks end at jumps, calls, system calls,
- *   and after 60 instructions.
+ *   interval. Translated code calls a helper only when the interval has ended. kbbv tells VEX
+ *   neither to follow jumps into other blocks nor to unroll loops. A block therefore has one
+ *   entry, lies in one function, and every passage through it is counted. Blocks end at jumps,
+ *   calls, system calls, and after 60 instructions.
  *
  *   Instructions are counted as exp-bbv and the processor's own counter do: a string
- *   instruction with a repeat prefix is one, however often it repeats. exp-bbv books it to the
- *   block that follows, kbbv to the block (beginning at the instruction itself where it
- *   repeats) that it ends.
+ *   instruction with a repeat prefix is one instruction, however often it repeats. exp-bbv
+ *   attributes it to the block that follows. kbbv attributes it to the block that it ends; if the
+ *   instruction repeats, that block begins at the instruction itself.
  *
- *   A row ends before the block that would carry its thread past a multiple of the interval, by
- *   the block's instructions up to its first side exit, or whose predecessor did. With
- *   --most-rows the interval becomes twice as long whenever a thread would have more rows than
- *   that, and the rows between two multiples of the longer one are put together when the profile
- *   is read: they end where rows of that interval would have ended.
+ *   A row ends before the block that would carry its thread past a multiple of the interval,
+ *   counting the block's instructions up to its first side exit. If a block carried its thread
+ *   past the multiple after that exit, the row ends before the next block.
+ *
+ *   With --most-rows, the interval doubles whenever a thread would have more rows than that. The
+ *   reader of the profile merges the rows between two multiples of the longer interval: they end
+ *   where rows of that interval would have ended.
  *
  * How it watches memory
  *
- *   The client's mappings are followed by their system calls (memory.c, mappings.c), each with
- *   the place in the program that asked for it (sites.c). At the end of a row, and before pages
- *   go, the kernel is asked which pages are present (residency.c): what is new was touched in
- *   that row. Nothing is added to the client's loads and stores. Where much memory is mapped and
- *   untouched, not every row can afford to ask; what it misses is told with a later row.
+ *   kbbv follows the program's mappings by their system calls (memory.c, mappings.c) and records
+ *   the site of each (sites.c). At the end of a row, and before pages go away, it asks the kernel
+ *   which pages are present (residency.c): pages that are new were touched in that row. kbbv adds
+ *   nothing to the program's loads and stores. If much memory is mapped and untouched, asking at
+ *   every row would cost too much; a later row then has the touches.
  *
  * Points of extension
  *
  *   - what is counted at a block:            add_probe() in instrument.c
  *   - which calls move bytes or have a descriptor: rules[] in systemcalls.c
- *   - what is told of a system call:         struct calls, calls.c
- *   - what is told about the whole run:      facts_note() in facts.c
- *   - what is told about a block:            describe() in blocks.c
+ *   - what is recorded of a system call:     struct calls, calls.c
+ *   - what is recorded of the whole run:     facts_note() in facts.c
+ *   - what is recorded of a block:           describe() in blocks.c
  *   - which functions allocate:              allocators[] in sites.c
- *   - what tells that a thread waits:        waits_of() in waits.c
+ *   - which blocks count as waiting:         waits_of() in waits.c
  *   - which calls change the memory:         memory_after() in memory.c
  *
  * Known inaccuracies
  *
- *   - Where blocks overlap, a fault is booked to the block that was translated last. A locked
- *     instruction that faults takes one instruction too many with it.
- *   - A block that begins with a repeated string instruction (the first of a block, or where one
- *     goes round again) counts as entered where it is left.
- *   - A program that is set-uid, or not for x86_64, runs and is not recorded (exec.c).
- *   - A program that a process becomes sees the path it was executed by as its first argument,
- *     whatever it was given: Valgrind's launcher stands between.
- *   - Of a child that another program takes the place of before its first row is full, only the
+ *   - Where blocks overlap, a fault is attributed to the block that was translated last. A locked
+ *     instruction that faults removes one instruction too many from the counts.
+ *   - A block that begins with a repeated string instruction (because the instruction is the
+ *     block's first, or goes round again) counts as entered when the program leaves it.
+ *   - A program that is set-uid, or not for x86_64, runs but is not recorded (exec.c).
+ *   - A program that replaces another by exec sees its own path as its first argument, whatever
+ *     the caller passed: Valgrind's launcher starts it.
+ *   - If another program replaces a child before the child's first row is full, only the child's
  *     number of instructions is known, from that program's profile.
  *   - A child that is killed before its first row is full leaves nothing.
- *   - Descriptors that share an offset are taken apart, so that orders of transfers are wrong
- *     where a program writes through both. Of sendfile and splice no order is told.
+ *   - Descriptors that share an offset are treated as independent. The order of transfers is
+ *     therefore wrong if a program writes through both. sendfile and splice have no order.
  *   - Code that changes itself is counted right, but its blocks carry the names that were true
  *     of the address when it was first translated.
  *   - Valgrind reads no symbols of an object without a writable segment (a program in assembler
  *     without data): its blocks have no names.
  *   - Valgrind lets the heap of brk grow to 8 MiB; beyond, malloc maps 1 MiB at a time.
- *   - What threads touch is told with the row that ends first, whosever it is.
- *   - A page that is touched and swapped out before anybody looks is not seen. Of file mappings
- *     a page counts that the kernel maps beside the one that was touched.
+ *   - Touches of all threads are recorded with the row that ends first, whichever thread has it.
+ *   - A page that is touched and swapped out before kbbv looks is missed. In file mappings, pages
+ *     that the kernel maps beside a touched page count as touched.
  *   - Transparent huge pages are off in the profiled process, and prctl(2) says so.
- *   - Threads run one at a time, so how their calls interleave is Valgrind's doing; and a
- *     processor without AVX-512 is seen by the program, as under every Valgrind tool.
+ *   - Threads run one at a time, so Valgrind determines how their calls interleave. The program
+ *     sees a processor without AVX-512, as under every Valgrind tool.
  */
 
 #include "pub_tool_libcbase.h"
@@ -86,7 +88,7 @@
 #include "pub_tool_options.h"
 #include "kbbv.h"
 
-/* The beginning of what is declared in Valgrind's pub_core_libcprint.h; of libcoregrind. */
+/* The first member as declared in Valgrind's pub_core_libcprint.h; libcoregrind exports it. */
 struct sink {
 	Int descriptor;
 };
@@ -97,7 +99,7 @@ enum { FIRST_THREAD = 1, LAST_STANDARD_STREAM = 2, MOST_INHERITED = 64 };
 static const Long default_interval = 1000000;
 
 static Long interval;
-static Long most_rows; /* of a thread; 0: any number */
+static Long most_rows; /* per thread; 0: any number */
 
 static Bool take_option(const HChar *argument)
 {
@@ -114,21 +116,21 @@ static void print_usage(void)
 	("    --raw=FILE       where to write the profile\n"
 	 "    --list=FILE      append the names of all profiles to this file, each ended by a NUL\n"
 	 "    --interval=N     instructions per row [1000000]\n"
-	 "    --most-rows=N    double the interval where a thread has more rows (an even\n"
+	 "    --most-rows=N    double the interval if a thread has more rows (an even\n"
 	 "                     number; 0: never) [0]\n");
 }
 
 static void print_debug_usage(void)
 {
 	VG_(printf)
-	("    --parent=N       process that forked this one, where it was recorded [0]\n"
-	 "    --program=N      how many programs this process has been, this included [1]\n"
-	 "    --before=N       instructions since the fork of which there is no profile [0]\n");
+	("    --parent=N       process that forked this one, if it was recorded [0]\n"
+	 "    --program=N      how many programs this process has run, including this one [1]\n"
+	 "    --before=N       instructions since the fork that no profile has [0]\n");
 }
 
 /*
- * Valgrind copies the descriptor of its log file to where no program gets to, and leaves the
- * first one open: it would be the program's, and its own would be numbered otherwise.
+ * Valgrind copies the descriptor of its log file to a number that no program can reach, but leaves
+ * the original open. The program would inherit it, and its own descriptors would get other numbers.
  */
 static void close_second_log(void)
 {
@@ -144,7 +146,7 @@ static void close_second_log(void)
 	}
 }
 
-/* What was touched until now was so by the parent. */
+/* Records the touches so far: they are the parent's. */
 static void before_fork(ThreadId id)
 {
 	memory_look(threads_of(id)->serial);
@@ -156,7 +158,7 @@ static void in_parent(ThreadId id)
 	memory_forked(id);
 }
 
-/* A forked child has a profile of its own, that begins here. */
+/* A forked child has its own profile, which begins here. */
 static void in_child(ThreadId id)
 {
 	close_second_log();
@@ -192,7 +194,7 @@ static void after_options(void)
 	VG_(atfork)(before_fork, in_parent, in_child);
 }
 
-/* Valgrind passes no status: the program's own call tells it, and of a signal nobody does. */
+/* Valgrind passes no status. The program's exit call gives it; after a signal it is unknown. */
 static void finish(Int no_status __attribute__((unused)))
 {
 	ULong status;

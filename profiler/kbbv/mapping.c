@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A mapping's life, as the stream is told of it. */
+/* A mapping's life, as recorded in the stream. */
 
 #include "pub_tool_mallocfree.h"
 #include "kbbv.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The program's memory as a sorted table of areas. An area belongs to a mapping (a system call's
- * mapping may have been cut into several areas) and knows which of its pages were ever touched;
- * what nothing can be in yet, because it is only reserved, belongs to none.
+ * The program's memory as a sorted table of areas. An area belongs to a mapping, and records
+ * which of its pages were ever touched. A system call's mapping may be cut into several areas. An
+ * area that is only reserved, so that the program cannot access it yet, belongs to no mapping.
  *
- * A look asks the kernel which pages are present. All that are new since the last look are
- * touches of the row that is under way. Pages that lie next to one another are a run; whether
- * it goes on where touched pages end, or comes before where they begin, says in which order a
- * program goes through its memory.
+ * A look asks the kernel which pages are present. All pages that are new since the last look are
+ * touches of the row that is under way. Adjacent new pages are a run. A run may begin where
+ * touched pages end, or end where touched pages begin: this shows in which direction a program
+ * goes through its memory.
  */
 
 #include "pub_tool_libcbase.h"
@@ -17,16 +17,16 @@
 
 enum { STRIP = 4096, COST_OF_AREA = 64, GLANCE = 64 };
 
-/* Of larger ones no pages are watched: a byte for each would be too much. */
+/* Larger areas are not watched: one byte for each page would be too much. */
 static const SizeT most_watched_pages = 1 << 24;
 
 struct area {
 	Addr start;
 	Addr end;
 	struct mapping *mapping; /* NULL: reserved */
-	Bool for_stack;		 /* what is reserved will be a thread's */
-	UChar *touched;		 /* a byte a page; NULL: not watched */
-	SizeT low;		 /* all pages before it and from `high` on were touched */
+	Bool for_stack;		 /* reserved for a thread's stack */
+	UChar *touched;		 /* one byte for each page; NULL: not watched */
+	SizeT low;		 /* all pages before `low` and from `high` on were touched */
 	SizeT high;
 };
 
@@ -104,7 +104,7 @@ static void look_everywhere(struct area *area)
 	narrow(area);
 }
 
-/* Makes two areas out of the one that goes across the address. */
+/* Splits the area that extends across the address into two. */
 static void split_at(Addr address)
 {
 	UInt index = first_after(address);
@@ -128,8 +128,7 @@ static void split_at(Addr address)
 	look_everywhere(right);
 }
 
-/* ---- looking ----------------------------------------------------------------------------------
- */
+/* ---- looking ------------------------------------------------------------------------------ */
 
 static void count_run(struct area *area, SizeT begin, SizeT end)
 {
@@ -145,7 +144,7 @@ static void count_run(struct area *area, SizeT begin, SizeT end)
 	mapping_note_change(area->mapping);
 }
 
-/* How many pages from here on are as they were, where that is seen at a glance; at least one. */
+/* Compares GLANCE pages at once. Returns how many from here on did not change; at least 1. */
 static SizeT unchanged(const UChar *present, const UChar *touched, SizeT count)
 {
 	SizeT same = 0;
@@ -155,7 +154,7 @@ static SizeT unchanged(const UChar *present, const UChar *touched, SizeT count)
 	return same ? same : 1;
 }
 
-/* Counts the runs that end in this strip; returns where the one begins that does not. */
+/* Counts the runs that end in this strip. Returns where the run begins that goes beyond it. */
 static SizeT count_runs(struct area *area, SizeT first, SizeT count, const UChar *present,
 			SizeT begin)
 {
@@ -214,8 +213,7 @@ ULong mappings_cost_of_look(void)
 	return cost;
 }
 
-/* ---- coming and going --------------------------------------------------------------------------
- */
+/* ---- coming and going --------------------------------------------------------------------- */
 
 static void add_area(struct mapping *mapping, Addr start, Addr end)
 {
@@ -324,7 +322,7 @@ void mappings_discard(Addr start, Addr end)
 	}
 }
 
-/* Takes the area out and puts it where it is now; nothing else is there. */
+/* Removes the area and inserts it at its new address, where there is no other area. */
 static void shift(UInt index, Addr from, Addr to)
 {
 	struct area area = areas[index];
@@ -365,7 +363,7 @@ void mappings_move(UInt thread, Addr from, SizeT old_bytes, Addr to, SizeT new_b
 		mappings_extend(thread, mapping, to + old_bytes, to + new_bytes);
 }
 
-/* An area's mapping may have been told of with an earlier area. */
+/* False if an earlier area has the same mapping, which is then already recorded. */
 static Bool comes_first(UInt index)
 {
 	for (UInt i = 0; i < index; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the program's system calls do to its memory, and when to look which pages it touched:
- * before pages go, and at the end of a row. Where much memory is mapped and not touched, a look
- * costs more than a row should, so that rows earn looks: touches then belong to the row in
- * which they are seen.
+ * What the program's system calls do to its memory, and when kbbv looks which pages it touched:
+ * before pages go away, and at the end of a row. If much memory is mapped and not touched, a look
+ * costs more than a row should. Rows therefore earn looks, and touches belong to the row whose
+ * look finds them.
  */
 
 #include "pub_tool_libcbase.h"
@@ -14,8 +14,8 @@
 #include "kbbv.h"
 
 enum {
-	INSTRUCTIONS_PER_PAGE = 32, /* that a row earns; a page takes some 5 ns to look at */
-	ROWS_SAVED = 64,	    /* that rows may earn before anything is looked at */
+	INSTRUCTIONS_PER_PAGE = 32, /* by which a row earns a look at a page, some 5 ns */
+	ROWS_SAVED = 64,	    /* rows' earnings that may be saved up at most */
 	DISCARD = 4,		    /* MADV_DONTNEED */
 	BORROWED = 0x4000,	    /* CLONE_VFORK */
 	STACK_FLAG = 0x20000,	    /* MAP_STACK */
@@ -25,7 +25,7 @@ static ULong earned_by_row;
 static ULong earned;
 static ULong rows_unseen;
 static Bool begun;
-static Bool copies_memory; /* the clone that is under way, if it is one */
+static Bool copies_memory; /* whether the fork or clone that is under way does */
 static Addr heap_end;
 static struct mapping *main_stack;
 static Addr stack_start;
@@ -46,7 +46,7 @@ void memory_initialise(ULong interval)
 	residency_initialise();
 }
 
-/* ---- what is there from the start --------------------------------------------------------- */
+/* ---- memory that exists at the start ------------------------------------------------------ */
 
 static void adopt(const NSegment *segment, Addr stack_pointer)
 {
@@ -79,7 +79,7 @@ static void adopt_all(ThreadId id)
 	VG_(free)(starts);
 }
 
-/* The first system call is early enough: before it nothing was mapped. */
+/* The first system call is early enough: before it, the program mapped nothing. */
 static void begin(ThreadId id)
 {
 	if (begun)
@@ -88,8 +88,7 @@ static void begin(ThreadId id)
 	adopt_all(id);
 }
 
-/* ---- looking ------------------------------------------------------------------------------------
- */
+/* ---- looking ------------------------------------------------------------------------------ */
 
 static void follow_stack(UInt thread)
 {
@@ -118,7 +117,7 @@ void memory_row_ends(UInt thread)
 		memory_look(thread);
 	} else {
 		rows_unseen++;
-		mappings_tell_touches(thread); /* of what is gone */
+		mappings_tell_touches(thread); /* of pages that are gone */
 	}
 	if (earned > ROWS_SAVED * earned_by_row)
 		earned = ROWS_SAVED * earned_by_row;
@@ -129,8 +128,7 @@ ULong memory_rows_unseen(void)
 	return rows_unseen;
 }
 
-/* ---- system calls
- * -------------------------------------------------------------------------------- */
+/* ---- system calls ------------------------------------------------------------------------- */
 
 void memory_before(ThreadId id, UInt number, const UWord *arguments)
 {
@@ -184,7 +182,7 @@ static struct birth birth_by(ThreadId id, enum memory kind)
 	};
 }
 
-/* Files that nobody in the program asked for are the loader's. */
+/* Ignores file mappings without a site: they are the loader's. */
 static void mapped(ThreadId id, const UWord *arguments, Addr start)
 {
 	struct birth birth = birth_by(id, kind_of(arguments));
@@ -265,7 +263,7 @@ void memory_after(ThreadId id, UInt number, const UWord *arguments, UWord result
 	}
 }
 
-/* A child that is about to become another program copies nothing. */
+/* Records no fork that shares memory (vfork): the child copies nothing. */
 void memory_forked(ThreadId id)
 {
 	if (!copies_memory)

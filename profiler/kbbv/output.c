@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The file of a profile. It is written under another name beside its own, and gets that with its
- * first row: what was there before is not lost by a program that can't be started.
+ * The file of a profile. It is written under a temporary name beside the final one, and renamed
+ * with its first row. A program that cannot be started therefore does not destroy an older profile.
  */
 
 #include "pub_tool_libcbase.h"
@@ -11,7 +11,7 @@
 #include "pub_tool_mallocfree.h"
 #include "kbbv.h"
 
-/* Declared as in Valgrind's pub_core_libcfile.h, and exported by libcoregrind. */
+/* Declared as in Valgrind's pub_core_libcfile.h; libcoregrind exports it. */
 extern Int VG_(safe_fd)(Int descriptor);
 
 static Int descriptor = -1;
@@ -24,7 +24,7 @@ Bool output_open(const HChar *path)
 	temporary_path = VG_(malloc)("kbbv.path", VG_(strlen)(path) + sizeof(".4294967295.new"));
 	VG_(sprintf)(temporary_path, "%s.%d.new", path, VG_(getpid)());
 	descriptor = VG_(fd_open)(temporary_path, VKI_O_WRONLY | VKI_O_CREAT | VKI_O_TRUNC, 0666);
-	/* Out of the way of the program, which may close all descriptors that it could have. */
+	/* Beyond the program's reach: the program may close all descriptors that it can have. */
 	if (descriptor >= 0)
 		descriptor = VG_(safe_fd)(descriptor);
 	return output_is_open();
@@ -40,7 +40,7 @@ Bool output_is_published(void)
 	return output_is_open() && !temporary_path;
 }
 
-/* In a forked child it is still the parent's. */
+/* In a forked child: closes the file, which is the parent's. */
 void output_leave(void)
 {
 	if (descriptor >= 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who is at the other end of sockets: each address gets a number, and is told once. */
+/* The peers of sockets. Each address gets a number and is written to the stream once. */
 
 #include "pub_tool_libcbase.h"
 #include "pub_tool_libcprint.h"
@@ -31,7 +31,7 @@ static void write_internet_6(const UChar *address, HChar *text)
 	VG_(sprintf)(text + length, "]:%u", port_of(address));
 }
 
-/* An abstract name begins with a NUL, which is written as @; some sockets have no name. */
+/* Writes the NUL that begins an abstract name as @. Some sockets have no name. */
 static void write_unix(const UChar *address, UInt length, HChar *text)
 {
 	UInt size = length > AF_BYTES ? length - AF_BYTES : 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which process this is, and what its profile is called. Where the first process's profile is
- * P.kprof, that of a child with the number 123 is P.123.kprof, and when a process becomes another
- * program, that one's is P.123.2.kprof, and so on.
+ * The process's identity and the name of its profile. If the first process's profile is P.kprof,
+ * the profile of a child with the process id 123 is P.123.kprof. When that process becomes another
+ * program, the new program's profile is P.123.2.kprof, and so on.
  *
- * Valgrind's launcher is started anew for the program that a process becomes, with the options
- * that this one had; what it must know of its past is added to them.
+ * For the program that a process becomes, Valgrind's launcher starts again with the same options.
+ * process_pass_on() adds options that describe the process's past.
  */
 
 #include "pub_tool_libcbase.h"
@@ -23,10 +23,10 @@ enum { NUMBERS = sizeof(".4294967295.4294967295.kprof") };
 static const HChar suffix[] = ".kprof";
 
 static const HChar *base; /* the first process's profile */
-static const HChar *list; /* where the names of the profiles are told, or NULL */
+static const HChar *list; /* file that takes the names of the profiles, or NULL */
 static Long parent;	  /* 0: this is the first process */
 static Long program = 1;
-static Long before; /* instructions since the fork, of which there is no profile */
+static Long before; /* instructions since the fork that no profile has */
 static Int own;
 static HChar *path;
 
@@ -119,7 +119,7 @@ void process_list(const HChar *published)
 
 	if (descriptor < 0)
 		return;
-	/* In one piece: others write, too. A name may hold a line's end, but no NUL. */
+	/* One write call, because other processes also write. A name may contain \n, but no NUL. */
 	line = VG_(strdup)("kbbv.line", published);
 	VG_(write)(descriptor, line, (Int)length + 1);
 	VG_(free)(line);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which pages of the program's memory are present: of anonymous memory mincore(2) tells, which
- * is fastest; of file mappings it tells what is in the page cache, so that for those
- * /proc/self/pagemap is read.
+ * Which pages of the program's memory are present. For anonymous memory, mincore(2) is the fastest
+ * source. For file mappings, mincore(2) reports what is in the page cache, so kbbv reads
+ * /proc/self/pagemap instead.
  *
- * Transparent huge pages are off in this process, or one touch would make 512 pages present.
+ * kbbv switches transparent huge pages off in this process: with them, one touch would make 512
+ * pages present.
  */
 
 #include "pub_tool_libcbase.h"
@@ -12,7 +13,7 @@
 #include "pub_tool_vkiscnums.h"
 #include "kbbv.h"
 
-/* Declared as in Valgrind's pub_core_*.h, and exported by libcoregrind. */
+/* Declared as in Valgrind's pub_core_*.h; libcoregrind exports them. */
 extern SysRes VG_(do_syscall)(UWord number, UWord, UWord, UWord, UWord, UWord, UWord, UWord, UWord);
 extern Int VG_(safe_fd)(Int descriptor);
 extern Int VG_(prctl)(Int option, ULong, ULong, ULong, ULong);
@@ -36,7 +37,7 @@ void residency_initialise(void)
 	open_pagemap();
 }
 
-/* The one it has is its parent's. */
+/* Opens the child's pagemap: the inherited descriptor shows the parent's. */
 void residency_forked(void)
 {
 	if (pagemap >= 0)
@@ -44,7 +45,7 @@ void residency_forked(void)
 	open_pagemap();
 }
 
-/* The program that this process becomes may have its huge pages. */
+/* Lets the program that this process becomes use huge pages. */
 void residency_leave_to_successor(void)
 {
 	VG_(prctl)(SET_THP_DISABLE, 0, 0, 0, 0);

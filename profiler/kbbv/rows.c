@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A row: what a thread ran since its last one ended. Rows are short and programs have many
- * blocks, most of which don't run in a row: which counters were touched is remembered, so that
- * a row costs by what ran in it.
+ * A row: what a thread ran since its last row ended. Rows are short, and most of a program's many
+ * blocks do not run in a given row. A row therefore lists the counters that have hits, so that its
+ * cost depends only on what ran in it.
  */
 
 #include "pub_tool_libcbase.h"
@@ -43,7 +43,7 @@ static Int by_number(const void *one, const void *other)
 	return a < b ? -1 : a > b;
 }
 
-/* A block's counters are consecutive, so that they then stand together. */
+/* A block's counters are consecutive, so sorting brings them together. */
 static void sort(struct row *row)
 {
 	if (!row->sorted)
@@ -71,7 +71,7 @@ static ULong block_instructions(const struct row *row, const struct block *block
 	return instructions - missing_from(row, block->id);
 }
 
-/* Calls visit(block, ...) for the blocks of the row, or only counts them where it is NULL. */
+/* Calls visit(block, ...) for each block of the row, or only counts them if `visit` is NULL. */
 static UInt for_each_block(const struct row *row, void (*visit)(const struct block *, ULong, ULong))
 {
 	const struct block *block = NULL;
@@ -128,8 +128,8 @@ static struct missing *missing_of(struct row *row, UInt block)
 }
 
 /*
- * Blocks that overlap have the same rest, so that it does not matter for the sum in which of
- * them the fault happened.
+ * Overlapping blocks have the same instructions after the fault. The sum is therefore the same
+ * whichever of them faulted.
  */
 ULong row_take_back(struct row *row, Addr address)
 {

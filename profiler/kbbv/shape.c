@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What there is to count in a block: its runs, each from where it begins to a side exit.
+ * The shape of a block: its runs, each of which ends at a side exit.
  *
- * An instruction counts where it completes, which matters for three kinds:
+ * An instruction counts when it completes. This matters for three kinds:
  *
- *   - one that leaves the block to be executed again (VEX does so where the compare-and-swap of
- *     a locked instruction failed) belongs to the run after that exit;
- *   - a string instruction with a repeat prefix is for VEX a loop whose every round jumps to
- *     the instruction itself; it has a counter of its own, bumped where the loop is left;
- *   - one that faults leaves the rest of its run undone, which is taken back (threads.c); one
- *     that can only fault does not count.
+ *   - An instruction may leave the block in order to be executed again. VEX does so when the
+ *     compare-and-swap of a locked instruction fails. It belongs to the run after that exit.
+ *   - VEX translates a string instruction with a repeat prefix into a loop. Each round jumps to the
+ *     instruction itself. It has its own counter, incremented when the program leaves the loop.
+ *   - An instruction that faults keeps the rest of its run from executing; threads.c subtracts
+ *     that rest. An instruction that can only fault does not count.
  */
 
 #include "pub_tool_libcassert.h"
@@ -60,7 +60,7 @@ static enum instruction classify(const UChar *code, UInt length)
 	return ORDINARY;
 }
 
-/* A probe that counts nothing is no probe. */
+/* Removes the last probe if it counts no instructions. */
 static void drop_empty_probe(struct shape *shape)
 {
 	if (shape->used > 0 && shape->probes[shape->used - 1].weight == 0)
@@ -94,14 +94,14 @@ static void survey_exit(struct shape *shape, Int index, const IRStmt *exit, Addr
 	}
 }
 
-/* What the last instruction of a block does if it is one that only ever faults. */
+/* True if the block ends with an instruction that can only fault. */
 static Bool never_completes(IRJumpKind kind)
 {
 	return kind == Ijk_NoDecode || kind == Ijk_SigILL || kind == Ijk_SigSEGV ||
 	       kind == Ijk_SigBUS;
 }
 
-/* The repeated string instruction, if any, is the last of a block. */
+/* A repeated string instruction is always the last instruction of a block. */
 void shape_survey(const IRSB *in, struct shape *shape)
 {
 	enum instruction kind = ORDINARY;

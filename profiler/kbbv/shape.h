@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What there is to count in a block: shape.c finds it, instrument.c puts it there. */
+/* The shape of a block: shape.c finds where to count, instrument.c inserts the counting. */
 
 #ifndef SHAPE_H
 #define SHAPE_H
@@ -9,14 +9,14 @@
 enum { MAXIMUM_PROBES = 256, MAXIMUM_INSTRUCTIONS = 256, NO_ENTRY = -1 };
 
 struct probe {
-	Int after; /* index of the statement it follows */
+	Int after; /* index of the statement that the probe follows */
 	UInt weight;
 };
 
 struct shape {
 	struct probe probes[MAXIMUM_PROBES];
 	UInt used;
-	Int entry; /* statement that marks the first instruction, or NO_ENTRY: left before it */
+	Int entry; /* statement that marks the first instruction; NO_ENTRY: an exit precedes it */
 	UInt instructions;
 	UChar lengths[MAXIMUM_INSTRUCTIONS];
 	Addr repeated; /* address of the block's repeated string instruction, or 0 */

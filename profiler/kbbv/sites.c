@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sites: the place in the program that a system call comes from, and with it memory.
+ * Sites: the places in the program that system calls, and with them memory, come from.
  *
- * The stack of a system call is followed out of the language's libraries; the first frame
- * outside is the site, and the library's function that it called is how it asked. In a static
- * program the libraries' frames are in the program itself, so that there the outermost function
- * with an allocator's name is taken for it.
+ * kbbv follows the stack of a system call out of the language's libraries. The first frame outside
+ * is the site; the profile also names the library's function that the site called. In a static
+ * program, the libraries' frames are in the program itself. There, the caller of the outermost
+ * function with an allocator's name is the site.
  *
- * For calls that are not about memory, it is the first frame outside of the libraries that has a
- * line, or the first outside where none has. As there are many such calls, what was found for a
- * stack is remembered by a hash of its return addresses.
+ * For calls that are not about memory, the site is the first frame outside the libraries that has
+ * a line, or the first frame outside if none has. Because such calls are many, kbbv caches the
+ * site of each stack by a hash of its return addresses.
  */
 
 #include "pub_tool_libcbase.h"
@@ -35,7 +35,7 @@ static const struct {
     {"aligned_alloc", SECOND_ARGUMENT},
     {"memalign", SECOND_ARGUMENT},
     {"posix_memalign", THIRD_ARGUMENT},
-    {"reallocarray", NO_REQUEST}, /* these come to one of the above */
+    {"reallocarray", NO_REQUEST}, /* these call one of the above, or the kernel */
     {"_Znwm", NO_REQUEST},
     {"_Znam", NO_REQUEST},
     {"_ZnwmRKSt9nothrow_t", NO_REQUEST},
@@ -68,7 +68,7 @@ struct trace {
 };
 
 static VgHashTable *known;  /* by address */
-static VgHashTable *stacks; /* sites by the hash of a stack */
+static VgHashTable *stacks; /* sites by the hash of the stack */
 static UInt sites_used;
 
 static Bool starts_with(const HChar *text, const HChar *prefix)
@@ -76,7 +76,7 @@ static Bool starts_with(const HChar *text, const HChar *prefix)
 	return VG_(strncmp)(text, prefix, VG_(strlen)(prefix)) == 0;
 }
 
-/* The C library has several names for a function, some with a version. */
+/* The C library has several names for one function, some with a version. */
 static Bool is_named(const HChar *symbol, const HChar *name)
 {
 	SizeT length = VG_(strlen)(name);
@@ -123,7 +123,7 @@ static Bool in_library(Addr address)
 	return False;
 }
 
-/* Below the first function of a process the stack holds other things. */
+/* Below a process's first function, the stack holds data that is not return addresses. */
 static Bool is_code(Addr address)
 {
 	const HChar *object;
@@ -139,7 +139,7 @@ static Bool is_allocator(Addr address)
 	       allocator_of(symbol) >= 0;
 }
 
-/* The first frame that is the program's own; the depth where there is none. */
+/* The index of the program's first frame; the depth if there is none. */
 static UInt own_frame(const struct trace *trace)
 {
 	UInt own = 0;
@@ -164,7 +164,7 @@ static void tell_symbol(Addr address)
 	stream_text(symbol);
 }
 
-/* Every text is copied at once: the next question may invalidate the last answer. */
+/* Copies every text immediately: the next query may invalidate the previous answer. */
 static void describe(UInt id, const struct trace *trace, UInt own)
 {
 	DiEpoch epoch = VG_(current_DiEpoch)();
@@ -238,7 +238,7 @@ static UInt frame_with_line(const struct trace *trace)
 	return first;
 }
 
-/* FNV-1a, by words. Of two stacks in 2**64 one may be taken for the other. */
+/* FNV-1a, by words. Two different stacks have the same hash with a probability of 2**-64. */
 static UWord hash_of(const struct trace *trace)
 {
 	UWord hash = 0xcbf29ce484222325ULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* clang-format off */
 /*
- * The output: a profile in the form that is written while the program runs (STRM), read by
- * profiler/rawstream.py. kprof.py has the head that it shares with the other form.
+ * The output: a profile in the form that is written while the program runs (STRM). The reader is
+ * profiler/rawstream.py. kprof.py describes the head, which both forms of a profile share.
  *
  *   file    "\x93KPROF\r\n", version (4 bytes, little endian), "STRM", frames
  *   frame   kind (1 byte), length of the body (4 bytes, little endian), CRC-32 of kind, length
@@ -9,48 +10,57 @@
  *   number  LEB128, unsigned
  *   text    length (number), bytes
  *
- * Frames are only ever appended, and a frame mentions only what earlier ones defined, so that
- * whatever whole frames were written can be read. Bodies:
+ * Frames are only ever appended, and a frame refers only to things that earlier frames defined.
+ * A reader can therefore read all frames that were written completely. Bodies:
  *
  *   H head       interval, unit (0: instructions, 1: nanoseconds of processor time), backend
- *                (text), process, its parent (0: it was not recorded), then as texts: build-id
- *                (hexadecimal, or empty) and path of the program; number of arguments, these as
- *                texts, the program's name first. It is the first frame, and the only such
+ *                (text), process id, parent's process id (0: the parent was not recorded), then
+ *                as texts: build-id (hexadecimal, or empty) and path of the program; number of
+ *                arguments, these as texts, the program's name first. The head is the first
+ *                frame, and there is only one
  *   B block      id, address, instructions, entry (0 or 1), line, then as texts: function,
  *                directory, file, object, CFG checksum (8 hexadecimal digits, or empty); the
- *                block's index in the function's CFG plus 1 (0: none); 1 where it ends by `pause`,
- *                plus 2 where it is a loop whose rounds change nothing (missing: not known)
+ *                block's index in the function's CFG plus 1 (0: none); 1 if the block ends with
+ *                `pause`, plus 2 if it is a loop whose rounds change nothing (missing: unknown)
  *   N call name  number, text
  *   R row        thread, start, number of entries, per entry: block id minus the previous one,
- *                times entered, instructions; then number of tallies of system calls, per entry:
+ *                times entered, instructions; then number of tallies of system calls, per tally:
  *                number, kind of descriptor, site or 0, peer or 0, count, bytes, sequential and
- *                other transfers, pairs of calls one after the other (of which the first may be in
- *                an earlier row), instructions of the thread and nanoseconds between these,
- *                number of sizes, per size: bits that the transferred bytes' number has (at most
- *                33), transfers
- *   O over       thread, number of entries, per entry: block id minus the previous one, times by
- *                which the thread's rows so far have too many: what is read of them has so many
- *                less, in the last rows that have the block
- *   I interval   from here on; twice the one before. Rows of before are put together when the
- *                stream is read: those of a thread that begin between the same two multiples of
- *                it, where less than a block before a multiple counts as at it
- *   L elapsed    nanoseconds of processor time after which the rows that follow began; only where
- *                intervals are of such. It never decreases
+ *                other transfers, pairs of consecutive calls (the first call of a pair may be in
+ *                an earlier row), instructions of the thread and nanoseconds between the calls
+ *                of these pairs, number of sizes, per size: number of bits in the count of
+ *                transferred bytes (at most 33), transfers
+ *   O over       thread, number of entries, per entry: block id minus the previous one, times
+ *                entered that the thread's rows so far have too many. The reader subtracts them
+ *                from the last rows that have the block
+ *   I interval   the interval from here on, twice the one before. When reading the stream, the
+ *                reader merges a thread's earlier rows that begin between the same two multiples
+ *                of the new interval. A row that begins less than a block before a multiple
+ *                counts as beginning at the multiple
+ *   L elapsed    nanoseconds of processor time after which the rows that follow began; only if
+ *                intervals are in processor time. The number never decreases
  *   F facts      threads, processes, shared memory (0 or 1), peak of mapped bytes, rows
- *                at whose end nobody looked at the memory, number of socket families, the
- *                families; a later one replaces an earlier one
- *   S site       of a call; id (from 1), line, then as texts: directory, file, the library's
- * function that was called, function, object A address    id (from 1), address family, text: a
- * socket's peer M mapping    thread, id (from 0), kind, NORESERVE (0 or 1), site or 0, bytes, bytes
- * that the last allocating function was asked for G grown      thread, mapping, bytes, bytes that
- * the last allocating function was asked for T touches    thread, number of entries, per entry:
- * mapping, pages, runs, pages of runs that go on upwards and downwards from touched pages, pages
- * given back D unmapped   thread, mapping C fork       thread M, G, T, D and C belong to the next
- * row of their thread P past       instructions that the process ran since its fork, of which there
- * is no profile: the program that ran them became this one before its first row was full X exec
- * path of the program that the process becomes, 1 where that has a profile of its own, else 0; or
- * empty E end        exit status, or empty: the run came to its end
+ *                at whose end the memory was not looked at, number of socket families, the
+ *                families; a later frame replaces an earlier one
+ *   S site       site of a call: id (from 1), line, then as texts: directory, file, the library's
+ *                function that was called, function, object
+ *   A address    a socket's peer: id (from 1), address family, text
+ *   M mapping    thread, id (from 0), kind, NORESERVE (0 or 1), site or 0, bytes, bytes that the
+ *                last allocating function was asked for
+ *   G grown      thread, mapping, bytes, bytes that the last allocating function was asked for
+ *   T touches    thread, number of entries, per entry: mapping, pages, runs, pages of runs that
+ *                continue upwards and downwards from touched pages, pages given back
+ *   D unmapped   thread, mapping
+ *   C fork       thread
+ *                M, G, T, D and C belong to the next row of their thread
+ *   P past       instructions that the process ran since its fork and that no profile has: the
+ *                program that ran them was replaced by this one before its first row was full
+ *   X exec       path of the program that replaces this one, 1 if that program has its own
+ *                profile, else 0; or an empty body
+ *   E end        exit status, or an empty body if the status is unknown. The frame says that
+ *                the run came to its end
  */
+/* clang-format on */
 
 #include "pub_tool_libcbase.h"
 #include "pub_tool_libcassert.h"
@@ -67,11 +77,11 @@ struct bytes {
 	SizeT capacity;
 };
 
-/* A forked child's file is made when there is something to write into it. */
+/* UNOPENED: a forked child creates its file only when there is something to write. */
 static enum { CLOSED, UNOPENED, OPEN } state;
 static ULong interval;
 static struct bytes buffer;
-static struct bytes definitions; /* all such frames so far: a forked child needs them, too */
+static struct bytes definitions; /* all defining frames so far: a forked child needs them, too */
 static SizeT frame_begin;
 
 static void reserve(struct bytes *bytes, SizeT more)
@@ -107,7 +117,7 @@ void stream_text(const HChar *text)
 	put(&buffer, text, length);
 }
 
-/* What was put aside until now follows the head and what it refers to. */
+/* Writes the head, then the definitions, then the pending frames, which refer to both. */
 static void open_file(void)
 {
 	struct bytes waiting = buffer;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * System calls: counted when they return, or when they are made where they never do. A call
- * that the kernel restarts after a signal returns, and counts, once.
+ * System calls. A call counts when it returns; a call that never returns counts when it is made. A
+ * call that the kernel restarts after a signal returns once and counts once.
  */
 
 #include "pub_tool_threadstate.h"
@@ -14,7 +14,7 @@ static const HChar *const names[] = {
 
 enum { NAMES = sizeof(names) / sizeof(names[0]) };
 
-/* Which argument is a descriptor, and whether the result is the number of bytes moved. */
+/* Which argument is a descriptor, and whether the result is the number of bytes transferred. */
 struct rule {
 	UChar descriptor; /* 1 for the first argument; 0: the call has none */
 	Bool transfers;
@@ -123,7 +123,7 @@ void systemcalls_before(ThreadId id, UInt number, UWord *arguments,
 
 	*call = (struct call){.number = number, .site = sites_of_transfer(id)};
 	calls_begin(thread, call);
-	/* The descriptor may be gone when the call returns. */
+	/* Before the call: the descriptor may be closed when the call returns. */
 	if (rule.descriptor)
 		call->descriptor = descriptors_kind(arguments[rule.descriptor - 1]);
 	memory_before(id, number, arguments);
@@ -139,7 +139,7 @@ void systemcalls_before(ThreadId id, UInt number, UWord *arguments,
 		exec_prepare(number, arguments);
 }
 
-/* Of a thread that the process's end finds in a call, that call is part of what it did. */
+/* Counts the calls that threads are in when the process ends. */
 void systemcalls_finish(void)
 {
 	for (ThreadId id = 0; id < VG_N_THREADS; id++) {
@@ -175,7 +175,7 @@ static Bool transfers(UInt number)
 	return rule_of(number).transfers || number == __NR_sendmmsg || number == __NR_recvmmsg;
 }
 
-/* Of a socket that is not connected the call itself may name the peer. */
+/* If a socket is not connected, the call itself may name the peer. */
 static UInt peer_of(UInt number, const UWord *arguments)
 {
 	if (number == __NR_sendto && arguments[4])
@@ -202,13 +202,13 @@ void systemcalls_after(ThreadId id, UInt number, UWord *arguments,
 	struct call *call = &thread->call;
 
 	if (call->number == NO_CALL)
-		return; /* a child's, of its parent's fork */
+		return; /* in a child: the return from the parent's fork */
 	if (!sr_isError(result) && transfers(number))
 		note_transfer(call, arguments, result);
 	calls_tally(thread, call);
 	call->number = NO_CALL;
 	if (sr_isError(result) && number != __NR_close)
-		return; /* what can't be closed in order is closed all the same */
+		return; /* a failed close still closes the descriptor */
 	descriptors_after(number, arguments, sr_Res(result));
 	facts_note(number, arguments);
 	memory_after(id, number, arguments, sr_Res(result));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threads and rows. Valgrind runs one thread at a time, so one set of counters serves all: what
- * it holds is handed to the thread that ran when another one takes over, and a row is written
- * when its thread has used up its budget.
+ * Threads and rows. Valgrind runs one thread at a time, so one set of counters serves all threads.
+ * When another thread takes over, the counts are moved to the row of the thread that ran. kbbv
+ * writes a row when its thread has used up its budget.
  */
 
 #include "pub_tool_libcbase.h"
@@ -12,7 +12,7 @@
 #include "pub_tool_threadstate.h"
 #include "kbbv.h"
 
-/* Declared as in Valgrind's pub_core_scheduler.h and pub_core_threadstate.h; of libcoregrind. */
+/* As in Valgrind's pub_core_scheduler.h and pub_core_threadstate.h; libcoregrind exports them. */
 extern Bool VG_(in_generated_code);
 extern Bool VG_(is_exiting)(ThreadId id);
 
@@ -53,7 +53,7 @@ struct thread *threads_known(ThreadId id)
 	return threads[id];
 }
 
-/* Threads are numbered as they are created, not as they first get to run. */
+/* Numbers threads in the order of their creation, not of their first run. */
 void threads_created(ThreadId parent __attribute__((unused)), ThreadId id)
 {
 	threads_of(id);
@@ -105,7 +105,7 @@ static void finish_row(struct thread *thread)
 	thread->row.start = all_instructions;
 }
 
-/* A row goes on to the next multiple of what is now the interval, if it does not end at one. */
+/* Extends the row to the next multiple of the doubled interval, unless it ends at a multiple. */
 static void lengthen_row(struct thread *thread)
 {
 	if (thread->granted % interval == 0)
@@ -116,8 +116,8 @@ static void lengthen_row(struct thread *thread)
 }
 
 /*
- * The longer interval's multiples are every second one of the shorter's, so that rows of before
- * can be put together, and are then what they would have been.
+ * Every second multiple of the shorter interval is a multiple of the longer one. The reader can
+ * therefore merge earlier rows into exactly the rows that the longer interval would have given.
  */
 static void double_interval(void)
 {
@@ -133,9 +133,9 @@ static void double_interval(void)
 }
 
 /*
- * Called when the block that would pass the end of the interval has been counted, and has yet to
- * run: it is the next row's. The budget keeps what that block takes from the next interval, so
- * that the row boundaries never drift from the multiples of the interval.
+ * Called when the block that would pass the end of the interval has been counted but has not run:
+ * it belongs to the next row. The budget still includes what that block takes from the next
+ * interval, so the ends of rows never drift from the multiples of the interval.
  */
 void threads_interval_end(ULong counter)
 {
@@ -173,7 +173,7 @@ void threads_start_client_code(ThreadId id, ULong blocks_dispatched __attribute_
 		thread->row.start = all_instructions;
 }
 
-/* Takes back what was counted of the run that the fault cuts off. */
+/* Subtracts the counted instructions that the fault kept from completing. */
 static void take_back(ThreadId id)
 {
 	struct thread *thread = threads_of(id);
@@ -186,7 +186,7 @@ static void take_back(ThreadId id)
 	set_budget(thread, budget_of(thread) + (Long)missing);
 }
 
-/* A handler is about to be entered; other signals are delivered between blocks. */
+/* Called before the handler. A signal in translated code is a fault; others come between blocks. */
 void threads_deliver_signal(ThreadId id, Int number __attribute__((unused)),
 			    Bool alternative_stack __attribute__((unused)))
 {
@@ -194,7 +194,7 @@ void threads_deliver_signal(ThreadId id, Int number __attribute__((unused)),
 		take_back(id);
 }
 
-/* The state that a handler returns to is as old as the signal. */
+/* Sets the budget again: the return restores the thread's state from before the signal. */
 void threads_return_from_signal(ThreadId id, Int number __attribute__((unused)))
 {
 	struct thread *thread = threads_of(id);
@@ -203,7 +203,7 @@ void threads_return_from_signal(ThreadId id, Int number __attribute__((unused)))
 	set_budget(thread, (Long)(thread->granted - thread->instructions));
 }
 
-/* A thread that is told to end in the midst of its code has a fault that nobody handles. */
+/* A thread that must exit in the middle of its code has a fault without a handler. */
 void threads_stop_client_code(ThreadId id, ULong blocks_dispatched __attribute__((unused)))
 {
 	if (VG_(is_exiting)(id))
@@ -256,7 +256,7 @@ static void forget_row(struct thread *thread)
 	set_budget(thread, (Long)interval);
 }
 
-/* What ran until now is the parent's; of its threads only the one that forked is here. */
+/* Drops the counts so far: they are the parent's. Only the thread that forked exists here. */
 void threads_forked(ThreadId id)
 {
 	struct thread *own = threads_of(id);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * VEX can have translated code count how often it is entered, in two instructions in the place
- * of the four or five that a load, an addition and a store in IR come to. Valgrind asks for it
- * only to print which blocks are hot (--profile-flags), and then keeps the counts in its own
- * table. So the linker puts this in between (--wrap in build.mk), and here VEX is asked, and
- * told where the counter is.
+ * VEX can make translated code count its entries with two instructions. A load, an addition and a
+ * store in IR take four or five. Valgrind requests this only to print which blocks are hot
+ * (--profile-flags), and then stores the counts in its own table. The linker therefore resolves
+ * Valgrind's calls of VEX to this file (--wrap in build.mk), which requests the counting and sets
+ * the address of the counter.
  */
 
 #include "pub_tool_basics.h"
@@ -15,7 +15,7 @@
 VexTranslateResult __real_LibVEX_Translate(VexTranslateArgs *arguments);
 VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *arguments);
 
-enum { NOWHERE = -1 }; /* in the host's code */
+enum { NOWHERE = -1 }; /* no place in the host's code */
 
 static VexTranslateArgs *current;
 static ULong *entries;
@@ -35,7 +35,7 @@ VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *arguments)
 	if (result.offs_profInc != NOWHERE) {
 		LibVEX_PatchProfInc(arguments->arch_host, arguments->archinfo_host.endness,
 				    arguments->host_bytes + result.offs_profInc, entries);
-		result.offs_profInc = NOWHERE; /* Valgrind has nothing to do */
+		result.offs_profInc = NOWHERE; /* nothing is left for Valgrind to patch */
 	}
 	return result;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What of a block tells that its thread waits for another.
+ * Two signs show that a block waits for another thread:
  *
- *   - It executes `pause`, which is there for loops that wait.
- *   - It is a loop of one block whose round changes nothing that the next round reads: it stores
- *     nothing, and what it writes into registers, it does not read from there. Such a loop goes
- *     on until another thread changes what it loads; no loop that computes is like that.
+ *   - The block executes `pause`, an instruction for loops that wait.
+ *   - The block is a loop whose round changes nothing that the next round reads. The loop stores
+ *     nothing, and does not read the registers that it writes. Such a loop continues until
+ *     another thread changes the memory that it loads; a loop that computes is never like this.
  *
- * A loop of several blocks without `pause`, or one that counts its rounds, is not seen to wait.
+ * kbbv does not recognise waiting in a loop of several blocks without `pause`, or in a loop that
+ * counts its rounds.
  */
 
 #include "pub_tool_libcbase.h"
@@ -16,11 +17,11 @@
 
 enum { GUEST = sizeof(VexGuestAMD64State) };
 
-/* Which octets of the guest's registers the block reads first, and which it writes. */
+/* The octets of the guest's registers that the block reads before writing, or writes. */
 struct registers {
 	UChar read[GUEST];
 	UChar written[GUEST];
-	Bool unknown; /* it does something else */
+	Bool unknown; /* the block does something else */
 };
 
 static void note(UChar *octets, Int offset, IRType type)
@@ -59,12 +60,12 @@ static void survey(const IRSB *block, const IRStmt *statement, struct registers 
 			note(registers->written, statement->Ist.Put.offset,
 			     typeOfIRExpr(block->tyenv, statement->Ist.Put.data));
 		break;
-	default: /* it stores, or calls something that may */
+	default: /* a store, or a call that may store */
 		registers->unknown = True;
 	}
 }
 
-/* By a jump, not where an instruction faults and would be executed again. */
+/* Only jumps count, not an instruction that faults and would be executed again. */
 static Bool leads_to_itself(const IRSB *block, Addr address)
 {
 	if (block->jumpkind == Ijk_Boring && block->next->tag == Iex_Const &&

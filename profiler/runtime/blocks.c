@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * Functions by name, file and checksum: those of header files are compiled in many units, and
- * static ones of two files may have the same name.
+ * Functions by name, file and checksum. Functions of header files are compiled in many units, and
+ * static functions of two files may have the same name.
  */
 struct known {
 	const char *name;
@@ -89,7 +89,7 @@ static bool make_room_for_blocks(size_t more)
 	return true;
 }
 
-/* The library that has it may be closed before the profile is written. */
+/* Copies the text: the library that has it may be closed before the profile is written. */
 static const char *copy_of(const char *text)
 {
 	size_t length = strlen(text) + 1;

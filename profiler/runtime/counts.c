@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-/* All with the lock held. */
+/* The callers of all these functions hold the lock. */
 #include "kprofile.h"
 
 #include <string.h>
 
-enum { PIECE = 64 }; /* counters; where one differs, the others needn't be compared */
+enum { PIECE = 64 }; /* counters; once a piece differs, further pieces are not compared */
 
 struct loaded {
-	const struct unit *unit; /* null: its library was closed */
+	const struct unit *unit; /* null: the unit's library was closed */
 	const uint32_t *map;
 	const uint32_t *bodies;
 	int64_t place;
-	size_t first; /* of its counters among all units' */
+	size_t first; /* index of its first counter among all units' */
 };
 
 static struct loaded *units;
@@ -55,7 +55,7 @@ static const volatile uint64_t *counters_of(const struct thread *thread,
 	return (const volatile uint64_t *)(thread->pointer + loaded->place);
 }
 
-/* Whether any of them is not what was seen. In pairs: most never are, and there are many. */
+/* Whether any counter has changed. Compares in pairs: counters are many, and few change. */
 static bool is_changed(const volatile uint64_t *counters, const uint64_t *seen, uint32_t count)
 {
 	typedef uint64_t pair __attribute__((vector_size(16), aligned(8)));
@@ -78,7 +78,7 @@ static bool is_changed(const volatile uint64_t *counters, const uint64_t *seen, 
 	return false;
 }
 
-/* What the counters of one body were increased by, as values. */
+/* Sets `values` to the increases of one body's counters. */
 static void take_counters(const volatile uint64_t *counters, uint64_t *seen, uint32_t count)
 {
 	for (uint32_t number = 0; number < count; number++) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Functions of the C library that the runtime must see: threads begin and end, and the process ends
- * or becomes another without exit. In a dynamic program they are found before the library's; in a
- * static one, the linker leads calls here (--wrap), and STATIC is defined.
+ * Interposes the C library's functions by which threads begin and end, and by which the process
+ * ends or becomes another program without exit. In a dynamic program, these definitions are found
+ * before the library's. In a static program, the linker resolves calls to them (--wrap), and
+ * STATIC is defined.
  */
 #include "kprofile.h"
 
@@ -19,9 +20,9 @@
 #define REAL(name) __real_##name
 
 /*
- * GCC's libraries refer weakly to the functions of threads, and take all of them to be there once
- * pthread_key_create() is (__gthread_active_p() in gthr-posix.h), which this file brings. So it
- * brings the others as well.
+ * GCC's libraries refer weakly to the functions of threads. If pthread_key_create() is linked, they
+ * assume that all of them are (__gthread_active_p() in gthr-posix.h). This file links
+ * pthread_key_create(), so it links the others as well.
  */
 __attribute__((used)) static const void *const of_threads[] = {
     pthread_cancel,
@@ -54,7 +55,7 @@ __attribute__((used)) static const void *const of_threads[] = {
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 #endif
 
-/* The linker takes this file for its sake: module.c refers to it. */
+/* module.c refers to this symbol, so that the linker takes this file. */
 HIDDEN const char kadence_interpose = 1;
 
 struct start {
@@ -67,7 +68,7 @@ static struct start *unused;
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* Others' destructors may run code that counts: be the last. */
+/* Runs as the last of the thread's destructors: the others may run code that counts. */
 static void end_of_thread(void *turns_left)
 {
 	const intptr_t left = (intptr_t)turns_left - 1;
@@ -179,7 +180,7 @@ SHARED int OURS(execvp)(const char *file, char *const arguments[])
 	return OURS(execvpe)(file, arguments, environ);
 }
 
-/* As many arguments as there are before the null pointer, and that. */
+/* Counts the arguments before the null pointer, the first argument, and the null pointer. */
 static size_t count_arguments(va_list list)
 {
 	size_t count = 1;

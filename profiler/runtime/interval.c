@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * How long intervals are. Where nobody chose, they fit the run as those of kbbv do: they begin
- * short and are doubled whenever there would be too many; whoever reads the profile puts earlier
- * rows together.
+ * The length of intervals. If the user chose none, intervals adapt to the run, as in kbbv: they
+ * begin short and double whenever there would be too many. The reader of the profile merges
+ * earlier rows.
  */
 #include "kprofile.h"
 
@@ -18,7 +18,7 @@ static const uint64_t second = 1000000000, millisecond = 1000000;
 static uint64_t chosen, length = FINEST, before;
 static bool by_instructions;
 
-/* What can't be understood is not chosen: nothing is printed. */
+/* Ignores an invalid text without a message: the runtime prints nothing. */
 void interval_choose(const char *text)
 {
 	char *end;
@@ -43,7 +43,7 @@ static uint64_t processor_time(void)
 	return (uint64_t)now.tv_sec * second + (uint64_t)now.tv_nsec;
 }
 
-/* A process that became another program by exec has used time before. */
+/* The process may have used time already, in a program before exec. */
 void interval_begin(void)
 {
 	before = processor_time();

@@ -21,7 +21,7 @@ long call_kernel(long number, long a, long b, long c, long d, long e)
 	return result;
 }
 
-/* All of it with the lock held, but for what is taken before there is a second thread. */
+/* The caller holds the lock, unless there is no second thread yet. */
 void *memory_take(size_t bytes)
 {
 	static char *rest;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What each program file and shared library has of its own: it brings its units, and takes them. */
+/* Each program file and shared library has a copy of this: it adds and removes its units. */
 #include "kprofile.h"
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@ extern const struct unit __stop_kadence_units[] HIDDEN;
 extern const char __ehdr_start[] HIDDEN;
 extern int dladdr(const void *address, Dl_info *info) __attribute__((weak));
 
-/* Units refer to it, and it to what must not be missing beside it. */
+/* Units refer to this symbol, and it refers to interpose.c, which must be linked with it. */
 extern const char kadence_interpose HIDDEN;
 HIDDEN const char *const kadence_module = &kadence_interpose;
 

@@ -13,7 +13,7 @@
 
 enum {
 	LONGEST_COMMAND_LINE = 1 << 21,
-	HEAD_BYTES = 25, /* of the file and the first frame, before its body */
+	HEAD_BYTES = 25, /* the file's and the first frame's head, before that frame's body */
 };
 
 static char directory[PATH_MAX], program[PATH_MAX], path[2 * PATH_MAX + 64];
@@ -21,7 +21,7 @@ static const char *wanted;
 static long process, parent;
 static bool forked, placed;
 
-/* The variables that launchers of parallel programs set, with the rank. */
+/* Launchers of parallel programs set these variables to the rank. */
 static const char *rank(void)
 {
 	static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
@@ -33,7 +33,7 @@ static const char *rank(void)
 	return "0";
 }
 
-/* The environment may change later: what is wanted of it is copied now. */
+/* Copies the variables now, because the program may change its environment. */
 void output_initialise(void)
 {
 	static char pattern[PATH_MAX], rank_text[16];
@@ -152,7 +152,7 @@ static uint64_t number_at(const unsigned char **at, const unsigned char *end)
 	return value;
 }
 
-/* Whether this process wrote what is there, before it became another program. */
+/* Whether this process wrote the existing file before it became another program. */
 static bool is_ours(void)
 {
 	unsigned char head[96];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The process: where it begins, forks and ends. */
+/* The process: how it begins, forks and ends. */
 #include "kprofile.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 static bool begun, ended;
 
-/* Also false in a process that shares this one's memory for a while (vfork). */
+/* Also false in a child that shares this process's memory temporarily (vfork). */
 static bool may_write(void)
 {
 	return begun && !ended && call_kernel(SYS_getpid, 0, 0, 0, 0, 0) == output_process() &&
@@ -53,7 +53,7 @@ static void after_fork_in_parent(void)
 	unlock();
 }
 
-/* The counts until now are the parent's. */
+/* Drops the counts so far: they are the parent's. */
 static void after_fork_in_child(void)
 {
 	const int error = errno;
@@ -89,7 +89,7 @@ void kprofile_add_units(const struct unit *first, const struct unit *last, const
 	for (const struct unit *unit = first; unit < last; unit++)
 		units_add(unit, object);
 	if (is_first)
-		sampler_start(); /* not earlier: it would wait for the lock */
+		sampler_start(); /* only now: the sampler would otherwise wait for the lock */
 	unlock();
 	errno = error;
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-/* All with the lock held. */
+/* The callers of all these functions hold the lock. */
 #include "kprofile.h"
 
 #include <string.h>
 
-/* The blocks that the profile mentions, in its order. */
+/* The blocks that the profile defines, in its order. */
 static uint32_t *mentioned;
 static size_t mentioned_count, mentioned_capacity;
-static uint64_t *in_row; /* of them, a bit for each that the row has which is being written */
-static uint64_t begun;	 /* time that had elapsed at the last row of all threads */
+static uint64_t *in_row; /* one bit for each of these blocks: set if the current row has it */
+static uint64_t begun;	 /* time elapsed at the end of the last row of all threads */
 
 static bool make_room(void)
 {
@@ -71,9 +71,10 @@ static bool mention(uint32_t position)
 }
 
 /*
- * A count that is derived from others is ahead by one while its thread is between two counters, and
- * by more where the thread runs while it is looked at. What seems negative then is made up for
- * later; where nothing follows, it was too much in an earlier row (`over`).
+ * A count that is derived from other counts is ahead by one while its thread is between two
+ * counters. It is ahead by more if the thread runs during the look. The next difference may
+ * therefore be negative; later counts usually make up for it. If none follow, an earlier row has
+ * too many entries (`over`).
  */
 static bool is_wanted(int64_t times, uint32_t position, bool over)
 {
@@ -178,7 +179,7 @@ uint64_t rows_write(void)
 	return begun;
 }
 
-/* The next row ends at the next multiple, so that what is late does not add up. */
+/* The next row ends at the next multiple of the interval, so delays do not add up. */
 void rows_write_full(void)
 {
 	const uint64_t length = interval_length();
@@ -203,7 +204,7 @@ static void write_facts(void)
 	stream_finish();
 }
 
-/* The last of all threads. */
+/* Writes the last rows of all threads. */
 static void write_last(void)
 {
 	rows_write();

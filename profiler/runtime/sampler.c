@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * The thread that looks at the counters. Only the kernel knows of it: the C library goes on taking
- * a program with one thread for such a one. It uses no memory of a thread's own, takes no signal
- * and has its own descriptors.
+ * The sampler: the thread that looks at the counters. Only the kernel knows of it, so the C library
+ * still regards a program with one thread as single-threaded. The sampler uses no thread-local
+ * memory, takes no signals and has its own descriptors.
  *
- * Sleeping until the process has used so much processor time is only as fine as the kernel's tick,
- * some milliseconds. So it sleeps by the clock on the wall, as long as it should take at the pace
- * of before, and looks again; by processor time only while the program itself sleeps.
+ * A sleep until the process has used a given processor time is only as precise as the kernel's
+ * tick, some milliseconds. The sampler therefore sleeps by wall-clock time: as long as the interval
+ * should take at the program's recent pace. Then it looks again. It sleeps by processor time only
+ * while the program itself sleeps.
  */
 #include "kprofile.h"
 
@@ -20,10 +21,10 @@
 
 enum { STACK_BYTES = 1 << 16, KERNEL_SIGNALS = 8 };
 
-/* Of nanoseconds on the wall. */
+/* In nanoseconds of wall-clock time. */
 enum { SHORTEST_SLEEP = 20000, LONGEST_SLEEP = 50000000, LONGEST_UNSEEN = 1000000 };
 
-/* Processor time or instructions per nanosecond on the wall, in parts of PACE. */
+/* A pace is processor time or instructions per nanosecond of wall-clock time, times PACE. */
 enum { PACE = 1024, SLEEPS = PACE / 8 };
 
 static const uint64_t second = 1000000000;
@@ -80,7 +81,7 @@ static void look_by_time(void)
 	unlock();
 }
 
-/* Until the first thread may have come to the end of its row; how long that is, is no promise. */
+/* Estimates the time until the first thread reaches the end of its row. */
 static uint64_t unseen(uint64_t slept)
 {
 	uint64_t shortest = LONGEST_UNSEEN;
@@ -124,7 +125,7 @@ static int sample(void *unused)
 	return 0;
 }
 
-/* Valgrind ends a program that makes such a thread. Without it, all the run is one interval. */
+/* Valgrind ends a program that creates such a thread. Without it, the run is one interval. */
 void sampler_start(void)
 {
 	static char *stack;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* All with the lock held. Where there is no memory or no room on the disk, writing ends for good.
+/*
+ * The callers of all these functions hold the lock. If memory or disk space runs out, the runtime
+ * gives up writing permanently.
  */
 #include "kprofile.h"
 
@@ -60,7 +62,7 @@ void stream_text(const char *text, size_t length)
 	put(text, length);
 }
 
-/* CRC-32 as in zlib, by four bits at a time. */
+/* CRC-32 as in zlib, four bits at a time. */
 static uint32_t checksum_of(uint32_t checksum, const unsigned char *bytes, size_t length)
 {
 	static const uint32_t table[16] = {
@@ -106,7 +108,7 @@ void stream_forget(void)
 {
 	used = 0;
 	begun = given_up = false;
-	kept = -1; /* it was the sampler's, and so is not in this process */
+	kept = -1; /* the sampler's descriptor, which this process does not have */
 }
 
 static int open_profile(bool create)

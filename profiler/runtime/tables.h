@@ -2,7 +2,7 @@
 /*
  * What the compiler plugin leaves in a program for the runtime (gccplugin/count_tables.cc).
  *
- * All units' rows lie side by side in the section kadence_units. Words are 32 bits:
+ * The `struct unit`s of all units lie side by side in the section kadence_units. Words are 32 bits:
  *
  *   words      number of functions, functions; number of blocks, blocks; number of bodies, bodies
  *   function   offset of its name and of its file in the texts, checksum of its control-flow graph,
@@ -10,10 +10,10 @@
  *   block      function, index in the graph, line, instructions times 2 plus 1 for an entry
  *   body       what one function was compiled to: number of words that follow; first counter,
  *              number of counters; number of sums, sums; number of parts, parts
- *   part       block, and the sum of how often the body entered it
+ *   part       block, and the sum that tells how often the body entered the block
  *   sum        number of terms, terms
- *   term       a value times 2, plus 1 if it is taken away; values are the body's counters, then
- *              its sums, each of which mentions only earlier ones
+ *   term       a value times 2, plus 1 to subtract it; values are the body's counters, then
+ *              its sums; a sum refers only to earlier sums
  */
 #ifndef KADENCE_PROFILE_TABLES_H
 #define KADENCE_PROFILE_TABLES_H
@@ -23,7 +23,7 @@
 enum { TABLES_VERSION = 2, UNIT_FAST = 0x1 };
 
 struct unit {
-	int64_t (*place)(void); /* of the counters, relative to a thread's thread pointer */
+	int64_t (*place)(void); /* of the counters, relative to the thread pointer */
 	const uint32_t *words;
 	const char *texts;
 	const void *module; /* makes the linker take the runtime */

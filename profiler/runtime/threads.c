@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* All with the lock held. */
+/* The callers of all these functions hold the lock. */
 #include "kprofile.h"
 
 #include <string.h>
@@ -38,7 +38,7 @@ static void forget_entered(struct thread *thread)
 	memset(thread->touched, 0, bits_size(thread->entered_capacity));
 }
 
-/* A place that another thread left is as good as new: all it counted is in a row. */
+/* Reuses the record of an ended thread, whose counts are all in rows. */
 static struct thread *take_thread(void)
 {
 	struct thread *thread = ended;
@@ -80,7 +80,7 @@ void thread_end(void)
 	thread->pointer = NULL;
 }
 
-/* Those that ended before the last row have nothing left to say. */
+/* Threads that ended before the last row have no unwritten counts. */
 void threads_forget_ended(void)
 {
 	struct thread **link = &threads;
