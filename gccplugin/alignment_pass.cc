@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Pass kadence_alignment: in functions with inserted code, loops begin at a cache line. Inserted code
- * moves the code behind it. A short loop that then lies across two cache lines takes half as long
- * again (examples/lu). All other functions stay as the compiler makes them: gzip takes 1.5 % longer
- * if all loops are aligned. A redirected call of I/O is as long as the original call and moves
- * nothing. If the user's options ask for an alignment of loops, they count.
+ * Pass kadence_alignment: in functions with inserted code, loops begin at a cache line. Inserted
+ * code moves the code behind it. A short loop that then lies across two cache lines takes half as
+ * long again (examples/lu). All other functions stay as the compiler makes them: gzip takes 1.5 %
+ * longer if all loops are aligned. A redirected call of I/O is as long as the original call and
+ * moves nothing. If the user's options ask for an alignment of loops, they count.
  */
 #include <cstring>
 
