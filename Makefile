@@ -66,9 +66,9 @@ test-deps: deps $(STAMPS)/test-packages $(STAMPS)/checks
 
 include $(wildcard */build.mk bench/*.mk tests/*.mk)
 
-# $(call make_parts,FILES): by a second make, which reads the parts anew once the packages that they
-# ask the compiler about are there, and has as many jobs as there are processors, if the caller did not
-# say how many. One more, as the first one often waits for a package registry.
+# $(call make_parts,FILES): by a second make, which reads the makefiles again after the packages that
+# they ask the compiler about are installed. Without a number of jobs from the caller, it has one job
+# per processor and one more, because the first often waits for a package registry.
 JOBS = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell echo $$(($$(nproc) + 1))))
 define make_parts
 	@+$(MAKE) --no-print-directory $(JOBS) parts PARTS='$(1)'

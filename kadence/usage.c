@@ -8,10 +8,15 @@
  * interpreter with its libraries has more than many a program ever needs. So the interpreter
  * executes this, which is small and starts the command as a child.
  *
- * DESCRIPTOR gets one line: "failed ERRNO" where the command could not be executed, else "ended"
- * and, of the command with all its descendants that were waited for, its wait status, nanoseconds
- * of wall time, microseconds in user and in system mode, voluntary and involuntary switches, minor
- * and major page faults, and the peak of the resident memory in KiB. SIGTERM kills the command.
+ * DESCRIPTOR gets one line. It is "failed ERRNO" if the command could not be executed, else "ended"
+ * and numbers of the command with all descendants that were waited for. These are:
+ *
+ * - the wait status, and nanoseconds of wall time;
+ * - microseconds in user and in system mode;
+ * - voluntary and involuntary switches, minor and major page faults;
+ * - the peak of the resident memory in KiB.
+ *
+ * SIGTERM kills the command.
  */
 #include <errno.h>
 #include <fcntl.h>
