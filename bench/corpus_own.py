@@ -6,15 +6,19 @@
 BUILDS is `make`, or `keep` if `kadence specialize` has already made the builds.
 
 Plain, plain again and adapted run in turn, and each round begins with a different one. The
-difference that the plain program shows against itself is noise of this machine.
+difference that the plain program shows against itself is noise of this machine. If the adapted
+program is slower by more than that, plain builds with moved code tell how much placement costs.
 """
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+import corpus_moved
+from corpus_verdict import slower
 
 from kadence import artefact, outputs, pipeline, plain_runs, program, statistics
 from kadence.errors import KadenceError, ToolError
@@ -60,33 +64,55 @@ def prepare(described: Program, places: Places) -> None:
 
 def measure(described: Program, places: Places, rounds: int) -> dict[str, Any]:
     """Returns medians of each mode, ratios to plain, and outputs that differ from the first run."""
-    samples: dict[str, list[Sample]] = {mode: [] for mode in MODES}
+    folders = {mode: places.build(ADAPTED if mode == ADAPTED else PLAIN) for mode in MODES}
+    around = Neighbours()
+    samples, differing = _take(described, folders, places.output / "own", rounds)
+    found = {
+        "rounds": rounds,
+        "others": around.share(),  # other work's share of the processors during the measurement
+        "differing": differing,
+        "medians": {mode: _medians(samples[mode]) for mode in MODES},
+        "adapted": _ratio(samples, ADAPTED),
+        "again": _ratio(samples, AGAIN),
+    }
+    return found | ({"moved": moved(described, places, rounds)} if slower(found) else {})
+
+
+def moved(described: Program, places: Places, rounds: int) -> dict[str, Any]:
+    """Returns the ratio to plain of each plain build whose code was moved."""
+    builds = dict(corpus_moved.builds_of(described, places))
+    folders = {PLAIN: places.build(PLAIN)} | builds
+    samples, _ = _take(described, folders, places.output / "own", rounds)
+    return {mode: _ratio(samples, mode) for mode in builds}
+
+
+def _take(
+    described: Program, folders: Mapping[str, Path], scratch: Path, rounds: int
+) -> tuple[dict[str, list[Sample]], list[str]]:
+    """Returns the samples of each mode, and the outputs that differ from the first run's."""
+    samples: dict[str, list[Sample]] = {mode: [] for mode in folders}
     checksums: dict[str, str] = {}
     differing: set[str] = set()
-    around = Neighbours()
     for number in range(rounds + 1):
-        for mode in _rotated(number):
-            folder = places.build(ADAPTED if mode == ADAPTED else PLAIN)
-            sample, written = plain_runs.measured(described, folder, places.output / "own", mode)
+        for mode in _rotated(tuple(folders), number):
+            sample, written = plain_runs.measured(described, folders[mode], scratch, mode)
             found = outputs.checksums(described, written)
             checksums = checksums or found
             differing |= {f"{name} ({mode})" for name in found if found[name] != checksums[name]}
             if number > 0:
                 samples[mode].append(sample)
-    seconds = {mode: [sample.seconds for sample in samples[mode]] for mode in MODES}
-    return {
-        "rounds": rounds,
-        "others": around.share(),  # other work's share of the processors during the measurement
-        "differing": sorted(differing),
-        "medians": {mode: _medians(samples[mode]) for mode in MODES},
-        "adapted": asdict(statistics.paired_ratio(seconds[ADAPTED], seconds[PLAIN])),
-        "again": asdict(statistics.paired_ratio(seconds[AGAIN], seconds[PLAIN])),
-    }
+    return samples, sorted(differing)
 
 
-def _rotated(number: int) -> Iterator[str]:
-    start = number % len(MODES)
-    yield from (*MODES[start:], *MODES[:start])
+def _ratio(samples: Mapping[str, list[Sample]], mode: str) -> dict[str, float]:
+    """Returns the ratio of a mode's times to the plain program's."""
+    taken, plain = ([sample.seconds for sample in samples[each]] for each in (mode, PLAIN))
+    return asdict(statistics.paired_ratio(taken, plain))
+
+
+def _rotated(modes: tuple[str, ...], number: int) -> Iterator[str]:
+    start = number % len(modes)
+    yield from (*modes[start:], *modes[:start])
 
 
 def _medians(samples: list[Sample]) -> dict[str, float]:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The table of the corpus: a line for each program, then each refusal in full, then the sums."""
+"""The table of the corpus: a line for each program, then what each line omits, then the sums."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from corpus_run import NOT_RUN, Result
+from corpus_verdict import is_placement, slower
 
 HEADINGS = (
     *("program", "last stage", "adapted/plain here", "plain/plain here", "faults here"),
@@ -46,14 +47,6 @@ def ratio(estimate: Mapping[str, float] | None) -> str:
     if not estimate:
         return NOTHING
     return f"{estimate['value']:.3f} ({estimate['low']:.3f} to {estimate['high']:.3f})"
-
-
-def slower(own: Mapping[str, Any]) -> bool:
-    """Whether adapted is slower than plain by more than plain is slower than itself."""
-    if not own:
-        return False
-    adapted, again = own["adapted"], own["again"]
-    return bool(adapted["low"] > 1.0 and adapted["value"] > again["high"])
 
 
 def _change(own: Mapping[str, Any]) -> tuple[str, str]:
@@ -110,6 +103,8 @@ def refusals(results: Iterable[Result]) -> Iterator[str]:
             yield f"{result.name}: other output: {failure}"
         for part in result.report.get("without", ()):
             yield f"{result.name}: left out: {part['part']}: {part['reason']}"
+        for name, estimate in result.own.get("moved", {}).items():
+            yield f"{result.name}: plain, code {name.replace('-', ' by ')} bytes: {ratio(estimate)}"
         if result.refusal:
             yield f"{result.name}: {result.refusal}"
 
@@ -121,12 +116,14 @@ def sums(results: Sequence[Result]) -> Iterator[str]:
     differing = sum(outputs(result) == "DIFFER" for result in results)
     changing = sum(outputs(result) == CHANGING for result in results)
     slow = [result.name for result in results if slower(result.own)]
+    placed = [result.name for result in results if slower(result.own) and is_placement(result.own)]
     seconds = sum(result.seconds for result in results)
     yield (
         f"{len(results)} programs: {reports} reports, {sum(bool(r.own) for r in results)} adapted "
         f"programs measured here, {refused} refusals, {waiting} not run; {differing} with other "
         f"outputs, {changing} whose plain runs differ among themselves; slower adapted than plain "
-        f"here: {', '.join(slow) or 'none'}; {seconds / 60:.0f} min"
+        f"here: {', '.join(slow) or 'none'}, of them no slower than the plain program with its "
+        f"code moved: {', '.join(placed) or 'none'}; {seconds / 60:.0f} min"
     )
     busy = [result.own["others"] for result in results if "others" in result.own]
     if busy:

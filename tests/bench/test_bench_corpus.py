@@ -3,6 +3,7 @@
 
 import json
 import os
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,12 +11,15 @@ from typing import Any
 
 import corpus
 import corpus_lab
+import corpus_moved
 import corpus_run
 import corpus_table
+import corpus_verdict
 import pytest
 from corpus_run import Limits, Result
 
 from kadence import program
+from kadence.places import Places
 
 # A step may take seconds to start on a busy machine; a hanging step lasts an hour unless ended.
 SOON = 45.0
@@ -73,11 +77,11 @@ def test_every_folder_is_a_program_of_its_name_and_fetches_by_package(root: Path
 
 def test_a_program_is_slower_only_beyond_what_it_seems_to_lose_against_itself() -> None:
     level = estimate(1.0, 0.97, 1.04)
-    assert corpus_table.slower(own(estimate(1.10, 1.05, 1.15), level))
-    assert not corpus_table.slower(own(estimate(1.03, 1.01, 1.05), level))
-    assert not corpus_table.slower(own(estimate(1.06, 0.99, 1.15), level))
-    assert not corpus_table.slower(own(estimate(0.80, 0.70, 0.90), level))
-    assert not corpus_table.slower({})
+    assert corpus_verdict.slower(own(estimate(1.10, 1.05, 1.15), level))
+    assert not corpus_verdict.slower(own(estimate(1.03, 1.01, 1.05), level))
+    assert not corpus_verdict.slower(own(estimate(1.06, 0.99, 1.15), level))
+    assert not corpus_verdict.slower(own(estimate(0.80, 0.70, 0.90), level))
+    assert not corpus_verdict.slower({})
 
 
 def test_the_table_counts_what_it_shows() -> None:
@@ -91,7 +95,36 @@ def test_the_table_counts_what_it_shows() -> None:
     assert "4 programs: 0 reports, 3 adapted programs measured here, 1 refusals, 0 not run;" in text
     assert "1 with other outputs" in text
     assert "other work had 50 to 50 % of the processors" in text
-    assert "slower adapted than plain here: slow;" in text
+    assert "slower adapted than plain here: slow, of them" in text
+
+
+def test_a_loss_that_moved_code_has_too_is_told_as_placement() -> None:
+    again, small, large = (estimate(x, x - 0.01, x + 0.01) for x in (1.0, 1.01, 1.06))
+    lost = own(estimate(1.05, 1.04, 1.06), again)
+    assert not corpus_verdict.is_placement(lost)
+    assert not corpus_verdict.is_placement(lost | {"moved": {"moved-16": small}})
+    moved = lost | {"moved": {"moved-16": small, "moved-32": large}}
+    assert corpus_verdict.is_placement(moved)
+    text = corpus_table.table([Result("slow", "measure", own=moved)])
+    assert "slow: plain, code moved by 32 bytes: 1.060 (1.050 to 1.070)" in text
+    assert "with its code moved: slow;" in text
+
+
+def test_the_plain_program_is_built_with_its_code_moved(toy: Make) -> None:
+    """`nm` tells where functions lie; the outputs do not change."""
+    output = toy("echo 'int main(void) { return 0; }' >toy.c && $CC -O1 -o toy toy.c")
+    output.mkdir()
+    described = program.read(corpus_run.corpus() / "toy")
+    places = Places(output, described.name)
+    for folder in (places.source, places.output / "logs"):
+        folder.mkdir()
+    addresses = {place_of_main(folder) for _, folder in corpus_moved.builds_of(described, places)}
+    assert len({address % 4096 for address in addresses}) == len(corpus_moved.DISPLACEMENTS)
+
+
+def place_of_main(folder: Path) -> int:
+    symbols = subprocess.run(["nm", folder / "toy"], capture_output=True, text=True, check=True)
+    return next(int(line.split()[0], 16) for line in symbols.stdout.splitlines() if " main" in line)
 
 
 def test_a_build_that_fails_is_a_refusal_with_the_place_of_what_it_said(toy: Make) -> None:
