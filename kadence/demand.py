@@ -86,28 +86,36 @@ class Demand:
         )
 
 
-def of(raw: Body, document: Document, plan: Body | None) -> Demand:
-    """The demand of a phases artefact, given as JSON and as Document; without a plan, plain."""
-    items = [*_faults(raw, document, plan), *_calls(raw, document, plan)]
+def of(raw: Body, document: Document, plan: Body | None, output_bytes: int = 0) -> Demand:
+    """The demand of a phases artefact, given as JSON and as Document; without a plan, plain.
+
+    Of the bytes written to files, `output_bytes` went to standard output. `kadence run` gives a
+    guest's command a pipe there, which has no ring.
+    """
+    items = [*_faults(raw, document, plan), *_calls(raw, document, plan, output_bytes)]
     return Demand(tuple(item for item in items if item.count), document.total_instructions)
 
 
 # ---- system calls --------------------------------------------------------------------------------
 
 
-def _calls(raw: Body, document: Document, plan: Body | None) -> Iterator[Item]:
+def _calls(raw: Body, document: Document, plan: Body | None, output_bytes: int) -> Iterator[Item]:
     """One item for each kind of call."""
     charges: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
     counts: defaultdict[str, int] = defaultdict(int)
+    to_files = 0
     threads = document.concurrency.threads - 1
     for entry in raw["system_calls"]:
         call = Transfers(entry["name"], entry["descriptor"], entry["count"], entry["bytes"])
         what, charged = _charged(call, threads)
+        to_files += call.bytes if what == TO["file"] else 0
         counts[what] += call.count
         for charge, number in charged.items():
             charges[what][charge] += number
+    to_own_files = 1 - min(output_bytes / max(to_files, 1), 1.0)
     for what, count in counts.items():
         share = _share_in_rings(document, plan) if plan and what == TO["file"] else 0.0
+        share *= to_own_files
         yield Item(what, dict(charges[what]), count, min(round(share * count), count))
 
 

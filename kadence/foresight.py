@@ -104,11 +104,13 @@ def of_plan(phases_path: Path, plan: Body) -> list[str]:
     return [*told, *unadapted.sentences(asked, plan, found)]
 
 
-def _demand(phases_path: Path, plan: Body) -> Demand | None:
+def _demand(phases_path: Path, plan: Body, output_bytes: int = 0) -> Demand | None:
     """The demand of a run; None if the profile's backend cannot see the kernel."""
     raw = artefact.read(phases_path, artefact.PHASES)
     checked = document.parse(raw, phases_path)
-    return demand.of(raw, checked, plan) if checked.backend.kernel_seen else None
+    if not checked.backend.kernel_seen:
+        return None
+    return demand.of(raw, checked, plan, output_bytes)
 
 
 # ---- the choice ----------------------------------------------------------------------------------
@@ -185,19 +187,21 @@ class Foresight:
         if asked is None:
             found, here = Foreseen(wanted or UM, "", (), ()), Timed(0, 0)
         else:
-            here = self._timed()
+            here, output_bytes = self._timed()
+            asked = _demand(phases_path, plan, output_bytes) or asked
             found = foresee(asked, here, plan, wanted, self.series)
         build_id = artefact.read(phases_path, artefact.PHASES)["build_id"]
         command = ["kadence", "specialize", str(self.line.program.folder)]
         artefact.write(place, artefact.PREDICTION, build_id, command, _body(found, here))
 
-    def _timed(self) -> Timed:
-        """The time of the quickest of TIMED_RUNS runs of the profiled command."""
+    def _timed(self) -> tuple[Timed, int]:
+        """The quickest of TIMED_RUNS runs of the profiled command, and its bytes of output."""
         scratch = self.line.places.output / "scratch"
         scratch.mkdir(exist_ok=True)
         runs = [self._run(scratch) for _ in range(TIMED_RUNS)]
         best = min(runs, key=lambda sample: sample.program_seconds)
-        return Timed(best.program_seconds, best.user_seconds + best.system_seconds)
+        timed = Timed(best.program_seconds, best.user_seconds + best.system_seconds)
+        return timed, (scratch / "stdout").stat().st_size
 
     def _run(self, scratch: Path) -> Sample:
         program = self.line.program

@@ -299,6 +299,38 @@ def test_a_program_asks_for_what_it_does(program: Path, tmp_path: Path) -> None:
     assert many.faults - few.faults == 3000
 
 
+RECORDS, RECORD = 5000, 16
+WRITER = f"""
+#include <fcntl.h>
+#include <unistd.h>
+int main(int count, char **arguments)
+{{
+    int file = open(arguments[1], O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    for (int i = 0; i < {RECORDS}; i++)
+        if (write(file, "0123456789abcdef", {RECORD}) != {RECORD})
+            return 1;
+    return count != 2;
+}}
+"""
+
+
+def test_a_guests_standard_output_has_no_ring(tmp_path: Path) -> None:
+    place, profile = tmp_path / "writer", tmp_path / "writer.kprof"
+    source = tmp_path / "writer.c"
+    source.write_text(WRITER)
+    subprocess.run(["gcc-12", "-O2", "-g", "-o", place, source], check=True)
+    runner.profile([str(place), str(tmp_path / "out")], profile)
+    phases = tmp_path / "phases.json"
+    analysis.run(profile, phases)
+    raw = artefact.read(phases, artefact.PHASES)
+    checked = document.parse(raw, phases)
+    plan = planning.plan(checked, planning.Options())
+    for share in (0, 0.5, 1):
+        asked = demand.of(raw, checked, plan, int(share * RECORDS * RECORD))
+        item = next(item for item in asked.items if item.what == demand.TO["file"])
+        assert item.adapted == pytest.approx((1 - share) * RECORDS, abs=0.01 * RECORDS)
+
+
 # ---- the whole flow ------------------------------------------------------------------------------
 
 

@@ -40,7 +40,7 @@ void kadapt_io_stop(void)
 /* Runs after the device is opened and before the program's constructors. */
 __attribute__((constructor(102))) static void begin_io(void)
 {
-	if (!(kadapt_plan.flags & KADAPT_PLAN_IO))
+	if (!&kadapt_plan || !(kadapt_plan.flags & KADAPT_PLAN_IO))
 		return;
 	kadapt_is_filtered = syscall(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0) > 0;
 	if (kadapt_is_filtered || !(kadapt_device_query()->features & KADAPT_FEATURE_RINGS))
