@@ -2,8 +2,8 @@
 # The compiler plugin and the wrappers.
 
 gccplugin_dir := $(BUILD)/gccplugin
-gccplugin_sources := $(wildcard gccplugin/*.cc)
-gccplugin_headers := $(wildcard gccplugin/*.h)
+gccplugin_sources := $(wildcard gccplugin/*.cc gccplugin/*/*.cc)
+gccplugin_headers := $(wildcard gccplugin/*/*.h)
 gccplugin_objects := $(gccplugin_sources:gccplugin/%.cc=$(BUILD)/objects/gccplugin/%.o)
 gccplugin_include = $(shell $(CXX12) -print-file-name=plugin)/include
 
@@ -19,7 +19,7 @@ BUILD_TARGETS += $(BUILD)/bin/kadence-cc $(BUILD)/bin/kadence-c++ $(BUILD)/bin/k
 
 $(BUILD)/objects/gccplugin/%.o: gccplugin/%.cc $(gccplugin_headers)
 	@mkdir -p $(@D)
-	$(CXX12) $(GCCPLUGIN_CXXFLAGS) -isystem $(gccplugin_include) -c -o $@ $<
+	$(CXX12) $(GCCPLUGIN_CXXFLAGS) -I gccplugin -isystem $(gccplugin_include) -c -o $@ $<
 
 $(gccplugin_dir)/kadence.so: $(gccplugin_objects)
 	@mkdir -p $(@D)

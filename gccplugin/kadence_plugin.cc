@@ -12,12 +12,12 @@
  *
  * The passes and their position are described in passes.h.
  */
-#include "block_marks.h"
-#include "call_sites.h"
-#include "count_tables.h"
-#include "library_calls.h"
-#include "passes.h"
-#include "phase_call.h"
+#include "base/passes.h"
+#include "count/block_marks.h"
+#include "count/count_tables.h"
+#include "mark/phase_call.h"
+#include "redirect/call_sites.h"
+#include "redirect/library_calls.h"
 
 #include <cstring>
 

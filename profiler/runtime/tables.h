@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the compiler plugin leaves in a program for the runtime (gccplugin/count_tables.cc).
+ * What the compiler plugin leaves in a program for the runtime (gccplugin/count/count_tables.cc).
  *
  * The `struct unit`s of all units lie side by side in the section kadence_units. Words are 32 bits:
  *

@@ -114,7 +114,7 @@ def test_an_operator_becomes_its_counterpart(
 
 
 def test_every_call_of_the_table_is_tested_and_planned() -> None:
-    table = (Path(__file__).parents[2] / "gccplugin/library_calls.cc").read_text()
+    table = (Path(__file__).parents[2] / "gccplugin/redirect/library_calls.cc").read_text()
     names = re.findall(r'^    \{site_kind::memory, "(\w+)",', table, re.MULTILINE)
     assert sorted(names) == sorted([*STATEMENTS.values(), *OPERATORS.values()])
     assert sorted(names) == sorted(name for family in memory_calls.FAMILIES for name in family)
@@ -132,7 +132,7 @@ def test_the_profiler_knows_every_call_of_the_table(root: Path) -> None:
 def test_words_of_a_plan_are_the_bits_of_the_library(root: Path) -> None:
     """The plugin reads words and hands on bits, which libkadapt's header names."""
     header = (root / "kadapt/lib/libkadapt.h").read_text()
-    plugin = (root / "gccplugin/plan.cc").read_text()
+    plugin = (root / "gccplugin/plan/plan.cc").read_text()
     words = {"TREAT": ("treatments", TREATMENTS), "AHEAD": ("places", AHEAD)}
     for prefix, (table, planned) in words.items():
         named = re.findall(rf"#define KADAPT_{prefix}_(\w+) (0x\w+)", header)
@@ -141,7 +141,7 @@ def test_words_of_a_plan_are_the_bits_of_the_library(root: Path) -> None:
         read = {word: int(bit, 16) for word, bit in re.findall(r'\{"([\w-]+)", (0x\w+)\}', rows)}
         assert read == bits
         assert sorted(planned) == sorted(bits)
-    every = re.search(r"all_treatments = (0x\w+);", (root / "gccplugin/site_pass.cc").read_text())
+    every = re.search(r"all_treatments = (0x\w+);", (root / "gccplugin/redirect/site_pass.cc").read_text())
     assert every is not None
     assert int(every[1], 16) == (1 << len(TREATMENTS)) - 1
 

@@ -86,7 +86,7 @@ def test_other_calls_stay(workshop: Workshop, statement: str, name: str) -> None
 
 def test_every_call_of_the_table_is_tested_and_planned() -> None:
     known = set(STATEMENTS.values())
-    table = (Path(__file__).parents[2] / "gccplugin/library_calls.cc").read_text()
+    table = (Path(__file__).parents[2] / "gccplugin/redirect/library_calls.cc").read_text()
     assert set(re.findall(r'^    \{site_kind::io, "(\w+)",', table, re.MULTILINE)) == known
     assert set(re.findall(r'batched_\w+ = \{site_kind::io, "(\w+)",', table)) == {"send"}
     assert known == io_calls.REDIRECTED

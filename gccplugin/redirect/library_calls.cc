@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "redirect/library_calls.h"
+
+namespace kadence
+{
+namespace
+{
+
+/* The 64-bit names are those of large files. */
+const library_call calls[] = {
+    {site_kind::io, "write", "lipz"},
+    {site_kind::io, "writev", "lipi"},
+    {site_kind::io, "fflush", "ip"},
+    {site_kind::io, "fflush_unlocked", "ip"},
+
+    {site_kind::memory, "malloc", "pz"},
+    {site_kind::memory, "calloc", "pzz"},
+    {site_kind::memory, "realloc", "ppz"},
+    {site_kind::memory, "reallocarray", "ppzz"},
+    {site_kind::memory, "aligned_alloc", "pzz"},
+    {site_kind::memory, "memalign", "pzz"},
+    {site_kind::memory, "posix_memalign", "ipzz"},
+    {site_kind::memory, "mmap", "ppziiil"},
+    {site_kind::memory, "mmap64", "ppziiil"},
+    {site_kind::memory, "_Znwm", "pz"},
+    {site_kind::memory, "_Znam", "pz"},
+    {site_kind::memory, "_ZnwmRKSt9nothrow_t", "pzp"},
+    {site_kind::memory, "_ZnamRKSt9nothrow_t", "pzp"},
+    {site_kind::memory, "_ZnwmSt11align_val_t", "pzz"},
+    {site_kind::memory, "_ZnamSt11align_val_t", "pzz"},
+    {site_kind::memory, "_ZnwmSt11align_val_tRKSt9nothrow_t", "pzzp"},
+    {site_kind::memory, "_ZnamSt11align_val_tRKSt9nothrow_t", "pzzp"},
+};
+
+const size_t call_count = sizeof(calls) / sizeof(calls[0]);
+
+tree counterparts[call_count];
+
+bool is_integer(const_tree type, unsigned bits, bool is_unsigned)
+{
+	return INTEGRAL_TYPE_P(type) && TYPE_PRECISION(type) == bits &&
+	       TYPE_UNSIGNED(type) == is_unsigned;
+}
+
+bool is_of_kind(const_tree type, char kind)
+{
+	switch (kind) {
+	case 'i':
+		return is_integer(type, INT_TYPE_SIZE, false);
+	case 'l':
+		return is_integer(type, LONG_TYPE_SIZE, false);
+	case 'z':
+		return is_integer(type, LONG_TYPE_SIZE, true);
+	default:
+		return POINTER_TYPE_P(type);
+	}
+}
+
+/* The type of the call with one argument more, of which the attributes of the others stay true. */
+tree with_treatments(tree type)
+{
+	tree arguments = NULL_TREE;
+
+	for (tree argument = TYPE_ARG_TYPES(type); !VOID_TYPE_P(TREE_VALUE(argument));
+	     argument = TREE_CHAIN(argument))
+		arguments = tree_cons(NULL_TREE, TREE_VALUE(argument), arguments);
+	arguments = tree_cons(NULL_TREE, unsigned_type_node, arguments);
+	arguments = chainon(nreverse(arguments), void_list_node);
+	return build_type_attribute_variant(build_function_type(TREE_TYPE(type), arguments),
+					    TYPE_ATTRIBUTES(type));
+}
+
+tree counterpart_type(const library_call &call, tree original)
+{
+	const tree type = TREE_TYPE(original);
+
+	return call.kind == site_kind::memory ? with_treatments(type) : type;
+}
+
+/*
+ * Of the attributes of the declaration, that it gives out memory which nothing else points to is as
+ * true of the counterpart; and `leaf`, which the flow of the calling function was built after:
+ * libkadapt calls nothing of the program's.
+ */
+tree declare_counterpart(const library_call &call, tree original)
+{
+	const std::string name = std::string("kadapt_") + call.name;
+	tree decl = build_fn_decl(name.c_str(), counterpart_type(call, original));
+
+	TREE_NOTHROW(decl) = TREE_NOTHROW(original);
+	DECL_IS_MALLOC(decl) = DECL_IS_MALLOC(original);
+	if (lookup_attribute("leaf", DECL_ATTRIBUTES(original)))
+		DECL_ATTRIBUTES(decl) = tree_cons(get_identifier("leaf"), NULL_TREE, NULL_TREE);
+	return decl;
+}
+
+} // namespace
+
+const library_call batched_send = {site_kind::io, "send", "lipzi"};
+
+const library_call *find_library_call(const std::string &name)
+{
+	for (const library_call &call : calls)
+		if (name == call.name)
+			return &call;
+	return nullptr;
+}
+
+bool has_type_of(const library_call &call, const_tree function_type)
+{
+	const char *kind = call.type;
+	const_tree argument = TYPE_ARG_TYPES(function_type);
+
+	if (!argument || !is_of_kind(TREE_TYPE(function_type), *kind++))
+		return false;
+	for (; *kind; kind++, argument = TREE_CHAIN(argument))
+		if (!argument || !is_of_kind(TREE_VALUE(argument), *kind))
+			return false;
+	/* A list of arguments that ends in void takes no more. */
+	return argument && VOID_TYPE_P(TREE_VALUE(argument));
+}
+
+void register_library_call_roots(const char *plugin_name)
+{
+	static const ggc_root_tab roots[] = {
+	    {counterparts, call_count, sizeof(counterparts[0]), &gt_ggc_mx_tree_node,
+	     &gt_pch_nx_tree_node},
+	    LAST_GGC_ROOT_TAB,
+	};
+
+	register_callback(plugin_name, PLUGIN_REGISTER_GGC_ROOTS, NULL,
+			  const_cast<ggc_root_tab *>(roots));
+}
+
+tree counterpart_of(const library_call &call, tree original)
+{
+	tree &kept = counterparts[&call - calls];
+
+	if (!kept)
+		kept = declare_counterpart(call, original);
+	return kept;
+}
+
+} // namespace kadence
