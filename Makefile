@@ -21,7 +21,7 @@ CFLAGS_STRICT := -O2 -g -Wall -Wextra -Werror
 
 # What is built, by who needs it; the folders' build.mk append to these lists. `make build` makes what
 # profiling, compiling, building kernels and running take, and no more: the rest is built when somebody
-# asks for what uses it. kadence/parts.toml names the same lists to who misses a file.
+# asks for what uses it. base/parts.toml names the same lists to who misses a file.
 BUILD_TARGETS :=
 LAB_TARGETS :=
 SLURM_TARGETS :=

@@ -14,7 +14,8 @@ from pathlib import Path
 import corpus_table
 from corpus_run import NOT_RUN, Limits, Result, corpus, run
 
-from kadence import program, resources
+from kadence.base import resources
+from kadence.program import program
 
 RESULT = "corpus.json"
 # The quickest to build, profile and run. They run first, and `make test` runs them.

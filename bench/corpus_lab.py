@@ -18,12 +18,14 @@ from typing import Any
 
 import tailored
 
-from kadence import artefact, execution, outputs, program, resources
-from kadence.errors import KadenceError
+from kadence.base import artefact, resources
+from kadence.base.errors import KadenceError
 from kadence.lab.guest import STOCK, X86_64
-from kadence.measure import ADAPTED, PLAIN
-from kadence.places import Places
-from kadence.program import Program
+from kadence.measurement import execution
+from kadence.measurement.measure import ADAPTED, PLAIN
+from kadence.program import outputs, program
+from kadence.program.places import Places
+from kadence.program.program import Program
 
 RESULT = "lab.json"
 TABLE = "lab.txt"

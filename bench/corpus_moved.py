@@ -13,10 +13,10 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from kadence import builds
-from kadence.errors import ToolError
-from kadence.places import Places
-from kadence.program import Program
+from kadence.base.errors import ToolError
+from kadence.program import builds
+from kadence.program.places import Places
+from kadence.program.program import Program
 
 # Bytes by which code moves: multiples of 16, the alignment of functions. They differ in their
 # places within a cache line (64 bytes) and within a page.

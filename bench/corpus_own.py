@@ -20,15 +20,18 @@ from typing import Any
 import corpus_moved
 from corpus_verdict import slower
 
-from kadence import artefact, outputs, pipeline, plain_runs, program, statistics
-from kadence.errors import KadenceError, ToolError
-from kadence.execution import Sample
-from kadence.measure import ADAPTED, PLAIN
-from kadence.neighbours import Neighbours
-from kadence.pipeline import Wish
-from kadence.places import Places
-from kadence.program import Program
-from kadence.stages import Stages, alone_in, tell
+from kadence.base import artefact, statistics
+from kadence.base.errors import KadenceError, ToolError
+from kadence.base.stages import Stages, alone_in, tell
+from kadence.measurement import plain_runs
+from kadence.measurement.execution import Sample
+from kadence.measurement.measure import ADAPTED, PLAIN
+from kadence.measurement.neighbours import Neighbours
+from kadence.program import outputs, program
+from kadence.program.places import Places
+from kadence.program.program import Program
+from kadence.specialize import pipeline
+from kadence.specialize.pipeline import Wish
 
 AGAIN = "again"  # the plain program, once more
 MODES = (PLAIN, AGAIN, ADAPTED)

@@ -18,7 +18,7 @@ from typing import Any
 
 from corpus_own import KEEP, MAKE, OWN
 
-from kadence import resources
+from kadence.base import resources
 
 PARTLY = 3  # exit status of `kadence specialize`: there is a report, but some parts are missing
 TAIL_BYTES = 100_000

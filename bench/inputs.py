@@ -18,9 +18,9 @@ import programs
 from PIL import Image
 from rows import MISSED
 
-from kadence import artefact, resources
-from kadence.errors import KadenceError
-from kadence.places import Places
+from kadence.base import artefact, resources
+from kadence.base.errors import KadenceError
+from kadence.program.places import Places
 
 GREYS = 48  # in a picture; few, because every clone of the repository holds the pictures
 SHOWN = ("heat", "minimap2")  # the examples whose pictures are in docs/

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from kadence import boot, resources
-from kadence.errors import GuestError
-from kadence.kconfig.store import Kernel
+from kadence import boot
+from kadence.base import resources
+from kadence.base.errors import GuestError
+from kadence.kconfig.store.store import Kernel
 from kadence.lab import Figure, Guest, figures, take
 
 Found = dict[str, Figure]

@@ -17,15 +17,17 @@ from pathlib import Path
 import programs
 from keeping import print_and_keep
 
-from kadence import execution, measure, pipeline, program, resources, statistics
-from kadence.errors import KadenceError
-from kadence.kconfig.build import BuildRequest, build
-from kadence.kconfig.store import Kernel
+from kadence.base import resources, statistics
+from kadence.base.errors import KadenceError
+from kadence.base.stages import Stages, alone_in
+from kadence.kconfig.store.build import BuildRequest, build
+from kadence.kconfig.store.store import Kernel
 from kadence.lab import Guest
 from kadence.lab import run as run_in_lab
 from kadence.lab.guest import X86_64
 from kadence.lab.report import ON_MACHINE
-from kadence.measure import (
+from kadence.measurement import execution, measure
+from kadence.measurement.measure import (
     ADAPTED,
     KERNEL_NAMES,
     MACHINE,
@@ -35,10 +37,11 @@ from kadence.measure import (
     Cell,
     Measurements,
 )
-from kadence.pipeline import Prepared, Wish
-from kadence.places import Places
-from kadence.program import Program
-from kadence.stages import Stages, alone_in
+from kadence.program import program
+from kadence.program.places import Places
+from kadence.program.program import Program
+from kadence.specialize import pipeline
+from kadence.specialize.pipeline import Prepared, Wish
 
 ROUNDS = 7
 NAMES = ("heat", "ring", "minimap2")

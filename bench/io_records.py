@@ -19,9 +19,9 @@ import tailored
 from io_places import ADAPTED, PLAIN, Found, Lab, Machine, Place, UserMode, make_disk
 from rows import MISSED, spread
 
-from kadence import resources
-from kadence.errors import KadenceError
-from kadence.kconfig.build import BuildRequest, build
+from kadence.base import resources
+from kadence.base.errors import KadenceError
+from kadence.kconfig.store.build import BuildRequest, build
 from kadence.lab import Figure, Guest
 from kadence.lab.guest import X86_64
 

@@ -3,8 +3,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from kadence import neighbours, resources
-from kadence.neighbours import Neighbours
+from kadence.base import resources
+from kadence.measurement import neighbours
+from kadence.measurement.neighbours import Neighbours
 
 
 def print_and_keep(lines: Iterable[str], name: str) -> None:

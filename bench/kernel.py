@@ -24,10 +24,10 @@ from planned_pages import Pages
 from rows import MISSED, Goal, Row, summary, table
 from stock import Stock, count, facts, smallest
 
+from kadence.base.errors import KadenceError
 from kadence.boot import debian
-from kadence.errors import KadenceError
-from kadence.kconfig.build import BuildRequest, build
-from kadence.kconfig.store import Kernel
+from kadence.kconfig.store.build import BuildRequest, build
+from kadence.kconfig.store.store import Kernel
 from kadence.lab import Guest, Sheet, stock, take
 from kadence.lab.guest import MEMORY_BYTES, STOCK_SERIES, X86_64
 from kadence.lab.report import ON_MACHINE

@@ -15,8 +15,8 @@ import operations
 import rows
 import tailored
 
-from kadence import resources
-from kadence.errors import KadenceError
+from kadence.base import resources
+from kadence.base.errors import KadenceError
 from kadence.lab import Guest, Sheet, stock, take
 from kadence.lab.guest import X86_64, find
 from kadence.lab.report import ON_MACHINE

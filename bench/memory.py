@@ -19,7 +19,7 @@ from keeping import print_and_keep, with_disturbance
 from memory_rows import table, tally
 from rows import Tally
 
-from kadence.errors import KadenceError
+from kadence.base.errors import KadenceError
 
 Told = Generator[str, None, Tally]
 

@@ -22,8 +22,8 @@ from pathlib import Path
 from keeping import print_and_keep
 from rows import aligned
 
-from kadence import memory_costs
-from kadence.errors import KadenceError, ToolError
+from kadence.base.errors import KadenceError, ToolError
+from kadence.prediction import memory_costs
 
 FEWEST_ROUNDS = 15
 RESIDENT_SHARE, RESIDENT_MORE = 1.05, 32 << 20

@@ -3,7 +3,7 @@
 
 import tailored
 
-from kadence.kconfig.store import Kernel
+from kadence.kconfig.store.store import Kernel
 
 NEEDS = {
     "system_calls": [

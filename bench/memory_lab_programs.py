@@ -8,11 +8,11 @@ import rows
 from memory_programs import Subject, prepared
 from rows import NO_GOAL, Goal, Row, Tally
 
-from kadence.kconfig.build import BuildRequest, build
+from kadence.kconfig.store.build import BuildRequest, build
 from kadence.lab import Guest, Reading, run
 from kadence.lab.guest import X86_64
 from kadence.lab.report import ON_MACHINE
-from kadence.measure import ADAPTED, PLAIN, TAILORED
+from kadence.measurement.measure import ADAPTED, PLAIN, TAILORED
 
 FAULTS = Goal(share=0.10)
 MODES = (PLAIN, ADAPTED)

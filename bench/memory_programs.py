@@ -20,12 +20,16 @@ from pathlib import Path
 import programs
 from memory_rows import Cell, Line
 
-from kadence import execution, measure, pipeline, program, report, resources
-from kadence.execution import Sample
-from kadence.measure import ADAPTED, MACHINE, PLAIN, TAILORED, Bench, Measurements
-from kadence.pipeline import Prepared, Wish
-from kadence.places import Places
-from kadence.stages import Stages, alone_in
+from kadence.base import resources
+from kadence.base.stages import Stages, alone_in
+from kadence.measurement import execution, measure
+from kadence.measurement.execution import Sample
+from kadence.measurement.measure import ADAPTED, MACHINE, PLAIN, TAILORED, Bench, Measurements
+from kadence.program import program
+from kadence.program.places import Places
+from kadence.report import report
+from kadence.specialize import pipeline
+from kadence.specialize.pipeline import Prepared, Wish
 
 ROUNDS = 5
 MEBIBYTE = 1 << 20

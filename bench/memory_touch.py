@@ -13,9 +13,10 @@ import memory_kernel
 from memory_rows import Cell, Line, table, tally
 from rows import Tally
 
-from kadence import execution, resources
-from kadence.execution import ExecutionError
-from kadence.kconfig.store import Kernel
+from kadence.base import resources
+from kadence.kconfig.store.store import Kernel
+from kadence.measurement import execution
+from kadence.measurement.execution import ExecutionError
 
 MEBIBYTES = 64
 BOOTS, ROUNDS_A_BOOT = 5, 3

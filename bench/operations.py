@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from rows import NO_GOAL, Goal, Row
 
-from kadence import resources
+from kadence.base import resources
 from kadence.lab.figures import Sheet
 
 # The goal for a send over TCP was 2,500 instructions instead of 4,507. These figures came from a

@@ -23,16 +23,17 @@ from corpus_lab import united
 from corpus_run import corpus
 from keeping import print_and_keep
 
-from kadence import artefact, program, resources
-from kadence.errors import GuestError, KadenceError
+from kadence.base import artefact, resources
+from kadence.base.errors import GuestError, KadenceError
+from kadence.base.stages import alone_in
 from kadence.lab import Guest, Reading
 from kadence.lab import run as run_in_lab
 from kadence.lab.guest import X86_64
 from kadence.lab.report import ON_MACHINE
-from kadence.measure import ADAPTED, PLAIN
-from kadence.places import Places
-from kadence.program import Program
-from kadence.stages import alone_in
+from kadence.measurement.measure import ADAPTED, PLAIN
+from kadence.program import program
+from kadence.program.places import Places
+from kadence.program.program import Program
 
 # Each program's inputs. The program's kadence.toml also names its standard input.
 INPUTS = {

@@ -24,12 +24,12 @@ import simpoint
 import synthetic
 from sklearn.metrics import adjusted_rand_score
 
-from kadence import resources
-from kadence.phases import refinement, vectors
-from kadence.phases.segmentation import segment
-from kadence.phases.vectors import Normalised
+from kadence.base import resources
+from kadence.phases.find import refinement, vectors
+from kadence.phases.find.segmentation import segment
+from kadence.phases.find.vectors import Normalised
 from kadence.profiler import frequencies, kprof
-from kadence.profiler.profile import Profile
+from kadence.profiler.format.profile import Profile
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 ROUNDS = 3

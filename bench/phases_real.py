@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 import simpoint
 
-from kadence.phases import outside, refinement, vectors
-from kadence.phases.segmentation import Segmentation, segment
-from kadence.phases.vectors import Normalised, Rows
+from kadence.phases.find import outside, refinement, vectors
+from kadence.phases.find.segmentation import Segmentation, segment
+from kadence.phases.find.vectors import Normalised, Rows
 from kadence.profiler import frequencies, kprof
-from kadence.profiler.profile import Profile
+from kadence.profiler.format.profile import Profile
 
 LEAST_INSIDE = 0.95
 DEAREST = 1.05  # the largest ratio of the mean distance to SimPoint's

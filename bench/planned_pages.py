@@ -13,7 +13,7 @@ from pathlib import Path
 from operations import GOALS
 from rows import Goal
 
-from kadence import artefact
+from kadence.base import artefact
 
 PLAIN, POPULATED, HUGE = "page", "page_populated", ("page_huge", "page_64k")
 WAYS = (PLAIN, POPULATED, *HUGE)

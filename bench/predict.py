@@ -23,15 +23,18 @@ from pathlib import Path
 import predict_inputs
 from keeping import print_and_keep, with_disturbance
 
-from kadence import artefact, demand, execution, prediction, resources
+from kadence.base import artefact, resources
+from kadence.base.errors import KadenceError
 from kadence.boot import costs
-from kadence.errors import KadenceError
-from kadence.execution import Sample
-from kadence.kconfig.build import BuildRequest, build
-from kadence.kconfig.store import Kernel
-from kadence.phases import analysis, document
-from kadence.prediction import Prediction, Timed
-from kadence.profiler import runner
+from kadence.kconfig.store.build import BuildRequest, build
+from kadence.kconfig.store.store import Kernel
+from kadence.measurement import execution
+from kadence.measurement.execution import Sample
+from kadence.phases import analysis
+from kadence.phases.artefact import document
+from kadence.prediction import demand, prediction
+from kadence.prediction.prediction import Prediction, Timed
+from kadence.profiler.run import runner
 
 ROUNDS, TIMED_RUNS = 5, 2
 

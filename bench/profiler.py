@@ -21,9 +21,10 @@ from keeping import with_disturbance
 from profiler_ways import Way, settings, ways
 from suite import Subject, Suite
 
-from kadence import execution, resources
-from kadence.errors import KadenceError
-from kadence.execution import Sample
+from kadence.base import resources
+from kadence.base.errors import KadenceError
+from kadence.measurement import execution
+from kadence.measurement.execution import Sample
 from kadence.profiler import kprof
 
 

@@ -28,10 +28,10 @@ from profiler_ways import EXACT, FAST, settings
 from rows import MISSED, aligned
 from suite import Subject, Suite
 
-from kadence import resources
-from kadence.errors import KadenceError, ToolError
+from kadence.base import resources
+from kadence.base.errors import KadenceError, ToolError
 from kadence.profiler import kprof
-from kadence.profiler.profile import Profile
+from kadence.profiler.format.profile import Profile
 
 ROW = 200_000
 INTERVALS = (10_000_000, 100_000_000)  # instructions: 2 to 5 ms, 20 to 50 ms

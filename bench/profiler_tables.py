@@ -10,7 +10,7 @@ from profiler_ways import BBV, EXACT, FAST, INTERVAL, KBBV, NATIVE, NULGRIND
 from rows import MISSED, aligned
 from suite import CALLS, LOOPS, Subject
 
-from kadence.execution import Sample
+from kadence.measurement.execution import Sample
 
 MEBIBYTE = 1 << 20
 NOT_THERE = "not there"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import suite
 
-from kadence import resources
-from kadence.errors import ToolError
-from kadence.profiler import launch
+from kadence.base import resources
+from kadence.base.errors import ToolError
+from kadence.profiler.run import launch
 
 INTERVAL = 1_000_000
 PLAIN, GENERATE = "plain", "generate"

@@ -8,17 +8,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from kadence import pipeline, program, resources
-from kadence.errors import ToolError
-from kadence.kconfig.build import BuildRequest
-from kadence.kconfig.store import Kernel
-from kadence.line import Line
-from kadence.measure import PLAIN, TAILORED
-from kadence.pipeline import Wish
-from kadence.places import Places
-from kadence.program import Program
-from kadence.proof import Proof
-from kadence.stages import Stages, alone_in, fingerprint
+from kadence.base import resources
+from kadence.base.errors import ToolError
+from kadence.base.stages import Stages, alone_in, fingerprint
+from kadence.kconfig.store.build import BuildRequest
+from kadence.kconfig.store.store import Kernel
+from kadence.kernel.proof import Proof
+from kadence.measurement.measure import PLAIN, TAILORED
+from kadence.program import program
+from kadence.program.places import Places
+from kadence.program.program import Program
+from kadence.specialize import pipeline
+from kadence.specialize.line import Line
+from kadence.specialize.pipeline import Wish
 
 NAMES = ("heat", "lu", "ring", "minimap2")
 

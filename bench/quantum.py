@@ -32,11 +32,11 @@ from quantum_runs import (
     units_for,
 )
 
-from kadence import resources
-from kadence.errors import KadenceError
-from kadence.kconfig.build import BuildRequest, build
-from kadence.kconfig.store import Kernel
-from kadence.measure import KERNEL_NAMES, MACHINE
+from kadence.base import resources
+from kadence.base.errors import KadenceError
+from kadence.kconfig.store.build import BuildRequest, build
+from kadence.kconfig.store.store import Kernel
+from kadence.measurement.measure import KERNEL_NAMES, MACHINE
 
 QUANTUM_SECONDS = 5
 ROUNDS = 4  # the first is dropped

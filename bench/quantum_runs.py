@@ -15,9 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kadence import boot, resources
-from kadence.errors import GuestError
-from kadence.kconfig.store import Kernel
+from kadence import boot
+from kadence.base import resources
+from kadence.base.errors import GuestError
+from kadence.kconfig.store.store import Kernel
 
 MEMORY_BYTES = 1 << 30
 # A run is planned this much longer than requested, because speed varies between runs.

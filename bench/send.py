@@ -25,10 +25,11 @@ import tailored
 from io_places import LIBRARIES
 from rows import MISSED
 
-from kadence import boot, resources
+from kadence import boot
+from kadence.base import resources
+from kadence.base.errors import GuestError, KadenceError
 from kadence.boot import qemu
-from kadence.errors import GuestError, KadenceError
-from kadence.kconfig.build import BuildRequest, build
+from kadence.kconfig.store.build import BuildRequest, build
 from kadence.lab import Guest, bare
 from kadence.lab.guest import X86_64
 

@@ -21,10 +21,11 @@ import operations
 from memory_rows import Cell, Line, table
 from suite import SUBJECTS, Suite
 
-from kadence import boot, resources
-from kadence.errors import GuestError, KadenceError
-from kadence.kconfig.build import BuildRequest, build
-from kadence.kconfig.store import Kernel
+from kadence import boot
+from kadence.base import resources
+from kadence.base.errors import GuestError, KadenceError
+from kadence.kconfig.store.build import BuildRequest, build
+from kadence.kconfig.store.store import Kernel
 from kadence.lab import figures
 
 OLD, NEW = "6.12", "7.3"

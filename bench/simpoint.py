@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.cluster import KMeans
 
-from kadence.phases.vectors import Normalised
+from kadence.phases.find.vectors import Normalised
 
 DIMENSIONS = 15
 SEEDS = 5

@@ -23,7 +23,7 @@ from rows import Goal, Row
 from slurm_bundles import Workshop
 from slurm_jobs import USER, Arrays, Cluster, Run
 
-from kadence import resources
+from kadence.base import resources
 
 PLUGIN = resources.home() / "build/slurm/kadence.so"
 BUNDLES = 3

@@ -4,7 +4,7 @@
 import subprocess
 from pathlib import Path
 
-from kadence.kconfig.build import BuildRequest, build
+from kadence.kconfig.store.build import BuildRequest, build
 from kadence.slurm import bundle, keys
 from kadence.slurm.bundle import BuiltProgram, Configuration, Contents, Kernel
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from kadence import resources
+from kadence.base import resources
 
 sys.path.insert(0, str(resources.home() / "tests/slurm"))
 

@@ -12,13 +12,14 @@ from pathlib import Path
 from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
 
+from kadence.base.errors import ToolError
 from kadence.boot import debian
-from kadence.errors import ToolError
-from kadence.kconfig import commands, source, targets
-from kadence.kconfig.configure import make, values
-from kadence.kconfig.identity import gather
-from kadence.kconfig.kconfig_files import definitions
-from kadence.kconfig.request import BuildRequest
+from kadence.kconfig.configuration.configure import make, values
+from kadence.kconfig.configuration.identity import gather
+from kadence.kconfig.language.kconfig_files import definitions
+from kadence.kconfig.request import targets
+from kadence.kconfig.request.request import BuildRequest
+from kadence.kconfig.tree import commands, source
 from kadence.lab.guest import X86_64
 
 # Documentation/arch/x86/boot.rst: number of set-up sectors, and place of the compressed kernel.

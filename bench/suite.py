@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kadence import builds, program, resources
-from kadence.errors import ToolError
+from kadence.base import resources
+from kadence.base.errors import ToolError
+from kadence.program import builds, program
 
 # The makefiles' variables for the compilers of native builds.
 COMPILERS = {"CC": "gcc-12", "CXX": "g++-12", "FC": "gfortran-12"}

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from kadence.profiler.profile import Block, Profile
+from kadence.profiler.format.profile import Block, Profile
 
 INTERVAL = 1_000_000
 BLOCK_INSTRUCTIONS = 10

@@ -4,9 +4,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from kadence import artefact, resources
-from kadence.kconfig.build import BuildRequest, build
-from kadence.kconfig.store import Kernel
+from kadence.base import artefact, resources
+from kadence.kconfig.store.build import BuildRequest, build
+from kadence.kconfig.store.store import Kernel
 
 NOTHING = {
     "system_calls": [],

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from rows import Goal, Row
 
-from kadence import resources
-from kadence.kconfig import store
-from kadence.kconfig.build import BuildRequest, build
-from kadence.kconfig.store import Kernel
-from kadence.kernel_figures import MEMORY, boot_seconds, memory
+from kadence.base import resources
+from kadence.kconfig.store import store
+from kadence.kconfig.store.build import BuildRequest, build
+from kadence.kconfig.store.store import Kernel
+from kadence.kernel.kernel_figures import MEMORY, boot_seconds, memory
 
 MEGABYTE, MEBIBYTE = 1e6, 1 << 20
 

@@ -8,7 +8,7 @@ import operations
 from io_places import Found, Machine, Place, UserMode
 from memory_rows import Cell, Line, table
 
-from kadence.kconfig.store import Kernel
+from kadence.kconfig.store.store import Kernel
 from kadence.lab import Figure
 
 # Without memory used and timer interrupts: a comparison of these with the machine's own kernel

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from kadence import artefact, resources
+from kadence.base import artefact, resources
 
 KVM, TCG = "kvm", "tcg"
 DEVICE = Path("/dev/kvm")

@@ -9,8 +9,8 @@ an emulated timer, which stands still while other processes have the processors.
 import subprocess
 from functools import cache
 
-from kadence import resources
-from kadence.errors import ToolError
+from kadence.base import resources
+from kadence.base.errors import ToolError
 
 CHECK = "clock"
 

@@ -18,10 +18,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kadence import artefact, resources
+from kadence.base import artefact, resources
+from kadence.base.errors import GuestError, KadenceError, ToolError
 from kadence.boot import acceleration, processors, session
 from kadence.boot.request import Request
-from kadence.errors import GuestError, KadenceError, ToolError
 
 # Each charge and its meaning. All but `compute` are nanoseconds that the kernel takes.
 COMPUTE, CALL, CLOCK = "compute", "call", "clock"

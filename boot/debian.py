@@ -11,8 +11,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from kadence import resources
-from kadence.errors import ToolError
+from kadence.base import resources
+from kadence.base.errors import ToolError
 
 # The package that depends on the headers of the newest release of a series.
 NEWEST = {"6.12": "linux-headers-6.12-cloud-amd64", "6.1": "linux-headers-cloud-amd64"}

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kadence import resources
+from kadence.base import resources
+from kadence.base.errors import GuestError, KadenceError
 from kadence.boot import host, memory
 from kadence.boot.request import Request
-from kadence.errors import GuestError, KadenceError
 
 TABLE = Path(__file__).resolve().parent / "endings.toml"
 PANIC = "Kernel panic"

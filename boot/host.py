@@ -19,10 +19,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kadence import resources
+from kadence.base import resources
+from kadence.base.errors import GuestError, ToolError, UsageError
 from kadence.boot import memory
 from kadence.boot.session import TARGETS
-from kadence.errors import GuestError, ToolError, UsageError
 
 TABLE = Path(__file__).resolve().parent / "host.toml"
 # The least memory of a guest (see memory.py).

@@ -9,9 +9,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from kadence import resources
+from kadence.base import resources
+from kadence.base.errors import ToolError, UsageError
 from kadence.boot import configuration
-from kadence.errors import ToolError, UsageError
 
 VIRTIOFSD = Path("/usr/lib/qemu/virtiofsd")
 # As file_server/main.c connects them.

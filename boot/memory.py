@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from kadence.errors import UsageError
+from kadence.base.errors import UsageError
 
 MIB = 1 << 20
 MINIMUM_BYTES = 64 * MIB

@@ -4,9 +4,9 @@
 import os
 import re
 
+from kadence.base.errors import UsageError
 from kadence.boot import configuration
 from kadence.boot.request import Request
-from kadence.errors import UsageError
 
 # By target, for an image without a configuration beside it: its log tells the number afterwards.
 UNKNOWN = {"um": 1, "x86_64": 64}

@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kadence.base.errors import GuestError, ToolError
 from kadence.boot import initramfs, x86_64
-from kadence.errors import GuestError, ToolError
 
 QEMU = "qemu-system-x86_64"
 BUSYBOX = Path("/bin/busybox")

@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kadence import resources
+from kadence.base import resources
+from kadence.base.errors import GuestError, UsageError
 from kadence.boot import memory, processors, um
 from kadence.boot.request import Request, Result
-from kadence.errors import GuestError, UsageError
 
 TARGETS = ("um", "x86_64")
 STANDARD_STREAMS = 3

@@ -7,10 +7,10 @@ relay/kernel.c sets the kernel's descriptors: 1 is the log, 3 the doorbell, 4 th
 import os
 from pathlib import Path
 
+from kadence.base.errors import GuestError, UsageError
 from kadence.boot import configuration
 from kadence.boot.memory import MIB, Memory
 from kadence.boot.request import Request
-from kadence.errors import GuestError, UsageError
 
 ACCELERATOR = "native"
 

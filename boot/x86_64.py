@@ -9,11 +9,11 @@ import hashlib
 import shutil
 from pathlib import Path
 
-from kadence import artefact, resources
+from kadence.base import artefact, resources
+from kadence.base.errors import ToolError, UsageError
 from kadence.boot import acceleration, clock, configuration, host_files, initramfs
 from kadence.boot.memory import MIB, Memory
 from kadence.boot.request import Request
-from kadence.errors import ToolError, UsageError
 
 QEMU = acceleration.QEMU
 # One instruction takes one nanosecond of the guest's clock, which jumps over idle time. Fast string

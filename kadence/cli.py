@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import NoReturn, TextIO, cast
 
-from kadence import __version__, terminal
-from kadence.errors import KadenceError, UsageError
+from kadence import __version__
+from kadence.base import terminal
+from kadence.base.errors import KadenceError, UsageError
 
 # verb -> its line in `kadence --help`. Each verb is a module of kadence.verbs that defines
 # configure(parser) and execute(arguments) -> exit status. It is imported only when the user calls

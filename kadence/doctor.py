@@ -6,10 +6,11 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from kadence import machine, memory_costs, resources
+from kadence.base import resources
+from kadence.base.errors import KadenceError
+from kadence.base.finding import Finding
 from kadence.boot import memory
-from kadence.errors import KadenceError
-from kadence.finding import Finding
+from kadence.prediction import machine, memory_costs
 
 # For a kernel's build tree with its objects, and its source tree (measured: 1.9 GB).
 BUILD_BYTES = 3 * 1024**3

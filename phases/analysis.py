@@ -9,30 +9,20 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from kadence import artefact
-from kadence.errors import UsageError
-from kadence.phases import (
-    concurrency,
-    document,
-    hierarchy,
-    kinds,
-    levels,
-    markers,
-    matrix,
-    memory,
-    memory_planning,
-    outside,
-    ranks,
-    vectors,
-    writes,
-)
-from kadence.phases.hierarchy import Joining
-from kadence.phases.kinds import Verdict
-from kadence.phases.markers import Marker
-from kadence.phases.segmentation import Mask, Segmentation, segment
-from kadence.phases.tree import Labels
-from kadence.phases.vectors import Distances
-from kadence.profiler.profile import Profile, SystemCalls
+from kadence.base import artefact
+from kadence.base.errors import UsageError
+from kadence.phases.artefact import document
+from kadence.phases.describe import kinds, memory, writes
+from kadence.phases.describe.kinds import Verdict
+from kadence.phases.find import hierarchy, matrix, outside, ranks, vectors
+from kadence.phases.find.hierarchy import Joining
+from kadence.phases.find.segmentation import Mask, Segmentation, segment
+from kadence.phases.find.tree import Labels
+from kadence.phases.find.vectors import Distances
+from kadence.phases.mark import levels, markers
+from kadence.phases.mark.markers import Marker
+from kadence.phases.plan import concurrency, memory_planning
+from kadence.profiler.format.profile import Profile, SystemCalls
 
 HOTTEST = 10
 DIGITS = 6

@@ -15,30 +15,24 @@ from typing import Any
 
 import numpy as np
 
-from kadence import artefact
-from kadence.errors import ArtefactError, UsageError
-from kadence.phases import (
-    alignment,
-    analysis,
-    common_sites,
-    crossmatrix,
-    document,
-    kinds,
-    markers,
-    matrix,
-    slices,
-    stability,
-    vectors,
-)
-from kadence.phases.alignment import Families
-from kadence.phases.common_rows import CommonRows, common_rows
-from kadence.phases.hierarchy import Joining
-from kadence.phases.segmentation import Segmentation, segment
-from kadence.phases.stability import Input
-from kadence.phases.validation import Field, View
-from kadence.phases.vectors import Distances
+from kadence.base import artefact
+from kadence.base.errors import ArtefactError, UsageError
+from kadence.phases import analysis
+from kadence.phases.artefact import document
+from kadence.phases.compare import alignment, crossmatrix, slices, stability
+from kadence.phases.compare.alignment import Families
+from kadence.phases.compare.common_rows import CommonRows, common_rows
+from kadence.phases.compare.stability import Input
+from kadence.phases.describe import kinds
+from kadence.phases.find import matrix, vectors
+from kadence.phases.find.hierarchy import Joining
+from kadence.phases.find.segmentation import Segmentation, segment
+from kadence.phases.find.vectors import Distances
+from kadence.phases.mark import markers
+from kadence.phases.mark.validation import Field, View
+from kadence.phases.plan import common_sites
 from kadence.profiler import kprof
-from kadence.profiler.profile import Profile
+from kadence.profiler.format.profile import Profile
 
 Body = dict[str, Any]
 

@@ -18,27 +18,25 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from kadence import artefact
-from kadence.errors import UsageError
-from kadence.phases import (
+from kadence.base import artefact
+from kadence.base.errors import UsageError
+from kadence.phases.artefact.document import Boundary, Document, Marker, Phase, parse
+from kadence.phases.describe import kinds, needs
+from kadence.phases.describe.marking import FIRINGS_PER_SECOND
+from kadence.phases.mark import choice, levels
+from kadence.phases.mark.levels import Level
+from kadence.phases.plan import (
     announcement,
-    choice,
     contention,
     inputs,
     io_planning,
-    kinds,
-    levels,
     memory_planning,
-    needs,
     reduction,
 )
-from kadence.phases.contention import counted
-from kadence.phases.document import Boundary, Document, Marker, Phase, parse
-from kadence.phases.inputs import Inputs, OtherInput
-from kadence.phases.io_planning import Paths
-from kadence.phases.levels import Level
-from kadence.phases.marking import FIRINGS_PER_SECOND
-from kadence.phases.memory_planning import Memory
+from kadence.phases.plan.contention import counted
+from kadence.phases.plan.inputs import Inputs, OtherInput
+from kadence.phases.plan.io_planning import Paths
+from kadence.phases.plan.memory_planning import Memory
 
 DEFAULT_PROCESSORS = 1  # User-Mode Linux in 6.12 has one
 DEFAULT_QUANTUM = 5.0  # seconds

@@ -24,11 +24,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from kadence.artefact import atomic_output
-from kadence.errors import ArtefactError, UsageError
-from kadence.profiler import kprof, matrixchunks
-from kadence.profiler.chunks import is_integral
-from kadence.profiler.profile import SIMPOINT, Block, Profile
+from kadence.base.artefact import atomic_output
+from kadence.base.errors import ArtefactError, UsageError
+from kadence.profiler import kprof
+from kadence.profiler.format import matrixchunks
+from kadence.profiler.format.chunks import is_integral
+from kadence.profiler.format.profile import SIMPOINT, Block, Profile
 
 STRIP = 2000  # lines that are read at a time
 INTERVAL = re.compile(rb"T(?:[ \t]*:[0-9]{1,10}:[0-9]{1,10})*\s*")

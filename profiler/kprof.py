@@ -56,18 +56,11 @@ from typing import Any, BinaryIO
 import numpy as np
 import zstandard
 
-from kadence.artefact import atomic_output
-from kadence.errors import ArtefactError
-from kadence.profiler import (
-    callchunks,
-    matrixchunks,
-    memorychunks,
-    ranks,
-    rawstream,
-    recorded,
-    validity,
-)
-from kadence.profiler.chunks import (
+from kadence.base.artefact import atomic_output
+from kadence.base.errors import ArtefactError
+from kadence.profiler.combine import ranks, recorded
+from kadence.profiler.format import callchunks, matrixchunks, memorychunks, validity
+from kadence.profiler.format.chunks import (
     Chunk,
     Texts,
     differences_of,
@@ -76,12 +69,8 @@ from kadence.profiler.chunks import (
     sums_of,
     whole_columns,
 )
-from kadence.profiler.profile import (
-    Block,
-    Function,
-    Loop,
-    Profile,
-)
+from kadence.profiler.format.profile import Block, Function, Loop, Profile
+from kadence.profiler.stream import rawstream
 
 MAGIC = b"\x93KPROF\r\n"
 VERSION = 3

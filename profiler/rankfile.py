@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kadence.profiler import kprof
-from kadence.profiler.profile import Profile
-from kadence.profiler.ranks import Identity, require_alike
+from kadence.profiler.combine.ranks import Identity, require_alike
+from kadence.profiler.format.profile import Profile
 
 
 def merge(paths: Sequence[Path], output: Path) -> int:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kadence.profiler import waiting
-from kadence.profiler.profile import COMPILED, Block, Memory, Profile, backend_of
+from kadence.profiler.combine import waiting
+from kadence.profiler.format.profile import COMPILED, Block, Memory, Profile, backend_of
 
 HOTTEST = 10  # functions, blocks, calls and sites to show
 PAGE = 4096

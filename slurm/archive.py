@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import zstandard
 
-from kadence.errors import KadenceError
+from kadence.base.errors import KadenceError
 
 LEVEL = 19
 LARGEST_UNPACKED_BYTES = 256 << 20

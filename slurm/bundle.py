@@ -12,8 +12,8 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from kadence import artefact, elf
-from kadence.errors import ArtefactError, UsageError
+from kadence.base import artefact, elf
+from kadence.base.errors import ArtefactError, UsageError
 from kadence.slurm import archive, keys, manifest
 from kadence.slurm.archive import Member
 from kadence.slurm.keys import Signature, SignatureError

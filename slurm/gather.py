@@ -7,22 +7,25 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from kadence import artefact, pipeline, program, programs
-from kadence.errors import ArtefactError, ToolError
-from kadence.kconfig import identity
-from kadence.kconfig.build import BuildRequest
-from kadence.kconfig.request import TAILORED as TAILORED_KIND
-from kadence.kconfig.request import needs_of
-from kadence.kconfig.store import Kernel as StoredKernel
-from kadence.leaving_out import ADAPTED_PROGRAM, PLAN
-from kadence.measure import ADAPTED, GENERIC, TAILORED
-from kadence.pipeline import Prepared, Wish
-from kadence.places import Places, claim
-from kadence.program import Program
-from kadence.programs import Built
+from kadence.base import artefact
+from kadence.base.errors import ArtefactError, ToolError
+from kadence.base.stages import Stages, alone_in, tell
+from kadence.kconfig.configuration import identity
+from kadence.kconfig.request.request import TAILORED as TAILORED_KIND
+from kadence.kconfig.request.request import needs_of
+from kadence.kconfig.store.build import BuildRequest
+from kadence.kconfig.store.store import Kernel as StoredKernel
+from kadence.measurement import programs
+from kadence.measurement.measure import ADAPTED, GENERIC, TAILORED
+from kadence.measurement.programs import Built
+from kadence.program import program
+from kadence.program.leaving_out import ADAPTED_PROGRAM, PLAN
+from kadence.program.places import Places, claim
+from kadence.program.program import Program
 from kadence.slurm.bundle import BuiltProgram, Configuration, Contents, Kernel
 from kadence.slurm.manifest import Measured
-from kadence.stages import Stages, alone_in, tell
+from kadence.specialize import pipeline
+from kadence.specialize.pipeline import Prepared, Wish
 
 NODE_TARGET = "x86_64"
 REPORT = "report.json"

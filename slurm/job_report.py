@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass
 from pathlib import PurePath
 from typing import Any
 
-from kadence import statistics
-from kadence.measure import KERNEL_NAMES, MACHINE
+from kadence.base import statistics
+from kadence.base.statistics import Estimate
+from kadence.measurement.measure import KERNEL_NAMES, MACHINE
 from kadence.slurm.records import PLAIN, Job, Task, printable
-from kadence.statistics import Estimate
 
 HEAD = (
     *("node", "step", "command", "program", "kernel", "ended"),

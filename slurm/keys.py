@@ -15,7 +15,7 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from kadence.errors import KadenceError, UsageError
+from kadence.base.errors import KadenceError, UsageError
 
 ALGORITHM = "ed25519"
 IDENTIFIER_DIGITS = 16

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from kadence.errors import ArtefactError
+from kadence.base.errors import ArtefactError
 
 ARCHITECTURE = "x86_64"
 # The least KADAPT_VERSION (kadapt/uapi/kadapt.h) that the programs need.

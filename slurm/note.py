@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kadence import artefact, boot
-from kadence.errors import ArtefactError
+from kadence import boot
+from kadence.base import artefact
+from kadence.base.errors import ArtefactError
 from kadence.slurm.manifest import KernelFile
 
 if TYPE_CHECKING:

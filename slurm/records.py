@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kadence import artefact
-from kadence.errors import UsageError
-from kadence.measure import KERNEL_NAMES, MACHINE
+from kadence.base import artefact
+from kadence.base.errors import UsageError
+from kadence.measurement.measure import KERNEL_NAMES, MACHINE
 
 PLAIN = "none"  # target of a command that ran unadapted on the node's own kernel
 PHASE_COUNTS = (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kadence.errors import UsageError
+from kadence.base.errors import UsageError
 
 DEFAULT = Path("/etc/kadence/site.toml")
 # Every key with its default value, as in docs/slurm.md.

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from kadence import resources
+from kadence.base import resources
+from kadence.base.errors import BuildError, UsageError
 from kadence.boot import debian
-from kadence.errors import BuildError, UsageError
-from kadence.kconfig.build import build_inputs
-from kadence.kconfig.rules import Requested
+from kadence.kconfig.configuration.rules import Requested
+from kadence.kconfig.store.build import build_inputs
 from kadence.slurm import site_store
 from kadence.slurm.site import Site
 from kadence.slurm.site_request import Order

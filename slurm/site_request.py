@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kadence import artefact
-from kadence.errors import ArtefactError, UsageError
-from kadence.kconfig import identity, rules
-from kadence.kconfig.identity import Inputs
-from kadence.kconfig.request import TAILORED, BuildRequest, Needs
-from kadence.kconfig.rules import Requested
+from kadence.base import artefact
+from kadence.base.errors import ArtefactError, UsageError
+from kadence.kconfig.configuration import identity, rules
+from kadence.kconfig.configuration.identity import Inputs
+from kadence.kconfig.configuration.rules import Requested
+from kadence.kconfig.request.request import TAILORED, BuildRequest, Needs
 from kadence.slurm.bundle import Bundle
 
 TARGET = "x86_64"

@@ -14,8 +14,8 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from kadence import artefact
-from kadence.errors import UsageError
+from kadence.base import artefact
+from kadence.base.errors import UsageError
 from kadence.slurm import keys, manifest
 
 KERNELS, MODULES = PurePosixPath("kernels"), PurePosixPath("modules")

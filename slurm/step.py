@@ -23,9 +23,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from kadence import artefact, boot
+from kadence import boot
+from kadence.base import artefact
+from kadence.base.errors import ArtefactError, GuestError, KadenceError
 from kadence.boot.session import run
-from kadence.errors import ArtefactError, GuestError, KadenceError
 from kadence.slurm import manifest, note, task
 from kadence.slurm.manifest import KernelFile
 from kadence.slurm.task import Task
@@ -234,7 +235,7 @@ def _tell_shortage(result: boot.Result) -> None:
         say("the guest ran out of memory; ask for more with srun --mem")
         return
     # Imported here because most commands succeed.
-    from kadence.fallback import lacking
+    from kadence.kernel.fallback import lacking
 
     fault = lacking(result)
     if fault is not None:

@@ -63,7 +63,7 @@ def refused() -> Callable[[Completed], str]:
 @pytest.fixture(scope="session")
 def generic_kernel() -> Any:
     """The generic UML kernel of the store, built once."""
-    from kadence.kconfig.build import BuildRequest, build
+    from kadence.kconfig.store.build import BuildRequest, build
 
     return build(BuildRequest(kind="generic"))
 
@@ -71,7 +71,7 @@ def generic_kernel() -> Any:
 @pytest.fixture(scope="session")
 def minimal_kernel() -> Any:
     """The UML kernel of the store that does nothing but start."""
-    from kadence.kconfig.build import BuildRequest, build
+    from kadence.kconfig.store.build import BuildRequest, build
 
     return build(BuildRequest(kind="minimal"))
 
@@ -111,7 +111,7 @@ def sockets_plan(make_plan: Callable[..., Path], tmp_path_factory: pytest.TempPa
 @pytest.fixture(scope="session")
 def sockets_kernel(sockets_plan: Path) -> Any:
     """A User-Mode Linux kernel tailored to this program, in the real store."""
-    from kadence.kconfig.build import BuildRequest, build
+    from kadence.kconfig.store.build import BuildRequest, build
 
     return build(BuildRequest(kind="tailored", plan=sockets_plan))
 
@@ -119,7 +119,7 @@ def sockets_kernel(sockets_plan: Path) -> Any:
 @pytest.fixture(scope="session")
 def sockets_kernel_x86_64(sockets_plan: Path) -> Any:
     """The same for x86_64; takes minutes to build, so only for tests that are marked full."""
-    from kadence.kconfig.build import BuildRequest, build
+    from kadence.kconfig.store.build import BuildRequest, build
 
     return build(BuildRequest(kind="tailored", plan=sockets_plan, target="x86_64"))
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kadence import resources
+from kadence.base import resources
+from kadence.base.errors import GuestError, ToolError
 from kadence.boot import initramfs, x86_64
-from kadence.errors import GuestError, ToolError
 from kadence.lab.guest import Guest
 
 TIMEOUT_SECONDS = 1200.0

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kadence import boot, resources
+from kadence import boot
+from kadence.base import resources
+from kadence.base.errors import ArtefactError, GuestError
 from kadence.boot import x86_64
-from kadence.errors import ArtefactError, GuestError
 from kadence.lab import bare, settled
 from kadence.lab.guest import Guest
 from kadence.lab.settled import Settled

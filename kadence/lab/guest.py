@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kadence.base.errors import UsageError
 from kadence.boot import debian
-from kadence.errors import UsageError
 
 X86_64 = "x86_64"
 STOCK = "debian"
@@ -47,7 +47,7 @@ def find(
     if "/" in reference:
         return Guest(reference, Path(reference), memory_bytes)
     # Imported here, because the other cases do not need the kernel store.
-    from kadence.kconfig import store
+    from kadence.kconfig.store import store
 
     kernel = store.find(reference, plan, X86_64, trace)
     if kernel.target != X86_64:

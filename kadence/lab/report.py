@@ -4,7 +4,7 @@
 from typing import Any
 
 from kadence.lab.session import Reading
-from kadence.measure import KERNEL_NAMES, MACHINE
+from kadence.measurement.measure import KERNEL_NAMES, MACHINE
 
 # A gain in the lab is a gain in a guest's instructions. This line tells the reader that the lab
 # measured no gain over the machine's own kernel, and how to measure one.

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kadence import resources
+from kadence.base import resources
+from kadence.base.errors import GuestError
 from kadence.boot import Request, x86_64
 from kadence.boot.request import Result
 from kadence.boot.session import run as boot_run
-from kadence.errors import GuestError
 from kadence.lab import settled
 from kadence.lab.guest import X86_64, Guest
 from kadence.lab.settled import Settled

@@ -4,7 +4,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kadence.errors import GuestError
+from kadence.base.errors import GuestError
 
 
 @dataclass(frozen=True)

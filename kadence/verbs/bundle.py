@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from kadence.errors import UsageError
+from kadence.base.errors import UsageError
 from kadence.slurm import bundle, keys, show
 from kadence.slurm.keys import SignatureError
 
@@ -38,10 +38,10 @@ def execute(options: argparse.Namespace) -> int:
 
 def _make(options: argparse.Namespace) -> int:
     # Imported here, because showing a bundle does not need these modules.
-    from kadence import program
-    from kadence.pipeline import Wish
+    from kadence.kernel.tailoring import DEFAULT_BUDGET
+    from kadence.program import program
     from kadence.slurm import gather
-    from kadence.tailoring import DEFAULT_BUDGET
+    from kadence.specialize.pipeline import Wish
 
     name = program.read(options.folder).name
     key = _key(options)

@@ -4,7 +4,7 @@
 import argparse
 
 from kadence import doctor
-from kadence.finding import Finding
+from kadence.base.finding import Finding
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

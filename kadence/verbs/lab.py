@@ -5,10 +5,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from kadence import artefact, resources
+from kadence.base import artefact, resources
+from kadence.base.errors import UsageError
 from kadence.boot.memory import parse_size
 from kadence.boot.processors import IN_LAB
-from kadence.errors import UsageError
 from kadence.lab import report
 from kadence.lab.guest import MEMORY_BYTES, find
 from kadence.lab.session import run

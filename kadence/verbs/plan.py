@@ -5,9 +5,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from kadence import foresight
-from kadence.errors import UsageError
-from kadence.phases import io_planning, memory_planning, planning, reduction
+from kadence.base.errors import UsageError
+from kadence.phases import planning
+from kadence.phases.plan import io_planning, memory_planning, reduction
+from kadence.specialize import foresight
 
 ADVICE = "profile what the job will run, or plan all phases with --force"
 

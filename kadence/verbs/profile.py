@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from kadence.errors import UsageError
-from kadence.profiler import compiled, runner
-from kadence.profiler.children import Child
+from kadence.base.errors import UsageError
+from kadence.profiler.run import compiled, runner
+from kadence.profiler.run.children import Child
 
 MOST_LISTED = 20  # processes
 

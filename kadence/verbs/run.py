@@ -8,15 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kadence import boot, fallback, tasks
+from kadence import boot
+from kadence.base.errors import UsageError
 from kadence.boot import host, processors
 from kadence.boot.memory import parse_size
 from kadence.boot.session import TARGETS, run
-from kadence.errors import UsageError
+from kadence.kernel import fallback
+from kadence.prediction import tasks
 
 if TYPE_CHECKING:
     # The store is imported where it is used: running an image by its path does not need it.
-    from kadence.kconfig.store import Kernel
+    from kadence.kconfig.store.store import Kernel
 
 GENERIC, TAILORED = "generic", "tailored"
 # Kernels that exist for every target, so that their names do not determine the target.
@@ -75,7 +77,7 @@ def execute(options: argparse.Namespace) -> int:
         )
     if options.plan is not None:
         # Imported here, because most runs need no plan, and importing NumPy outlasts a boot.
-        from kadence.matching import require_same_program
+        from kadence.program.matching import require_same_program
 
         require_same_program(options.plan, command[0])
     options.target, image = _chosen(options)
@@ -124,13 +126,13 @@ def _run(request: boot.Request, options: argparse.Namespace) -> boot.Result:
 
 
 def _generic_image(options: argparse.Namespace) -> Path:
-    from kadence.kconfig import store
+    from kadence.kconfig.store import store
 
     return store.find(GENERIC, target=options.target, series=_series(options)).image
 
 
 def _series(options: argparse.Namespace) -> str:
-    from kadence.kconfig import series
+    from kadence.kconfig.request import series
 
     return series.get(options.series or series.DEFAULT).name
 
@@ -140,7 +142,7 @@ def _chosen(options: argparse.Namespace) -> tuple[str, Path]:
     if "/" in options.kernel:
         # As in a shell, a slash makes it a path. An image does not say what its target is.
         return host.choose(options.target or TARGETS[0]), Path(options.kernel)
-    from kadence.kconfig import store
+    from kadence.kconfig.store import store
 
     target = None
     if options.target is not None or options.kernel in NAMES:
@@ -159,8 +161,8 @@ def _chosen(options: argparse.Namespace) -> tuple[str, Path]:
 
 def _serving(kernel: "Kernel") -> "Kernel":
     """The kernel that the proof of this one names; the generic one if none was proven."""
-    from kadence import proof
-    from kadence.kconfig import store
+    from kadence.kconfig.store import store
+    from kadence.kernel import proof
 
     served = proof.serving(kernel)
     if served is not None:

@@ -5,7 +5,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from kadence.errors import UsageError
+from kadence.base.errors import UsageError
 from kadence.slurm import bundle, keys, site, site_build, site_request
 from kadence.slurm.keys import SignatureError
 from kadence.slurm.site import Site

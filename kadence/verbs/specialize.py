@@ -4,11 +4,12 @@
 import argparse
 from pathlib import Path
 
-from kadence import program, report
 from kadence.boot.session import TARGETS
-from kadence.pipeline import Wish
-from kadence.specialize import FEWEST_ROUNDS, specialize
-from kadence.tailoring import DEFAULT_BUDGET
+from kadence.kernel.tailoring import DEFAULT_BUDGET
+from kadence.program import program
+from kadence.report import report
+from kadence.specialize.pipeline import Wish
+from kadence.specialize.specialize import FEWEST_ROUNDS, specialize
 from kadence.verbs.kernel import wishes
 
 PARTLY = 3  # there is a report, but a part was left out

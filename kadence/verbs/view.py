@@ -7,9 +7,9 @@ import os
 import webbrowser
 from pathlib import Path
 
-from kadence import foresight
 from kadence.phases.view import command, subject
 from kadence.phases.view.command import Outputs, Shown
+from kadence.specialize import foresight
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -10,5 +10,5 @@
     symbols     all of the above together
     own         which symbols the program asked for
 
-Pure: logs, vmlinux and source tree in, symbols out. kadence/tracing.py boots the kernel.
+Pure: logs, vmlinux and source tree in, symbols out. kadence/kernel/tracing.py boots the kernel.
 """

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kadence import artefact
-from kadence.errors import ArtefactError
+from kadence.base import artefact
+from kadence.base.errors import ArtefactError
 from kadence.kconfig.trace.observed import Observed
 from kadence.kconfig.trace.symbols import Symbol
 

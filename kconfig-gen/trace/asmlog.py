@@ -9,7 +9,7 @@ A boot logs some hundred megabytes, so this module keeps only the addresses.
 
 from pathlib import Path
 
-from kadence.errors import ArtefactError
+from kadence.base.errors import ArtefactError
 
 # The kernel's text on x86_64 without KASLR (Documentation/arch/x86/x86_64/mm.rst).
 TEXT_PREFIX = b"0xffffffff8"

@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Set
 from pathlib import Path
 
-from kadence.kconfig.expression import evaluate
-from kadence.kconfig.kconfig_files import Definition, definitions
+from kadence.kconfig.language.expression import evaluate
+from kadence.kconfig.language.kconfig_files import Definition, definitions
 from kadence.kconfig.trace.condition import of_kconfig
 
 

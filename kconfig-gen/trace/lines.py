@@ -18,10 +18,10 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from kadence.errors import ArtefactError, ToolError
+from kadence.base.errors import ArtefactError, ToolError
 
 ADDR2LINE = "addr2line"
-# Kadence builds in a folder with such a name in the tree (kconfig-gen/build.py).
+# Kadence builds in a folder with such a name in the tree (kconfig-gen/store/build.py).
 BUILD_FOLDER = re.compile(r"^(.*)/\.build-[^/]+(/.*)$")
 PLACE = re.compile(r"^(.+):(\d+)(?: \(discriminator \d+\))?$")
 

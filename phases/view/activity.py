@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kadence.phases.candidates import candidates
-from kadence.phases.source import Firings
+from kadence.phases.describe.source import Firings
+from kadence.phases.mark.candidates import candidates
 from kadence.phases.view.subject import Body, Subject
-from kadence.profiler.profile import Profile
+from kadence.profiler.format.profile import Profile
 
 
 @dataclass(frozen=True)

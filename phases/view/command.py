@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kadence import artefact
+from kadence.base import artefact
 from kadence.phases.view import content, page, subject, trace
 from kadence.phases.view.content import Content
 from kadence.phases.view.server import Server

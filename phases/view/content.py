@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kadence.phases.vectors import Distances
+from kadence.phases.find.vectors import Distances
 from kadence.phases.view import activity, source_lines, tiles
 from kadence.phases.view.activity import Marker
 from kadence.phases.view.hottest import hottest

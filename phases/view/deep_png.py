@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import png
 
-from kadence import artefact
+from kadence.base import artefact
 
 BITS = 16
 

@@ -23,7 +23,7 @@ from bokeh.models import (
 from bokeh.models.annotations.legends import ColorBar
 from bokeh.plotting import figure
 
-from kadence.phases.vectors import LARGEST_DISTANCE
+from kadence.phases.find.vectors import LARGEST_DISTANCE
 from kadence.phases.view.palette import DISTANCES
 
 LEFT, RIGHT = 76, 86  # pixels; the same in all figures, so that their intervals are aligned

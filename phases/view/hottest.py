@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from kadence.phases.vectors import Normalised
+from kadence.phases.find.vectors import Normalised
 
 MOST = 10
 LARGEST_TABLE = 2_000_000  # blocks that the page can hold

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kadence.phases import vectors
-from kadence.phases.vectors import Distances, Normalised
+from kadence.phases.find import vectors
+from kadence.phases.find.vectors import Distances, Normalised
 from kadence.phases.view.tiles import Tiles
 
 MOST = 64

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kadence.phases.memory import PAGE_BYTES
+from kadence.phases.describe.memory import PAGE_BYTES
 from kadence.phases.view import palette
 from kadence.phases.view.subject import Body, Subject
 

@@ -10,7 +10,7 @@ from typing import Any
 import jinja2
 from bokeh.resources import Resources
 
-from kadence.phases import memory_planning
+from kadence.phases.plan import memory_planning
 from kadence.phases.planning import NANOSECONDS
 from kadence.phases.view import figures, functions, memory, palette
 from kadence.phases.view.content import Content

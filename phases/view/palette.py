@@ -7,7 +7,7 @@ colours repeat, and the number beside the colour tells the phases apart.
 
 from bokeh.palettes import Cividis256
 
-from kadence.phases.matrix import colour
+from kadence.phases.find.matrix import colour
 
 GREY = tuple(f"#{level:02x}{level:02x}{level:02x}" for level in range(256))
 DISTANCES = {"grey": GREY, "cividis": tuple(Cividis256)}

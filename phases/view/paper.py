@@ -20,9 +20,9 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import EngFormatter
 from PIL import Image
 
-from kadence import artefact
-from kadence.phases import matrix
-from kadence.phases.matrix import Picture
+from kadence.base import artefact
+from kadence.phases.find import matrix
+from kadence.phases.find.matrix import Picture
 from kadence.phases.view import activity, deep_png
 from kadence.phases.view.activity import Marker
 from kadence.phases.view.palette import css_colour

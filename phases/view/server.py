@@ -24,8 +24,8 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 from scipy import sparse
 
-from kadence.errors import UsageError
-from kadence.phases import vectors
+from kadence.base.errors import UsageError
+from kadence.phases.find import vectors
 from kadence.phases.view.content import UNITS
 from kadence.phases.view.subject import Subject
 

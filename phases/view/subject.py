@@ -13,13 +13,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kadence import artefact
-from kadence.errors import ArtefactError
-from kadence.phases import document, kinds, ranks
-from kadence.phases.document import Document
-from kadence.phases.matrix import TRANSITION
-from kadence.phases.vectors import Normalised
-from kadence.profiler.profile import Profile
+from kadence.base import artefact
+from kadence.base.errors import ArtefactError
+from kadence.phases.artefact import document
+from kadence.phases.artefact.document import Document
+from kadence.phases.describe import kinds
+from kadence.phases.find import ranks
+from kadence.phases.find.matrix import TRANSITION
+from kadence.phases.find.vectors import Normalised
+from kadence.profiler.format.profile import Profile
 
 PHASES_SUFFIX = ".phases.json"
 

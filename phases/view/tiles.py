@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kadence.phases import vectors
-from kadence.phases.vectors import Distances, Normalised, Rows
+from kadence.phases.find import vectors
+from kadence.phases.find.vectors import Distances, Normalised, Rows
 
 EXACT_INTERVALS = 3000
 LARGEST_SIDE = 900  # groups along an axis of a longer run: about a screen's height in pixels

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from kadence import artefact
+from kadence.base import artefact
 from kadence.phases.view import activity
 from kadence.phases.view.subject import Subject, kind_name
 

@@ -2,7 +2,7 @@
 /* clang-format off */
 /*
  * The output: a profile in the form that is written while the program runs (STRM). The reader is
- * profiler/rawstream.py. kprof.py describes the head, which both forms of a profile share.
+ * profiler/stream/rawstream.py. kprof.py describes the head, which both forms of a profile share.
  *
  *   file    "\x93KPROF\r\n", version (4 bytes, little endian), "STRM", frames
  *   frame   kind (1 byte), length of the body (4 bytes, little endian), CRC-32 of kind, length

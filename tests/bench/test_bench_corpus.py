@@ -18,8 +18,8 @@ import corpus_verdict
 import pytest
 from corpus_run import Limits, Result
 
-from kadence import program
-from kadence.places import Places
+from kadence.program import program
+from kadence.program.places import Places
 
 # A step may take seconds to start on a busy machine; a hanging step lasts an hour unless ended.
 SOON = 45.0

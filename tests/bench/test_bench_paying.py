@@ -7,7 +7,7 @@ from pathlib import Path
 import paying
 import pytest
 
-from kadence import program
+from kadence.program import program
 
 
 @pytest.mark.parametrize("name", paying.INPUTS)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from kadence import boot
-from kadence.errors import KadenceError
+from kadence.base.errors import KadenceError
 
 pytestmark = pytest.mark.kernel
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from kadence import boot
+from kadence.base.errors import GuestError
 from kadence.boot import endings, host
-from kadence.errors import GuestError
 
 # What the relay reports of a kernel that ended by itself with status 1.
 DIED = {

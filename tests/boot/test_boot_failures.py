@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from kadence import boot
-from kadence.errors import GuestError
+from kadence.base.errors import GuestError
 
 from .conftest import Machine, kernel_of, processes_of, relay_of, wait_until
 

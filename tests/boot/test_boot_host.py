@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
+from kadence.base.errors import GuestError, UsageError
 from kadence.boot import clock, host, memory
 from kadence.boot.host import Answer
-from kadence.errors import GuestError, UsageError
 
 CONFINED = Path(__file__).with_name("confined.py")
 NOBODY = 54321  # who has no process here

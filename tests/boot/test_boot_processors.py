@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from kadence import boot, tasks
+from kadence import boot
+from kadence.base.errors import ArtefactError, KadenceError, UsageError
 from kadence.boot import acceleration, debian, processors
-from kadence.errors import ArtefactError, KadenceError, UsageError
+from kadence.prediction import tasks
 
 X86_64 = "x86_64"
 MEMORY_BYTES = 512 << 20

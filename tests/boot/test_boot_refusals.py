@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kadence import boot
+from kadence.base.errors import GuestError, KadenceError, UsageError
 from kadence.boot import memory
-from kadence.errors import GuestError, KadenceError, UsageError
 
 from .conftest import processes_of
 

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from kadence.errors import ToolError
-from kadence.kconfig import fetch, series
-from kadence.kconfig.build import BuildRequest, build
+from kadence.base.errors import ToolError
+from kadence.kconfig.request import series
+from kadence.kconfig.store.build import BuildRequest, build
+from kadence.kconfig.tree import fetch
 
 pytestmark = pytest.mark.kernel
 

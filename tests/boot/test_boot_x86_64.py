@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from kadence import boot
+from kadence.base.errors import GuestError, KadenceError
 from kadence.boot import acceleration, clock, debian, x86_64
-from kadence.errors import GuestError, KadenceError
 
 from .conftest import Ran, processes_of, wait_until
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kadence import program
+from kadence.program import program
 
 Example = Callable[[str], Path]
 NAMES = ("heat", "heat-openmp", "lu", "ring", "fft", "minimap2")

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from workshop import Workshop, marker
 
-from kadence.phases import memory_calls
-from kadence.phases.memory_judgement import HUGE, KEEP, MAP_AHEAD, POPULATE
-from kadence.phases.memory_planning import HEAP, MAPPINGS, STACK
+from kadence.phases.describe import memory_calls
+from kadence.phases.plan.memory_judgement import HUGE, KEEP, MAP_AHEAD, POPULATE
+from kadence.phases.plan.memory_planning import HEAP, MAPPINGS, STACK
 
 # What a plan says.
 TREATMENTS = (POPULATE, KEEP, HUGE, MAP_AHEAD)
@@ -141,7 +141,8 @@ def test_words_of_a_plan_are_the_bits_of_the_library(root: Path) -> None:
         read = {word: int(bit, 16) for word, bit in re.findall(r'\{"([\w-]+)", (0x\w+)\}', rows)}
         assert read == bits
         assert sorted(planned) == sorted(bits)
-    every = re.search(r"all_treatments = (0x\w+);", (root / "gccplugin/redirect/site_pass.cc").read_text())
+    chosen = (root / "gccplugin/redirect/site_pass.cc").read_text()
+    every = re.search(r"all_treatments = (0x\w+);", chosen)
     assert every is not None
     assert int(every[1], 16) == (1 << len(TREATMENTS)) - 1
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from workshop import PROGRAMS, Workshop, marker
 
-from kadence.phases import io_calls
+from kadence.phases.describe import io_calls
 
 # Statement -> what it is redirected to.
 STATEMENTS = {

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from workshop import COMPILERS, Completed, Workshop, marker
 
-from kadence.resources import built
+from kadence.base.resources import built
 
 WRAPPERS = {".c": "kadence-cc", ".cc": "kadence-c++", ".f90": "kadence-fc"}
 PROGRAMS = {".c": "loops.c", ".cc": "classes.cc", ".f90": "modules.f90"}

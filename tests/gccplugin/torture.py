@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from kadence.resources import built, cache_directory
+from kadence.base.resources import built, cache_directory
 
 COMPILER = "gcc-12"
 PACKAGE = "gcc-12-source"

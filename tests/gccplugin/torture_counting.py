@@ -11,7 +11,7 @@ from pathlib import Path
 
 from torture import Behaviour, Outcome, Program, build_and_run, programs, summarise
 
-from kadence.resources import built
+from kadence.base.resources import built
 
 MODES = ("fast", "exact")
 

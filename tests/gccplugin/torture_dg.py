@@ -34,7 +34,7 @@ from torture import (
     without_records,
 )
 
-from kadence.resources import built
+from kadence.base.resources import built
 
 EXCLUDED = Path(__file__).with_name("torture_excluded.txt")
 FORTRAN = (".f", ".F", ".for", ".f90", ".F90", ".f95", ".F95", ".f03", ".F03", ".f08", ".F08")

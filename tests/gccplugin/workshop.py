@@ -11,7 +11,7 @@ from typing import Any
 
 from patience import PATIENCE_SECONDS
 
-from kadence.resources import built
+from kadence.base.resources import built
 
 PROGRAMS = Path(__file__).with_name("programs")
 COMPILERS = {".c": "gcc-12", ".h": "gcc-12", ".cc": "g++-12", ".f90": "gfortran-12"}

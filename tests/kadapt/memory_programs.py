@@ -12,7 +12,7 @@ from typing import Any
 
 from patience import PATIENCE_SECONDS
 
-from kadence.resources import built
+from kadence.base.resources import built
 
 PROGRAMS = Path(__file__).with_name("memory")
 WRAPPERS = {".c": "kadence-cc", ".cc": "kadence-c++", ".f90": "kadence-fc"}

@@ -9,8 +9,8 @@ import pytest
 from memory_programs import PROGRAMS, Outcome, Programs
 
 from kadence import boot
+from kadence.base.resources import built
 from kadence.boot import debian
-from kadence.resources import built
 
 MIB = 1 << 20
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from memory_programs import Outcome, Programs
 
-from kadence.resources import built
+from kadence.base.resources import built
 
 MIB = 1 << 20
 PAGE = 4096

@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 
 from kadence import boot
+from kadence.base.errors import GuestError
 from kadence.boot import processors, qemu
-from kadence.errors import GuestError
-from kadence.kconfig import source
-from kadence.kconfig.build import BuildRequest, build
+from kadence.kconfig.store.build import BuildRequest, build
+from kadence.kconfig.tree import source
 
 pytestmark = [pytest.mark.soak, pytest.mark.kernel, pytest.mark.timeout(0)]
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kadence import boot
-from kadence.kconfig.build import BuildRequest, build
+from kadence.kconfig.store.build import BuildRequest, build
 
 pytestmark = pytest.mark.kernel
 

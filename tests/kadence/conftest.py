@@ -12,13 +12,15 @@ from typing import Any
 
 import pytest
 
-from kadence import boot, execution, resources
-from kadence.kconfig import source
-from kadence.kconfig.build import BuildRequest, build
-from kadence.measure import ADAPTED, PLAIN
-from kadence.program import Program
-from kadence.proving import Subject
-from kadence.tailoring import DEFAULT_BUDGET, Tailored, Tailoring
+from kadence import boot
+from kadence.base import resources
+from kadence.kconfig.store.build import BuildRequest, build
+from kadence.kconfig.tree import source
+from kadence.kernel.proving import Subject
+from kadence.kernel.tailoring import DEFAULT_BUDGET, Tailored, Tailoring
+from kadence.measurement import execution
+from kadence.measurement.measure import ADAPTED, PLAIN
+from kadence.program.program import Program
 
 TOY_TREE = Path(__file__).resolve().parent.parent / "kconfig-gen/toy_tree.py"
 

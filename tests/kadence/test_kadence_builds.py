@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kadence import builds, program
+from kadence.program import builds, program
 
 TOML = """
 [program]

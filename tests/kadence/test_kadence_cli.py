@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from kadence import artefact, doctor
+from kadence import doctor
+from kadence.base import artefact
+from kadence.base.errors import ArtefactError
 from kadence.cli import VERBS
-from kadence.errors import ArtefactError
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Refused = Callable[[subprocess.CompletedProcess[str]], str]

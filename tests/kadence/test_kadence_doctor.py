@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from kadence import boot, machine
+from kadence import boot
+from kadence.base.errors import GuestError
 from kadence.boot import host
-from kadence.errors import GuestError
+from kadence.prediction import machine
 
 CONFINED = Path(__file__).resolve().parent.parent / "boot/confined.py"
 GUEST = re.compile(

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from kadence import kernel_figures
-from kadence.kconfig.build import BuildRequest, build
+from kadence.kconfig.store.build import BuildRequest, build
+from kadence.kernel import kernel_figures
 
 KCONFIG = """\
 config CHOSEN

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from kadence import boot, fallback
-from kadence.errors import GuestError, KadenceError
+from kadence import boot
+from kadence.base.errors import GuestError, KadenceError
+from kadence.kernel import fallback
 
 LACKING = "kadence: p made system call 425, which this kernel lacks\n"
 UNUSED = dict.fromkeys(boot.Result.__dataclass_fields__, 0) | {"signal": None, "log": ""}
@@ -145,7 +146,7 @@ def small_kernel(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A kernel in the real store, tailored to a program that uses almost nothing."""
     import json
 
-    from kadence.kconfig.build import BuildRequest, build
+    from kadence.kconfig.store.build import BuildRequest, build
 
     nothing = {"system_calls": ["read"], "socket_families": [], "threads": False}
     nothing |= {"processes": False, "shared_memory": False, "memory_bytes": 0, "io_paths": False}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kadence import filters, suggestion
-from kadence.filters import STANDARD_OUTPUT, Filter
+from kadence.program import filters, suggestion
+from kadence.program.filters import STANDARD_OUTPUT, Filter
 
 OUT = "out"
 

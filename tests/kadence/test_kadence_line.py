@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from kadence import leaving_out, program
-from kadence.leaving_out import ADAPTED_PROGRAM, PLAN, SECOND_INPUT, Parts
-from kadence.line import Line
-from kadence.measure import ADAPTED, GENERIC, PLAIN
-from kadence.pipeline import Made, Wish, _kernels
-from kadence.places import Places
-from kadence.proof import FAILED
-from kadence.stages import Stages
+from kadence.base.stages import Stages
+from kadence.kernel.proof import FAILED
+from kadence.measurement.measure import ADAPTED, GENERIC, PLAIN
+from kadence.program import leaving_out, program
+from kadence.program.leaving_out import ADAPTED_PROGRAM, PLAN, SECOND_INPUT, Parts
+from kadence.program.places import Places
+from kadence.specialize.line import Line
+from kadence.specialize.pipeline import Made, Wish, _kernels
 
 SOURCE = r"""
 #include <stdio.h>

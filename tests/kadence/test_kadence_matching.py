@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kadence import artefact
-from kadence.errors import ArtefactError
-from kadence.matching import require_same_program
+from kadence.base import artefact
+from kadence.base.errors import ArtefactError
+from kadence.program.matching import require_same_program
 
 Refused = Callable[[subprocess.CompletedProcess[str]], str]
 

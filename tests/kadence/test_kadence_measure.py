@@ -10,12 +10,22 @@ from pathlib import Path
 
 import pytest
 
-from kadence import boot, execution, measure
-from kadence.errors import GuestError
-from kadence.execution import ExecutionError
-from kadence.filters import Filter
-from kadence.measure import ADAPTED, GENERIC, MACHINE, PLAIN, REFERENCE, TAILORED, Bench, Cell
-from kadence.program import Program
+from kadence import boot
+from kadence.base.errors import GuestError
+from kadence.measurement import execution, measure
+from kadence.measurement.execution import ExecutionError
+from kadence.measurement.measure import (
+    ADAPTED,
+    GENERIC,
+    MACHINE,
+    PLAIN,
+    REFERENCE,
+    TAILORED,
+    Bench,
+    Cell,
+)
+from kadence.program.filters import Filter
+from kadence.program.program import Program
 
 COMBINATIONS = 6
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from kadence import memory_costs, resources
+from kadence.base import resources
+from kadence.prediction import memory_costs
 
 PLAN: dict[str, Any] = {"memory": {"sites": [{"function": "work"}]}}
 

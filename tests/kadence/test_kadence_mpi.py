@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
-from kadence import artefact, boot, watching
-from kadence.kconfig.build import BuildRequest, build
-from kadence.phases import needs
-from kadence.watching import Watch
+from kadence import boot
+from kadence.base import artefact
+from kadence.kconfig.store.build import BuildRequest, build
+from kadence.measurement import watching
+from kadence.measurement.watching import Watch
+from kadence.phases.describe import needs
 
 RANKS = 3
 SOURCE = Path(__file__).resolve().parent / "programs/ring.c"

@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 
-from kadence import artefact, watching
-from kadence.kconfig.build import BuildRequest
-from kadence.measure import PLAIN
-from kadence.phases import needs
-from kadence.program import Program
-from kadence.proof import PASSED, REPAIRED
-from kadence.proving import Subject
-from kadence.tailoring import DEFAULT_BUDGET, Tailored, Tailoring
-from kadence.watching import Watch
+from kadence.base import artefact
+from kadence.kconfig.store.build import BuildRequest
+from kadence.kernel.proof import PASSED, REPAIRED
+from kadence.kernel.proving import Subject
+from kadence.kernel.tailoring import DEFAULT_BUDGET, Tailored, Tailoring
+from kadence.measurement import watching
+from kadence.measurement.measure import PLAIN
+from kadence.measurement.watching import Watch
+from kadence.phases.describe import needs
+from kadence.program.program import Program
 
 HELPER = Path(__file__).resolve().parent / "programs/helper.c"
 CHECK = """\

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from kadence import neighbours
-from kadence.neighbours import Neighbours
+from kadence.measurement import neighbours
+from kadence.measurement.neighbours import Neighbours
 
 BURN = "import time; end = time.process_time() + 0.6\nwhile time.process_time() < end: pass"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kadence import resources
-from kadence.errors import ToolError
+from kadence.base import resources
+from kadence.base.errors import ToolError
 
 # The Makefile's lists, and the target that makes each.
 LISTS = {

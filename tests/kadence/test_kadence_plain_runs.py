@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kadence import plain_runs
-from kadence.execution import ExecutionError
-from kadence.filters import Difference, Filter, Line
-from kadence.program import Program
+from kadence.measurement import plain_runs
+from kadence.measurement.execution import ExecutionError
+from kadence.program.filters import Difference, Filter, Line
+from kadence.program.program import Program
 
 # Prints a result, does what its argument asks for, and counts its runs in `runs`.
 SOURCE = r"""

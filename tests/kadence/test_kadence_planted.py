@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from kadence.kconfig import configure
-from kadence.kconfig.build import BuildRequest
-from kadence.measure import PLAIN
-from kadence.program import Program
-from kadence.proof import REPAIRED
-from kadence.proving import Subject
-from kadence.tailoring import Tailoring
+from kadence.kconfig.configuration import configure
+from kadence.kconfig.store.build import BuildRequest
+from kadence.kernel.proof import REPAIRED
+from kadence.kernel.proving import Subject
+from kadence.kernel.tailoring import Tailoring
+from kadence.measurement.measure import PLAIN
+from kadence.program.program import Program
 
 pytestmark = [pytest.mark.kernel, pytest.mark.full]
 

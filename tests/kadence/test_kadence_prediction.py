@@ -10,14 +10,17 @@ from typing import Any
 
 import pytest
 
-from kadence import artefact, demand, foresight, prediction, unadapted
+from kadence.base import artefact
 from kadence.boot import costs
 from kadence.boot.costs import Costs
-from kadence.demand import Demand, Item
-from kadence.phases import analysis, document, planning
-from kadence.prediction import Prediction, Timed
-from kadence.profiler import runner
-from kadence.unadapted import Market
+from kadence.phases import analysis, planning
+from kadence.phases.artefact import document
+from kadence.prediction import demand, prediction, unadapted
+from kadence.prediction.demand import Demand, Item
+from kadence.prediction.prediction import Prediction, Timed
+from kadence.prediction.unadapted import Market
+from kadence.profiler.run import runner
+from kadence.specialize import foresight
 
 SOURCE = """\
 #include <stdlib.h>

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from kadence import program, stages
-from kadence.errors import ProgramError
-from kadence.filters import Filter
-from kadence.stages import Stages
+from kadence.base import stages
+from kadence.base.errors import ProgramError
+from kadence.base.stages import Stages
+from kadence.program import program
+from kadence.program.filters import Filter
 
 MINIMAL = """\
 [program]

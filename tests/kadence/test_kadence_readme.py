@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kadence import artefact
+from kadence.base import artefact
 
 
 def _shown_commands(root: Path) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import pytest
 
-from kadence.repair import BudgetSpent, Outcome, repair
+from kadence.kernel.repair import BudgetSpent, Outcome, repair
 
 NAMES = [f"C{number}" for number in range(64)]
 

@@ -12,11 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kadence import page, report
-from kadence.execution import Sample
-from kadence.filters import Counted
-from kadence.leaving_out import LeftOut
-from kadence.measure import (
+from kadence.measurement.execution import Sample
+from kadence.measurement.measure import (
     ADAPTED,
     GENERIC,
     MACHINE,
@@ -26,6 +23,9 @@ from kadence.measure import (
     Cell,
     Measurements,
 )
+from kadence.program.filters import Counted
+from kadence.program.leaving_out import LeftOut
+from kadence.report import page, report
 
 ROUNDS = 9
 CELLS = [

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from kadence import builds, stages
-from kadence.errors import ToolError
-from kadence.program import Program
-from kadence.stages import Stages, fingerprint
+from kadence.base import stages
+from kadence.base.errors import ToolError
+from kadence.base.stages import Stages, fingerprint
+from kadence.program import builds
+from kadence.program.program import Program
 
 
 class Counter:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import wilcoxon
 
-from kadence import statistics
+from kadence.base import statistics
 
 
 def test_median_interval_of_seven_is_all_of_them() -> None:

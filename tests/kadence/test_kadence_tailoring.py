@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from kadence import proof
-from kadence.errors import KadenceError
-from kadence.kconfig import configure, store
-from kadence.proof import FAILED, PASSED, REPAIRED
-from kadence.tailoring import DEFAULT_BUDGET
+from kadence.base.errors import KadenceError
+from kadence.kconfig.configuration import configure
+from kadence.kconfig.store import store
+from kadence.kernel import proof
+from kadence.kernel.proof import FAILED, PASSED, REPAIRED
+from kadence.kernel.tailoring import DEFAULT_BUDGET
 
 Options = Callable[..., str]
 NAMES = [f"PART{number}" for number in range(4)]

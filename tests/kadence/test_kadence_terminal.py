@@ -6,8 +6,9 @@ import unicodedata
 
 import pytest
 
-from kadence import cli, terminal
-from kadence.terminal import Plain
+from kadence import cli
+from kadence.base import terminal
+from kadence.base.terminal import Plain
 
 
 def shown(text: str) -> str:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from kadence.kconfig import source
-from kadence.kconfig.build import BuildRequest
+from kadence.kconfig.store.build import BuildRequest
+from kadence.kconfig.tree import source
 
 HERE = Path(__file__).resolve().parent
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from kadence.errors import BuildError
-from kadence.kconfig import background, store
-from kadence.kconfig import build as building
-from kadence.kconfig.build import BuildRequest
+from kadence.base.errors import BuildError
+from kadence.kconfig.store import background, store
+from kadence.kconfig.store import build as building
+from kadence.kconfig.store.build import BuildRequest
 
 # Begins a build and then waits, as `kadence specialize` does while a profile takes long.
 BEGIN = """

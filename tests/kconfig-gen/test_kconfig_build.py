@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from kadence.kconfig import build as building
-from kadence.kconfig import collect, commands, source, store
-from kadence.kconfig.build import BuildRequest, build
+from kadence.kconfig.store import build as building
+from kadence.kconfig.store import collect, store
+from kadence.kconfig.store.build import BuildRequest, build
+from kadence.kconfig.tree import commands, source
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 COMMAND = Path(sys.executable).parent / "kadence"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kadence.kconfig import configure, explain
-from kadence.kconfig.expression import conjuncts, evaluate, unmet_parts
-from kadence.kconfig.kconfig_files import definitions
-from kadence.kconfig.rules import Requested
+from kadence.kconfig.configuration import configure, explain
+from kadence.kconfig.configuration.rules import Requested
+from kadence.kconfig.language.expression import conjuncts, evaluate, unmet_parts
+from kadence.kconfig.language.kconfig_files import definitions
 
 KCONFIG = """\
 mainmenu "Test"

@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from kadence.errors import ArtefactError, BuildError
-from kadence.kconfig import build as building
-from kadence.kconfig import collect, series, store, targets
-from kadence.kconfig.build import BuildRequest, build
-from kadence.kconfig.series import Patch
+from kadence.base.errors import ArtefactError, BuildError
+from kadence.kconfig.request import series, targets
+from kadence.kconfig.request.series import Patch
+from kadence.kconfig.store import build as building
+from kadence.kconfig.store import collect, store
+from kadence.kconfig.store.build import BuildRequest, build
 from kadence.kconfig.trace import artefact as trace_artefact
 from kadence.kconfig.trace.observed import Observed
 from kadence.kconfig.trace.symbols import Symbol

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from kadence.errors import ToolError, UsageError
-from kadence.kconfig import fetch, series, source
-from kadence.kconfig.request import BuildRequest
+from kadence.base.errors import ToolError, UsageError
+from kadence.kconfig.request import series
+from kadence.kconfig.request.request import BuildRequest
+from kadence.kconfig.tree import fetch, source
 
 SERIES = series.get("7.3")
 

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from kadence import boot
-from kadence.kconfig import commands, configure, identity, source, store
-from kadence.kconfig.build import BuildRequest, build
+from kadence.kconfig.configuration import configure, identity
+from kadence.kconfig.store import store
+from kadence.kconfig.store.build import BuildRequest, build
+from kadence.kconfig.tree import commands, source
 
 pytestmark = pytest.mark.kernel
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kadence.kconfig import missing
+from kadence.kconfig.configuration import missing
 
 LOG = """\
 Run /init as init process

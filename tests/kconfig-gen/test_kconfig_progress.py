@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from kadence.kconfig import progress
-from kadence.kconfig.build import BuildRequest, build
-from kadence.kconfig.progress import Progress
+from kadence.kconfig.store.build import BuildRequest, build
+from kadence.kconfig.tree import progress
+from kadence.kconfig.tree.progress import Progress
 
 
 @pytest.fixture

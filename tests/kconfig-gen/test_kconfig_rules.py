@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from kadence import resources
-from kadence.errors import BuildError, UsageError
-from kadence.kconfig import fragment, missing, rules, series
-from kadence.kconfig.request import BuildRequest, Needs, read_needs
+from kadence.base import resources
+from kadence.base.errors import BuildError, UsageError
+from kadence.kconfig.configuration import fragment, missing, rules
+from kadence.kconfig.request import series
+from kadence.kconfig.request.request import BuildRequest, Needs, read_needs
 
 GENERIC = BuildRequest(kind="generic")
 TAILORED = BuildRequest(kind="tailored", plan=Path("p.plan.json"))

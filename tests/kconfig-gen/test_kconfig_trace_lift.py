@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kadence.kconfig import configure
+from kadence.kconfig.configuration import configure
 from kadence.kconfig.trace.lift import Lift
 
 KCONFIG = """\

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kadence.errors import ArtefactError
+from kadence.base.errors import ArtefactError
 from kadence.kconfig.trace import asmlog
 from kadence.kconfig.trace.lines import Functions, below_tree, lines
 

@@ -3,8 +3,8 @@
 
 import pytest
 
+from kadence.kconfig.configuration.own import own
 from kadence.kconfig.trace.observed import Observed
-from kadence.kconfig.trace.own import own
 from kadence.kconfig.trace.symbols import Symbol
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from kadence import boot, resources
-from kadence.kconfig import missing
+from kadence import boot
+from kadence.base import resources
+from kadence.kconfig.configuration import missing
 
 PROGRAM = Path(__file__).resolve().parent / "programs/asks.c"
 IO_SETUP, SHMGET, INOTIFY, SECCOMP = (

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from kadence.kconfig import rules, series, targets
+from kadence.kconfig.configuration import rules
+from kadence.kconfig.request import series, targets
 
 MAKEFILE = """\
 VERSION = 6

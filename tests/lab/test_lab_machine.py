@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kadence import artefact
+from kadence.base import artefact
 
 OWN = "this machine's own kernel"
 
@@ -74,7 +74,8 @@ def test_quanta_stand_beside_this_machine(bench: Any) -> None:
 def test_a_program_that_fails_on_this_machine_is_named(bench: Any) -> None:
     runs = bench("quantum_runs")
     nothing = runs.Case(runs.Task("nothing", "lu", 0, 1), 1, 100)
-    with pytest.raises(bench("kadence.errors").GuestError, match="on this machine: .*not a number"):
+    failed = bench("kadence.base.errors").GuestError
+    with pytest.raises(failed, match="on this machine: .*not a number"):
         runs.run_on_machine(nothing, 1, 1)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kadence.errors import GuestError, ToolError
+from kadence.base.errors import GuestError, ToolError
 from kadence.lab import Guest, settled, take
 
 REPORT = """started_ns 290437864

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from kadence.errors import ArtefactError
+from kadence.base.errors import ArtefactError
 from kadence.lab import figures
 
 SETTING = '{"file_system": "tmpfs", "guest_bytes": 0, "clock_cost": 80.0}\n'

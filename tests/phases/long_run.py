@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from kadence import artefact
+from kadence.base import artefact
 from kadence.profiler import kprof
-from kadence.profiler.profile import Block, Profile, SystemCalls
+from kadence.profiler.format.profile import Block, Profile, SystemCalls
 
 INTERVAL = 1_000_000
 BUILD_ID = "cd" * 20

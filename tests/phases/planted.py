@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from kadence.profiler.profile import Block, CallSite, Function, Loop, Profile, SystemCalls
+from kadence.profiler.format.profile import Block, CallSite, Function, Loop, Profile, SystemCalls
 
 INTERVAL = 1_000_000
 PROGRAM = "/tmp/planted"

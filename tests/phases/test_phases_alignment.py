@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kadence.phases import alignment, stability
-from kadence.phases.stability import Comparison, Input
+from kadence.phases.compare import alignment, stability
+from kadence.phases.compare.stability import Comparison, Input
 
 
 def cheapest(distances: np.ndarray) -> float:

@@ -6,8 +6,8 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import silhouette_score
 
-from kadence.phases import clustering, sampling, tree, vectors
-from kadence.phases.vectors import Normalised
+from kadence.phases.find import clustering, sampling, tree, vectors
+from kadence.phases.find.vectors import Normalised
 
 BLOCKS = 60
 

@@ -6,9 +6,9 @@ import pytest
 from planted import INTERVAL, Planted
 from scipy import sparse
 
-from kadence.phases import outside
-from kadence.phases.segmentation import Segmentation, segment
-from kadence.profiler.profile import Block, Profile
+from kadence.phases.find import outside
+from kadence.phases.find.segmentation import Segmentation, segment
+from kadence.profiler.format.profile import Block, Profile
 
 LOOPS, LENGTH, BLOCKS = 12, 8, 200
 

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from planted import three_phases
 
-from kadence.phases import common_sites, memory_planning
 from kadence.phases.analysis import describe
-from kadence.phases.common_sites import Sites
-from kadence.phases.document import parse
-from kadence.phases.io_planning import Paths
-from kadence.phases.memory import PAGE_BYTES
-from kadence.phases.memory_planning import Memory
-from kadence.phases.segmentation import segment
-from kadence.profiler.profile import CallSite, Mapping, Profile, Touches
-from kadence.profiler.profile import Memory as ProfiledMemory
+from kadence.phases.artefact.document import parse
+from kadence.phases.describe.memory import PAGE_BYTES
+from kadence.phases.find.segmentation import segment
+from kadence.phases.plan import common_sites, memory_planning
+from kadence.phases.plan.common_sites import Sites
+from kadence.phases.plan.io_planning import Paths
+from kadence.phases.plan.memory_planning import Memory
+from kadence.profiler.format.profile import CallSite, Mapping, Profile, Touches
+from kadence.profiler.format.profile import Memory as ProfiledMemory
 
 PAGES = 1024
 BYTES = PAGES * PAGE_BYTES

@@ -24,10 +24,11 @@ from planted import (
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from kadence.phases import crossmatrix, matrix
-from kadence.phases.common_rows import common_rows
+from kadence.phases.compare import crossmatrix
+from kadence.phases.compare.common_rows import common_rows
+from kadence.phases.find import matrix
 from kadence.profiler import kprof
-from kadence.profiler.profile import Profile
+from kadence.profiler.format.profile import Profile
 
 ROWS_OF_CYCLE = COMPUTE_ROWS + 1 + FILE_ROWS + SOCKET_ROWS
 ROWS = CYCLES * ROWS_OF_CYCLE

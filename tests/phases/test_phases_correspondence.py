@@ -7,9 +7,9 @@ import numpy as np
 from planted import LIBC, PROGRAM, block, three_phases
 from scipy import sparse
 
-from kadence.phases.common_rows import common_rows
-from kadence.profiler import correspondence
-from kadence.profiler.profile import Block, Profile
+from kadence.phases.compare.common_rows import common_rows
+from kadence.profiler.combine import correspondence
+from kadence.profiler.format.profile import Block, Profile
 
 PAGE = 4096
 

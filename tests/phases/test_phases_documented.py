@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from kadence import program, resources
+from kadence.base import resources
+from kadence.program import program
 
 
 @pytest.fixture(scope="module")

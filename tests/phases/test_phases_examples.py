@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
-from kadence import line, program, resources
-from kadence.program import Program
+from kadence.base import resources
+from kadence.program import program
+from kadence.program.program import Program
+from kadence.specialize import line
 
 HERE = Path(__file__).parent
 COMPILERS = {

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kadence.phases import analysis, planning
-from kadence.phases.document import parse
-from kadence.profiler import runner
+from kadence.phases.artefact.document import parse
+from kadence.profiler.run import runner
 
 HERE = Path(__file__).parent
 RECORDS, SIZE = 20000, 24

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from kadence import boot, resources
+from kadence import boot
+from kadence.base import resources
 
 HERE = Path(__file__).parent
 CYCLES, STEPS, RECORDS = 6, 400_000, 3000

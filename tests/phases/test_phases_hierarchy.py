@@ -6,7 +6,7 @@ import pytest
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
-from kadence.phases import hierarchy
+from kadence.phases.find import hierarchy
 
 
 def test_a_joined_phase_is_as_far_away_as_its_intervals_are_on_average():

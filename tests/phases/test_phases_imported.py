@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kadence.profiler import kprof
-from kadence.profiler.profile import KBBV
+from kadence.profiler.format.profile import KBBV
 
 STAGES = ("phases", "plan")
 TEXT = "T:1:900 :2:100\n" * 20 + "T:3:700 :4:300\n" * 20

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from planted import CYCLES, FILE_ROWS, PROGRAM, SENDS, SITES, SOCKET_ROWS, WRITES, three_phases
 
-from kadence.errors import ArtefactError, UsageError
-from kadence.phases import io_calls, planning
+from kadence.base.errors import ArtefactError, UsageError
+from kadence.phases import planning
 from kadence.phases.analysis import describe
-from kadence.phases.document import parse
-from kadence.phases.io_records import BURST
-from kadence.phases.segmentation import segment
-from kadence.profiler.profile import CallSite, Profile, SystemCalls
+from kadence.phases.artefact.document import parse
+from kadence.phases.describe import io_calls
+from kadence.phases.find.segmentation import segment
+from kadence.phases.plan.io_records import BURST
+from kadence.profiler.format.profile import CallSite, Profile, SystemCalls
 
 PATH = Path("x.phases.json")
 RECORD = 64

@@ -11,13 +11,15 @@ from typing import Any
 import pytest
 from planted import CHECKPOINT, COMPUTE, EXCHANGE, LOG, MAIN, Planted
 
-from kadence.errors import ArtefactError
-from kadence.phases import inputs, levels, planning
+from kadence.base.errors import ArtefactError
+from kadence.phases import planning
 from kadence.phases.analysis import describe
-from kadence.phases.document import parse
-from kadence.phases.segmentation import segment
+from kadence.phases.artefact.document import parse
+from kadence.phases.find.segmentation import segment
+from kadence.phases.mark import levels
+from kadence.phases.plan import inputs
 from kadence.profiler import kprof
-from kadence.profiler.profile import Profile, SystemCalls
+from kadence.profiler.format.profile import Profile, SystemCalls
 
 CYCLES, SWEEPS, ROWS, OTHER_ROWS = 5, 4, 3, 6
 

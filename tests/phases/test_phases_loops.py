@@ -8,9 +8,9 @@ import pytest
 from planted import block
 from scipy import sparse
 
-from kadence.phases import loops
-from kadence.phases.source import Source
-from kadence.profiler.profile import Block, Profile
+from kadence.phases.describe.source import Source
+from kadence.phases.mark import loops
+from kadence.profiler.format.profile import Block, Profile
 
 PREHEADER, TOP, LATCH, WORK, OUTSIDE = range(5)
 BLOCKS = (block("main", 9), block("main", 11), block("main", 10), block("main", 12), block("x", 1))

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from planted import LIBC, PROGRAM, three_phases
 
-from kadence.errors import ArtefactError, UsageError
-from kadence.phases import memory_calls, planning
+from kadence.base.errors import ArtefactError, UsageError
+from kadence.phases import planning
 from kadence.phases.analysis import describe
-from kadence.phases.document import parse
-from kadence.phases.segmentation import segment
-from kadence.profiler.profile import (
+from kadence.phases.artefact.document import parse
+from kadence.phases.describe import memory_calls
+from kadence.phases.find.segmentation import segment
+from kadence.profiler.format.profile import (
     CallSite,
     Function,
     Mapping,

@@ -16,11 +16,12 @@ import pytest
 from planted import three_phases
 from scipy import sparse
 
-from kadence.phases.candidate import Candidate
-from kadence.phases.candidates import candidates
-from kadence.profiler import cfgsection, kprof
-from kadence.profiler.profile import COMPILED, Block, Function, Loop, Profile
-from kadence.resources import built
+from kadence.base.resources import built
+from kadence.phases.mark.candidate import Candidate
+from kadence.phases.mark.candidates import candidates
+from kadence.profiler import kprof
+from kadence.profiler.format import cfgsection
+from kadence.profiler.format.profile import COMPILED, Block, Function, Loop, Profile
 
 TESTS = Path(__file__).parents[1]
 HEAT = TESTS.parent / "examples" / "heat" / "heat.c"

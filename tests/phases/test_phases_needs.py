@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from kadence import artefact
-from kadence.errors import ArtefactError
-from kadence.phases import needs
+from kadence.base import artefact
+from kadence.base.errors import ArtefactError
+from kadence.phases.describe import needs
 
 PROFILED = {"system_calls": ["read", "write"], "socket_families": [2], "threads": True}
 SEEN = {

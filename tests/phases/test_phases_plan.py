@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from planted import CYCLES, three_phases
 
-from kadence.errors import ArtefactError, UsageError
+from kadence.base.errors import ArtefactError, UsageError
 from kadence.phases import planning
 from kadence.phases.analysis import describe
-from kadence.phases.document import parse
-from kadence.phases.segmentation import segment
-from kadence.profiler.profile import COMPILED, SIMPOINT
+from kadence.phases.artefact.document import parse
+from kadence.phases.find.segmentation import segment
+from kadence.profiler.format.profile import COMPILED, SIMPOINT
 
 QUANTUM_NS = 5_000_000_000
 

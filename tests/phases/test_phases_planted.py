@@ -24,13 +24,13 @@ from planted import (
 )
 from scipy import sparse
 
-from kadence.errors import ArtefactError
+from kadence.base.errors import ArtefactError
 from kadence.phases.analysis import describe
-from kadence.phases.candidates import candidates
-from kadence.phases.marking import acceptable
-from kadence.phases.segmentation import segment
-from kadence.phases.source import base_name, same_file
-from kadence.profiler.profile import Profile, SystemCalls
+from kadence.phases.describe.marking import acceptable
+from kadence.phases.describe.source import base_name, same_file
+from kadence.phases.find.segmentation import segment
+from kadence.phases.mark.candidates import candidates
+from kadence.profiler.format.profile import Profile, SystemCalls
 
 CYCLE_ROWS = COMPUTE_ROWS + 1 + FILE_ROWS + SOCKET_ROWS
 

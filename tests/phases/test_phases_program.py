@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kadence import resources
+from kadence.base import resources
 
 HERE = Path(__file__).parent
 CYCLES, STEPS, RECORDS, MESSAGES = 6, 8, 1500, 12000  # as in planted.c

@@ -7,9 +7,10 @@ import synthetic
 from scipy.spatial.distance import cdist
 from sklearn.metrics import adjusted_rand_score
 
-from kadence.errors import UsageError
-from kadence.phases import analysis, clustering
-from kadence.phases.segmentation import segment
+from kadence.base.errors import UsageError
+from kadence.phases import analysis
+from kadence.phases.find import clustering
+from kadence.phases.find.segmentation import segment
 
 SMALL = {"blocks": 2000, "per_interval": 100}
 LONG = 2 * clustering.ALL_PAIRS  # so long that intervals are compared with a sample only

@@ -9,13 +9,13 @@ import pytest
 from planted import BLOCKS, CYCLES, Planted, letters, one_kind, three_phases
 from scipy import sparse
 
-from kadence.phases import ranks
 from kadence.phases.analysis import describe
-from kadence.phases.segmentation import segment
+from kadence.phases.find import ranks
+from kadence.phases.find.segmentation import segment
 from kadence.profiler import kprof
-from kadence.profiler.merging import coarsened
-from kadence.profiler.profile import Profile
-from kadence.profiler.ranks import merged
+from kadence.profiler.combine.merging import coarsened
+from kadence.profiler.combine.ranks import merged
+from kadence.profiler.format.profile import Profile
 
 
 def shuffled(profile: Profile, seed: int) -> Profile:

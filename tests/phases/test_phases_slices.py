@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kadence.phases import slices
+from kadence.phases.compare import slices
 
 # Four loops of ten blocks each, and ten blocks that all loops run, as they run libraries.
 LOOPS, LENGTH = 4, 10

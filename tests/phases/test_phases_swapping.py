@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from kadence.phases import swapping, tree
-from kadence.phases.vectors import Distances
+from kadence.phases.find import swapping, tree
+from kadence.phases.find.vectors import Distances
 
 POINTS, MOST = 24, 6
 DECIMALS = 8  # to which sums are rounded, so that swaps compare alike

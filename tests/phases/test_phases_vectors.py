@@ -11,8 +11,8 @@ from planted import three_phases
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from kadence.phases import matrix, vectors
-from kadence.phases.vectors import Normalised
+from kadence.phases.find import matrix, vectors
+from kadence.phases.find.vectors import Normalised
 
 ROWS, BLOCKS = 300, 40
 

@@ -15,7 +15,7 @@ from planted import CHECKPOINT, COMPUTE, all_distances, three_phases
 from selenium.webdriver.common.keys import Keys
 
 from kadence.profiler import kprof
-from kadence.profiler.profile import COMPILED
+from kadence.profiler.format.profile import COMPILED
 
 PAIRS = [(0, 1), (3, 14), (5, 70), (40, 41), (12, 119), (60, 60)]
 

@@ -21,7 +21,7 @@ from PIL import Image
 from planted import CHECKPOINT, COMPUTE, CYCLES, all_distances, one_kind, three_phases
 
 from kadence.profiler import kprof
-from kadence.profiler.profile import COMPILED
+from kadence.profiler.format.profile import COMPILED
 
 WHITE = 65535
 

@@ -10,7 +10,7 @@ from planted import PROGRAM, three_phases
 from kadence.phases import analysis, planning
 from kadence.phases.view import memory, subject
 from kadence.profiler import kprof
-from kadence.profiler.profile import CallSite, Mapping, Memory, Touches
+from kadence.profiler.format.profile import CallSite, Mapping, Memory, Touches
 
 PAGES = 1024
 BYTES = PAGES * 4096

@@ -10,7 +10,7 @@ from long_run import LongRun, long_run
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from kadence.phases.vectors import Normalised
+from kadence.phases.find.vectors import Normalised
 from kadence.phases.view import content, hottest, landmarks, tiles
 
 ROWS = 4100  # too many to compare all pairs

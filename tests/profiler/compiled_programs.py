@@ -8,9 +8,9 @@ from pathlib import Path
 
 from patience import PATIENCE_SECONDS
 
+from kadence.base.resources import built
 from kadence.profiler import kprof
-from kadence.profiler.profile import Profile
-from kadence.resources import built
+from kadence.profiler.format.profile import Profile
 
 PROGRAMS = Path(__file__).parent / "programs" / "compiled"
 WRAPPERS = {".c": "kadence-cc", ".cc": "kadence-c++", ".f90": "kadence-fc"}

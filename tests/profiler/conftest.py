@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from kadence.profiler import kprof
-from kadence.profiler.profile import Profile
+from kadence.profiler.format.profile import Profile
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "programs"

@@ -24,7 +24,8 @@ import stream_frames
 import test_profiler_import
 import test_profiler_kprof
 
-from kadence.profiler import chunks, kprof
+from kadence.profiler import kprof
+from kadence.profiler.format import chunks
 
 SCRATCH = Path("/dev/shm")
 

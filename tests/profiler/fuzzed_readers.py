@@ -19,11 +19,11 @@ from pathlib import Path
 
 import zstandard
 
-from kadence.errors import KadenceError
+from kadence.base.errors import KadenceError
 from kadence.profiler import frequencies, kprof, summary
-from kadence.profiler.chunks import CHECKSUM, CHUNK_START, stored
-from kadence.profiler.profile import Profile
-from kadence.profiler.rawstream import HEADER, START
+from kadence.profiler.format.chunks import CHECKSUM, CHUNK_START, stored
+from kadence.profiler.format.profile import Profile
+from kadence.profiler.stream.rawstream import HEADER, START
 
 LENGTH = struct.Struct("<H")
 FRAME = struct.Struct("<BH")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kadence.profiler import kprof
-from kadence.profiler.profile import Peer, Profile, SystemCalls
+from kadence.profiler.format.profile import Peer, Profile, SystemCalls
 
 Compile = Callable[..., Path]
 RECORDS = 64

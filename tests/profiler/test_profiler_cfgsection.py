@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kadence.errors import ArtefactError
-from kadence.profiler import cfgsection
-from kadence.profiler.profile import Function, Loop
+from kadence.base.errors import ArtefactError
+from kadence.profiler.format import cfgsection
+from kadence.profiler.format.profile import Function, Loop
 
 RECORDS = (
     "F\tmain\t/src/my file.c\t10\t0123abcd\t2\t2\nL\t1\t12\t1\t5\t6\t8,9\nL\t2\t13\t2\t0\t7\t\n"

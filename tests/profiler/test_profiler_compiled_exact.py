@@ -14,7 +14,7 @@ from compiled_programs import build, build_plain, counts, profile_of, run
 from gcov_oracle import block_counts
 
 from kadence.profiler import kprof
-from kadence.profiler.profile import Profile
+from kadence.profiler.format.profile import Profile
 
 # Where setjmp returns: gcov counts only its first return, exact mode also each longjmp back.
 AGAIN = {("leaps", 3), ("_ZL5leapsl", 2)}

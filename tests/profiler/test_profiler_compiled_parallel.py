@@ -11,9 +11,9 @@ import pytest
 from compiled_programs import PROGRAMS, build, build_plain, counts, entries, profile_of, run
 from patience import PATIENCE_SECONDS
 
+from kadence.base.resources import built
 from kadence.profiler import kprof
-from kadence.profiler.profile import Profile
-from kadence.resources import built
+from kadence.profiler.format.profile import Profile
 
 RANKS = 4
 

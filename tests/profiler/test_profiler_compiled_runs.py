@@ -19,10 +19,11 @@ from compiled_programs import (
 )
 from patience import PATIENCE_SECONDS
 
-from kadence.errors import ToolError, UsageError
-from kadence.profiler import compiled, kprof
-from kadence.profiler.profile import Profile
-from kadence.resources import built
+from kadence.base.errors import ToolError, UsageError
+from kadence.base.resources import built
+from kadence.profiler import kprof
+from kadence.profiler.format.profile import Profile
+from kadence.profiler.run import compiled
 
 STEPS_OF_THREADS = 4000
 STEPS_OF_CHILD = 500

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kadence.profiler.profile import Profile
+from kadence.profiler.format.profile import Profile
 
 BARE = ("-nostdlib", "-static", "-no-pie")
 TOTAL = 1_000_000

@@ -16,8 +16,8 @@ from compiled_programs import counts
 from gcov_oracle import block_counts
 from test_profiler_compiled_exact import TOLD, Block
 
+from kadence.base.resources import built
 from kadence.profiler import kprof
-from kadence.resources import built
 
 pytestmark = pytest.mark.full
 

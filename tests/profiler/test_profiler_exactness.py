@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from kadence.profiler import kprof
-from kadence.profiler.profile import Profile
+from kadence.profiler.format.profile import Profile
 
 Compile = Callable[..., Path]
 Kadence = Callable[..., Any]

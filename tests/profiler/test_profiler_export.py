@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kadence.errors import ArtefactError
+from kadence.base.errors import ArtefactError
 from kadence.profiler import frequencies, kprof
-from kadence.profiler.profile import Block, Profile
+from kadence.profiler.format.profile import Block, Profile
 
 
 def profile_of(rows: list[list[int]], threads: list[int] | None = None) -> Profile:

@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 import stream_frames as frames
 
-from kadence.errors import ArtefactError
-from kadence.profiler import kprof, launch, rawstream, recorded, runner
-from kadence.profiler.merging import coarsened
-from kadence.profiler.profile import Profile, SystemCalls
+from kadence.base.errors import ArtefactError
+from kadence.profiler import kprof
+from kadence.profiler.combine import recorded
+from kadence.profiler.combine.merging import coarsened
+from kadence.profiler.format.profile import Profile, SystemCalls
+from kadence.profiler.run import launch, runner
+from kadence.profiler.stream import rawstream
 
 Compile = Callable[..., Path]
 Kadence = Callable[..., Any]

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kadence.errors import ArtefactError
-from kadence.profiler import chunks, kprof
-from kadence.profiler.profile import (
+from kadence.base.errors import ArtefactError
+from kadence.profiler import kprof
+from kadence.profiler.format import chunks
+from kadence.profiler.format.profile import (
     Block,
     CallSite,
     Function,

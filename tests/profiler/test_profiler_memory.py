@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kadence.profiler import kprof
-from kadence.profiler.profile import Mapping, Profile, Touches
+from kadence.profiler.format.profile import Mapping, Profile, Touches
 
 Profiled = Callable[..., Profile]
 Compile = Callable[..., Path]

@@ -10,8 +10,8 @@ import pytest
 import stream_frames as frames
 
 from kadence.profiler import kprof
-from kadence.profiler.merging import merged
-from kadence.profiler.profile import Profile, SystemCalls
+from kadence.profiler.combine.merging import merged
+from kadence.profiler.format.profile import Profile, SystemCalls
 
 Profiled = Callable[..., Profile]
 Compile = Callable[..., Path]

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import stream_frames as frames
 
-from kadence.errors import ArtefactError
+from kadence.base.errors import ArtefactError
 from kadence.profiler import kprof, rankfile
-from kadence.profiler.profile import Profile
+from kadence.profiler.format.profile import Profile
 
 Kadence = Callable[..., Any]
 Refused = Callable[[Any], str]

@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from kadence.profiler import kprof, runner
-from kadence.profiler.profile import Profile
+from kadence.profiler import kprof
+from kadence.profiler.format.profile import Profile
+from kadence.profiler.run import runner
 
 Compile = Callable[..., Path]
 Kadence = Callable[..., Any]

@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 from kadence.profiler import kprof, summary
-from kadence.profiler.profile import (
+from kadence.profiler.format.profile import (
     Block,
     CallSite,
     Mapping,

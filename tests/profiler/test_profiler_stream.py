@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 import stream_frames as frames
 
-from kadence.errors import ArtefactError
+from kadence.base.errors import ArtefactError
 from kadence.profiler import kprof
-from kadence.profiler.profile import Block, CallSite, Peer, Profile, SystemCalls
+from kadence.profiler.format.profile import Block, CallSite, Peer, Profile, SystemCalls
 
 Compile = Callable[..., Path]
 Kadence = Callable[..., Any]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kadence.profiler.profile import Profile
+from kadence.profiler.format.profile import Profile
 
 Profiled = Callable[..., Profile]
 Compile = Callable[..., Path]

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from kadence.profiler import cfgsection, kprof
-from kadence.profiler.profile import Profile
+from kadence.profiler import kprof
+from kadence.profiler.format import cfgsection
+from kadence.profiler.format.profile import Profile
 
 Compile = Callable[..., Path]
 Kadence = Callable[..., Any]

@@ -12,10 +12,11 @@ import stream_frames
 import test_profiler_kprof
 from scipy import sparse
 
-from kadence.errors import ArtefactError
-from kadence.profiler import chunks, kprof
-from kadence.profiler.profile import Block, Profile, SystemCalls
-from kadence.profiler.rawstream import START
+from kadence.base.errors import ArtefactError
+from kadence.profiler import kprof
+from kadence.profiler.format import chunks
+from kadence.profiler.format.profile import Block, Profile, SystemCalls
+from kadence.profiler.stream.rawstream import START
 
 
 def example() -> Profile:

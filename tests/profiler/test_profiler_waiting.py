@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kadence.profiler import kprof, waiting
-from kadence.profiler.profile import PAUSES, UNCHANGING, Profile
+from kadence.profiler import kprof
+from kadence.profiler.combine import waiting
+from kadence.profiler.format.profile import PAUSES, UNCHANGING, Profile
 
 Profiled = Callable[..., Profile]
 Compile = Callable[..., Path]

@@ -18,8 +18,9 @@ import pytest
 import zstandard
 from packing import Entry, Workshop, compiled, described, entries_of, noted_build_id, packed
 
-from kadence import cli, elf
-from kadence.errors import KadenceError
+from kadence import cli
+from kadence.base import elf
+from kadence.base.errors import KadenceError
 from kadence.slurm import archive, bundle, keys
 
 Refused = Callable[..., str]

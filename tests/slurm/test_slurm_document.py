@@ -15,7 +15,7 @@ import daemons
 import pytest
 from cluster import Cluster
 
-from kadence import resources
+from kadence.base import resources
 from kadence.slurm import site
 
 HERE_DOCUMENT = "<<EOF"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from packing import noted_build_id
 
-from kadence.kconfig import store
+from kadence.kconfig.store import store
 from kadence.slurm import bundle, keys
 
 pytestmark = pytest.mark.kernel

@@ -11,7 +11,7 @@ from guest_site import USER, GuestSite
 from node_guest import initial_ram, stock_release
 
 from kadence import boot
-from kadence.kconfig.request import TAILORED, BuildRequest
+from kadence.kconfig.request.request import TAILORED, BuildRequest
 from kadence.slurm import gather
 
 pytestmark = [pytest.mark.kernel, pytest.mark.full]

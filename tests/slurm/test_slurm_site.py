@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from packing import Workshop
 
-from kadence.kconfig.request import TAILORED, BuildRequest
+from kadence.kconfig.request.request import TAILORED, BuildRequest
 from kadence.slurm import gather, keys, site_store
 from kadence.slurm.bundle import Configuration
 

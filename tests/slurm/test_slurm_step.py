@@ -18,7 +18,7 @@ import pytest
 from packing import Workshop
 from patience import PATIENCE_SECONDS
 
-from kadence.kconfig.store import Kernel
+from kadence.kconfig.store.store import Kernel
 from kadence.slurm import bundle
 
 pytestmark = pytest.mark.kernel

@@ -5,8 +5,7 @@ import argparse
 import shlex
 from pathlib import Path
 
-from kadence.kconfig.build import BuildRequest, build
-from kadence.kconfig.request import (
+from kadence.kconfig.request.request import (
     GENERIC,
     MEMORY_CHECKED,
     MINIMAL,
@@ -14,6 +13,7 @@ from kadence.kconfig.request import (
     TAILORED,
     TRACED,
 )
+from kadence.kconfig.store.build import BuildRequest, build
 from kadence.verbs.kernel import wishes
 
 KINDS = {

@@ -4,10 +4,10 @@
 import argparse
 from collections.abc import Iterator
 
-from kadence import kernel_figures
-from kadence.kconfig import configure as configuration
-from kadence.kconfig import origins, store
-from kadence.kconfig.store import Kernel
+from kadence.kconfig.configuration import configure as configuration
+from kadence.kconfig.store import origins, store
+from kadence.kconfig.store.store import Kernel
+from kadence.kernel import kernel_figures
 
 # Figures of a manifest -> their names in the table.
 FIGURES = {

@@ -4,10 +4,10 @@
 import argparse
 from collections import Counter
 
-from kadence import proof
-from kadence.kconfig import origins, store
-from kadence.kconfig.origins import Answer, Origins, Why
-from kadence.kconfig.store import Kernel
+from kadence.kconfig.store import origins, store
+from kadence.kconfig.store.origins import Answer, Origins, Why
+from kadence.kconfig.store.store import Kernel
+from kadence.kernel import proof
 
 EXAMPLES = 6
 

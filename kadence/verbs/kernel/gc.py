@@ -3,7 +3,7 @@
 
 import argparse
 
-from kadence.kconfig import collect
+from kadence.kconfig.store import collect
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -3,8 +3,8 @@
 
 import argparse
 
-from kadence.errors import KadenceError
-from kadence.kconfig import store
+from kadence.base.errors import KadenceError
+from kadence.kconfig.store import store
 
 
 def configure(_parser: argparse.ArgumentParser) -> None:

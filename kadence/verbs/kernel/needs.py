@@ -6,7 +6,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from kadence.errors import UsageError
+from kadence.base.errors import UsageError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -17,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command on this machine's own kernel, and print its needs."""
-    from kadence import watching
+    from kadence.measurement import watching
 
     command = options.command[1:] if options.command[:1] == ["--"] else options.command
     if not command:

@@ -4,7 +4,7 @@
 import argparse
 import json
 
-from kadence.kconfig import store
+from kadence.kconfig.store import store
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -4,12 +4,13 @@
 import argparse
 from pathlib import Path
 
-from kadence import pipeline, program
-from kadence.pipeline import Prepared, Wish
-from kadence.places import Places, claim
-from kadence.proof import FAILED, REPAIRED, Proof
-from kadence.stages import Stages, alone_in
-from kadence.tailoring import DEFAULT_BUDGET
+from kadence.base.stages import Stages, alone_in
+from kadence.kernel.proof import FAILED, REPAIRED, Proof
+from kadence.kernel.tailoring import DEFAULT_BUDGET
+from kadence.program import program
+from kadence.program.places import Places, claim
+from kadence.specialize import pipeline
+from kadence.specialize.pipeline import Prepared, Wish
 from kadence.verbs.kernel import wishes
 
 

@@ -5,7 +5,7 @@ import argparse
 import os
 from pathlib import Path
 
-from kadence.errors import UsageError
+from kadence.base.errors import UsageError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -16,7 +16,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Trace, write, and print a summary."""
-    from kadence import tracing
+    from kadence.kernel import tracing
 
     command = options.command[1:] if options.command[:1] == ["--"] else options.command
     if not command:

@@ -4,8 +4,8 @@
 import argparse
 from pathlib import Path
 
-from kadence.errors import UsageError
-from kadence.kconfig import series, targets
+from kadence.base.errors import UsageError
+from kadence.kconfig.request import series, targets
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The request for a kernel: kind, target, series, tick rate, and the program's needs."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from kadence.base import artefact
+from kadence.base.errors import ArtefactError, UsageError
+from kadence.kconfig.request import series, targets
+from kadence.kconfig.request.targets import Target
+from kadence.kconfig.trace import artefact as trace
+
+GENERIC = "generic"
+TAILORED = "tailored"
+# Has all that any rule could ask for and more, with debug information; programs are traced on it.
+TRACED = "traced"
+# Has the kernel's own checkers, two processors and preemption; the driver is soaked on it.
+MEMORY_CHECKED = "memory-checked"
+RACE_CHECKED = "race-checked"
+CHECKED = frozenset({MEMORY_CHECKED, RACE_CHECKED})
+# Only starts; `kadence doctor` tries the machine with it.
+MINIMAL = "minimal"
+# Kinds that need only a name, no plan.
+NAMED = (GENERIC, TRACED, MEMORY_CHECKED, RACE_CHECKED, MINIMAL)
+
+LOWEST_HZ, HIGHEST_HZ = 24, 10_000
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a program asks of its kernel, according to its plan."""
+
+    system_calls: frozenset[str] = frozenset()
+    socket_families: frozenset[int] = frozenset()
+    files: frozenset[str] = frozenset()  # patterns from the rules, of names in /dev, /proc and /sys
+    file_systems: frozenset[str] = frozenset()  # types that are mounted
+    threads: bool = False
+    processes: bool = False
+    shared_memory: bool = False
+    memory_bytes: int = 0
+    io_paths: bool = False  # the plan has rings or batches
+    memory: bool = False  # the plan serves page faults in bulk or with huge pages
+
+
+@dataclass(frozen=True)
+class BuildRequest:
+    """A kernel to build: one of the named kinds, or one tailored to a program."""
+
+    kind: str = GENERIC
+    plan: Path | None = None
+    target: str = targets.DEFAULT
+    series: str = series.DEFAULT
+    source: Path | None = None  # a kernel tree instead of the series' package
+    hz: int | None = None  # None: the target's default
+    trace: Path | None = None  # of the program, for a tailored kernel
+    overrides: tuple[tuple[str, str], ...] = ()  # symbols and values above all rules
+    mitigations: bool = False  # defences against other users of the processor
+
+    @property
+    def tick_rate(self) -> int:
+        return self.hz or targets.get(self.target).default_hz
+
+    def wants(self) -> frozenset[str]:
+        """The words that describe this request, for conditions of rules and patches."""
+        changed = self.hz is not None and self.hz != targets.get(self.target).default_hz
+        words = {"hz": changed, "mitigations": self.mitigations, self.kind: True}
+        return frozenset(word for word, wanted in words.items() if wanted)
+
+    def checked(self) -> Target:
+        """Refuse an invalid request before any work is done; return the target."""
+        target = targets.get(self.target)
+        if (self.kind == TAILORED) != (self.plan is not None):
+            raise UsageError("a tailored kernel needs a plan, and no other takes one")
+        if self.trace is not None and self.kind != TAILORED:
+            raise UsageError("only a tailored kernel is made from a trace")
+        if self.mitigations and not target.mitigations:
+            raise UsageError(
+                f"--mitigations has no effect on {self.target}, which the machine's own kernel "
+                "defends; leave it out"
+            )
+        if self.mitigations and self.kind != TAILORED:
+            raise UsageError(
+                f"--mitigations has no effect on a {self.kind} kernel, which has its target's "
+                "usual defences; leave it out"
+            )
+        if self.kind == TRACED and not target.traceable:
+            raise UsageError(
+                f"programs can't be traced on {self.target}; a trace made on x86_64 serves it too: "
+                "use --target x86_64"
+            )
+        if self.kind in CHECKED and not target.checkable:
+            raise UsageError(
+                f"the checkers of a {self.kind} kernel don't run on {self.target}; "
+                "use --target x86_64"
+            )
+        if self.source is None:
+            series.get(self.series)
+        if self.hz is not None and not LOWEST_HZ <= self.hz <= HIGHEST_HZ:
+            raise UsageError(
+                f"a tick rate of {self.hz} Hz is not possible; "
+                f"choose one from {LOWEST_HZ} to {HIGHEST_HZ}"
+            )
+        return target
+
+    def command(self) -> list[str]:
+        """The command that builds this kernel again."""
+        words = ["kadence", "kernel", "build"]
+        words += [f"--{self.kind}"] if self.plan is None else ["--plan", str(self.plan)]
+        words += self.options()
+        words += ["--source", str(self.source)] if self.source is not None else []
+        words += ["--hz", str(self.hz)] if self.hz is not None else []
+        return words
+
+    def options(self) -> list[str]:
+        """The options of command() that `kadence kernel tailor` accepts too."""
+        words = ["--target", self.target]
+        words += ["--trace", str(self.trace)] if self.trace is not None else []
+        words += ["--mitigations"] if self.mitigations else []
+        for symbol, value in self.overrides:
+            words += ["--set", f"{symbol}={value}"]
+        words += ["--series", self.series] if self.source is None else []
+        return words
+
+
+def read_needs(plan: Path | None) -> Needs:
+    """The needs of a plan; without a plan, as for a generic kernel, there are none."""
+    if plan is None:
+        return Needs()
+    document = artefact.read(plan, artefact.PLAN)
+    needs = document.get("needs")
+    if needs is None and "needs" in document:
+        raise ArtefactError(
+            f"{plan} was made from a profile without system calls (the program counted itself, or "
+            "the profile was imported), so it does not say what the program needs of a kernel; "
+            "plan from a profile of a plain build (made without KADENCE_MODE=profile)"
+        )
+    try:
+        return _needs(needs)
+    except (TypeError, ValueError, KeyError) as error:
+        raise ArtefactError(
+            f"{plan} does not say what the program needs ({error!r}); make it anew"
+        ) from error
+
+
+def needs_of(request: BuildRequest) -> Needs:
+    """The plan's needs, with the system calls and socket families of the trace added."""
+    needs = read_needs(request.plan)
+    if request.trace is None:
+        return needs
+    seen = trace.read(request.trace).observed
+    return replace(
+        needs,
+        system_calls=needs.system_calls.union(seen.system_calls),
+        socket_families=needs.socket_families.union(seen.socket_families),
+    )
+
+
+def _needs(needs: Any) -> Needs:
+    if not all(isinstance(name, str) for name in needs["system_calls"]):
+        raise ValueError("system_calls are names")
+    return Needs(
+        system_calls=frozenset(needs["system_calls"]),
+        socket_families=frozenset(int(family) for family in needs["socket_families"]),
+        files=frozenset(map(str, needs.get("files", ()))),
+        file_systems=frozenset(map(str, needs.get("file_systems", ()))),
+        threads=bool(needs["threads"]),
+        processes=bool(needs["processes"]),
+        shared_memory=bool(needs["shared_memory"]),
+        memory_bytes=int(needs["memory_bytes"]),
+        io_paths=bool(needs["io_paths"]),
+        memory=bool(needs.get("memory", False)),  # older plans lack this key
+    )

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Checks that every value of a profile has its declared type and a possible value.
+
+The readers of the forms check that the parts of a profile fit together. With both checks, later
+stages may rely on a profile. These checks do not read a long profile's matrices a second time.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from kadence.profiler.format.profile import Block, Memory, Profile, backend_of
+
+UNITS = ("instructions", "nanoseconds")
+# Name of a fact -> type of its value, if the fact is known.
+FACTS: dict[str, type] = {
+    "threads": int,
+    "processes": int,
+    "shared_memory": bool,
+    "memory_bytes": int,
+    "memory_rows_unseen": int,
+    "memory_limit_bytes": int,
+    "process": int,
+    "parent": int,
+    "instructions_before": int,
+    "complete": bool,
+    "socket_families": list,
+    "others_system_calls": list,
+    "others_socket_families": list,
+}
+LARGEST = 2**63 - 1
+
+
+def check(profile: Profile) -> None:
+    """Raise ValueError, with a description of the fault, if a value is impossible."""
+    _check_run(profile)
+    _check_facts(profile.facts)
+    _check_rows(profile)
+    _check_blocks(profile.blocks)
+    _check_calls(profile)
+    _check_texts(_texts(profile))
+    _check_memory(profile.memory)
+
+
+def _wanted(condition: bool, what: str) -> None:
+    if not condition:
+        raise ValueError(what)
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= LARGEST
+
+
+def _check_run(profile: Profile) -> None:
+    _wanted(_is_count(profile.interval), "its interval is not a number")
+    backend_of(profile.backend)
+    _wanted(profile.unit in UNITS, f"its unit {profile.unit!r} is unknown")
+    _wanted(_is_count(profile.exit_status), "its exit status is not a number")
+
+
+def _check_facts(facts: Any) -> None:
+    _wanted(isinstance(facts, dict), "its facts are not an object")
+    for name, kind in FACTS.items():
+        value = facts.get(name)
+        right = _is_count(value) if kind is int else type(value) is kind
+        _wanted(value is None or right, f"its fact {name} is not of type {kind.__name__}")
+    for name in ("socket_families", "others_socket_families"):
+        _wanted(all(map(_is_count, facts.get(name) or ())), "a socket family is not a number")
+    _check_texts(facts.get("others_system_calls") or ())
+
+
+def _check_rows(profile: Profile) -> None:
+    _wanted(not profile.instructions.size or profile.instructions.min() >= 0, "a row is negative")
+    for values in (profile.counts.data, getattr(profile.vectors, "data", None)):
+        if values is not None and values.dtype.kind == "f":
+            _wanted(bool(np.isfinite(values).all()), "a count is not a number")
+
+
+def _check_blocks(blocks: Sequence[Block]) -> None:
+    for block in blocks:
+        right = all(map(_is_count, (block.instructions, block.line, block.waits)))
+        _wanted(right, f"the block at {block.address:#x} has an impossible number")
+
+
+def _check_calls(profile: Profile) -> None:
+    rows, sites, peers = len(profile.instructions), len(profile.call_sites), len(profile.peers)
+    for call in profile.system_calls:
+        _wanted(0 <= call.interval < rows, "a system call was made in an unknown row")
+        _wanted(call.site is None or 0 <= call.site < sites, "a system call has an unknown site")
+        _wanted(call.peer is None or 0 <= call.peer < peers, "a system call has an unknown peer")
+        counts = (call.count, call.bytes, call.sequential, call.random, call.gaps)
+        between = (call.instructions_between, call.nanoseconds_between)
+        right = all(map(_is_count, (*counts, *between, *call.sizes)))
+        _wanted(right, "a system call has an impossible number")
+    _wanted(all(_is_count(site.line) for site in profile.call_sites), "a call site has no line")
+    _wanted(all(_is_count(peer.family) for peer in profile.peers), "a peer has no family")
+
+
+def _texts(profile: Profile) -> Iterable[Any]:
+    yield from (profile.build_id or "", *profile.argv, *profile.command)
+    for block in profile.blocks:
+        yield from (block.function, block.file, block.object, block.checksum)
+    for function in profile.functions:
+        yield from (function.name, function.file, function.cfg_checksum)
+    for call in profile.system_calls:
+        yield from (call.name, call.descriptor)
+    for site in profile.memory.sites:
+        yield from (site.call, site.function, site.file, site.object)
+    for place in profile.call_sites:
+        yield from (place.call, place.function, place.file, place.object)
+    yield from (peer.address for peer in profile.peers)
+
+
+def _check_texts(texts: Iterable[Any]) -> None:
+    _wanted(all(type(text) is str for text in texts), "a name is not text")
+
+
+def _check_memory(memory: Memory) -> None:
+    for mapping in memory.mappings:
+        right = _is_count(mapping.bytes) and _is_count(mapping.request)
+        _wanted(right and _is_count(mapping.beside), "a mapping has an impossible size")
+    for touch in memory.touches:
+        counts = (touch.pages, touch.runs, touch.upward, touch.downward, touch.released)
+        _wanted(all(map(_is_count, counts)), "a number of touched pages is impossible")
+    for site in memory.sites:
+        _wanted(_is_count(site.line), "an allocation site has no line")
