@@ -27,9 +27,10 @@ LIBKADAPT_IO_OBJECTS := $(LIBKADAPT_PHASES) $(LIBKADAPT_CALLS) $(call lib_object
 LIBKADAPT_IO_STATIC_OBJECTS := $(LIBKADAPT_PHASES) \
 	$(filter-out %/next.o,$(call lib_objects,ring calls)) \
 	$(addprefix $(BUILD)/kadapt/lib/,calls/next_static.o interpose/anchor_static.o)
-LIBKADAPT_MEMORY_OBJECTS := $(LIBKADAPT_PHASES) $(call lib_objects,memory)
-LIBKADAPT_MEMORY_STATIC_OBJECTS := $(LIBKADAPT_PHASES) $(BUILD)/kadapt/lib/static/memory/arena.o \
-	$(addprefix $(BUILD)/kadapt/lib/memory/,calls.o costs.o home.o machine.o mappings.o new.o pages.o ranges.o)
+LIBKADAPT_MEMORY_OBJECTS := $(LIBKADAPT_PHASES) $(call lib_objects,pages arena free)
+LIBKADAPT_MEMORY_STATIC_OBJECTS := $(LIBKADAPT_PHASES) $(BUILD)/kadapt/lib/static/arena/arena.o \
+	$(addprefix $(BUILD)/kadapt/lib/,pages/costs.o pages/machine.o pages/pages.o) \
+	$(addprefix $(BUILD)/kadapt/lib/arena/,calls.o home.o mappings.o new.o ranges.o)
 
 BUILD_TARGETS += $(LIBKADAPT) $(LIBKADAPT_IO) $(LIBKADAPT_IO_STATIC)
 BUILD_TARGETS += $(LIBKADAPT_MEMORY) $(LIBKADAPT_MEMORY_STATIC)
@@ -58,7 +59,7 @@ MEASURE_MEMORY := $(BUILD)/kadapt/measure-memory
 BUILD_TARGETS += $(MEASURE_MEMORY)
 
 $(MEASURE_MEMORY): kadapt/measure/memory.c \
-		$(addprefix $(BUILD)/kadapt/lib/memory/,costs.o machine.o pages.o) $(LIBKADAPT_HEADERS)
+		$(addprefix $(BUILD)/kadapt/lib/pages/,costs.o machine.o pages.o) $(LIBKADAPT_HEADERS)
 	@mkdir -p $(@D)
 	$(CC12) $(CFLAGS_STRICT) -std=gnu11 -D_GNU_SOURCE -I kadapt/uapi -I kadapt/lib -o $@ $(filter %.c %.o,$^)
 

@@ -10,11 +10,12 @@
 #include <linux/uaccess.h>
 
 #include "batch.h"
-#include "client.h"
 #include "memory/ranges.h"
-#include "quantum.h"
+#include "phase/client.h"
+#include "phase/quantum.h"
+#include "phase/state.h"
+#include "phase/task.h"
 #include "ring/rings.h"
-#include "task.h"
 #include "uapi/kadapt.h"
 
 static int kadapt_open(struct inode *inode, struct file *file)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * measure-memory: whether making pages present in bulk, and huge pages, pay on this
- * machine's own kernel; measured once, and remembered for libkadapt (lib/memory/costs.h).
+ * machine's own kernel; measured once, and remembered for libkadapt (lib/pages/costs.h).
  *
  *	measure-memory			what is remembered; measured first where nothing is
  *	measure-memory --again		measured in any case
@@ -28,9 +28,9 @@
 #include <cpuid.h>
 #endif
 
-#include "memory/costs.h"
-#include "memory/pages.h"
-#include "memory/spans.h"
+#include "pages/costs.h"
+#include "pages/machine.h"
+#include "pages/pages.h"
 
 #define ROUNDS 9
 #define MEASURED_BYTES ((size_t)8 << 20)

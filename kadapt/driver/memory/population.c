@@ -6,7 +6,7 @@
 #include <linux/sched/signal.h>
 
 #include "memory/range.h"
-#include "task.h"
+#include "phase/task.h"
 #include "uapi/kadapt.h"
 
 /*

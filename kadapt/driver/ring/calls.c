@@ -9,11 +9,11 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "client.h"
+#include "phase/client.h"
+#include "phase/task.h"
 #include "ring/guard.h"
 #include "ring/ring.h"
 #include "ring/rings.h"
-#include "task.h"
 
 void kadapt_rings_query(struct kadapt_query *query)
 {

@@ -14,7 +14,7 @@
 #include <linux/timekeeping.h>
 #include <linux/uio.h>
 
-#include "client.h"
+#include "phase/client.h"
 #include "ring/bound.h"
 #include "ring/ring.h"
 

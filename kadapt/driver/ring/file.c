@@ -12,7 +12,7 @@
 #include <linux/sizes.h>
 #include <linux/uio.h>
 
-#include "compat.h"
+#include "base/compat.h"
 #include "ring/ring.h"
 
 /* Reservations grow with the burst, so that a short burst reserves little. */

@@ -14,7 +14,7 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 
-#include "compat.h"
+#include "base/compat.h"
 #include "ring/bound.h"
 #include "ring/guard.h"
 #include "ring/guarded.h"

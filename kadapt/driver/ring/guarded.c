@@ -8,7 +8,7 @@
 #include <linux/filelock.h>
 #include <linux/fs.h>
 
-#include "compat.h"
+#include "base/compat.h"
 #include "ring/bound.h"
 #include "ring/guarded.h"
 #include "ring/ring.h"

@@ -7,7 +7,7 @@
 #include <linux/fs.h>
 #include <linux/mount.h>
 
-#include "compat.h"
+#include "base/compat.h"
 #include "ring/lease.h"
 
 /* Returns false because the lease is returned later. */

@@ -11,7 +11,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "compat.h"
+#include "base/compat.h"
 #include "ring/ring.h"
 
 #define HEADER_PAGES 1

@@ -4,7 +4,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "client.h"
+#include "phase/client.h"
 #include "ring/ring.h"
 
 void kadapt_ring_get(struct kadapt_ring *ring)

@@ -20,7 +20,7 @@
 #include <linux/task_work.h>
 #include <asm/syscall.h>
 
-#include "compat.h"
+#include "base/compat.h"
 #include "ring/bound.h"
 #include "ring/ring.h"
 #include "ring/touch.h"

@@ -12,8 +12,8 @@
 #include <linux/fs.h>
 #include <linux/ktime.h>
 
-#include "client.h"
-#include "compat.h"
+#include "base/compat.h"
+#include "phase/client.h"
 #include "ring/ring.h"
 
 /* The timer unbinds a ring that it has found unchanged this many times. */
