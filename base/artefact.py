@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from kadence import __version__
 from kadence.base.errors import ArtefactError
+from kadence.base.version import VERSION
 
 PHASES = "kadence.phases"
 PLAN = "kadence.plan"
@@ -100,7 +100,7 @@ def text(schema: str, build_id: str | None, command: Sequence[str], body: dict[s
     envelope: dict[str, Any] = {
         "schema": schema,
         "version": VERSIONS[schema],
-        "kadence": __version__,
+        "kadence": VERSION,
         "build_id": build_id,
         "command": list(command),
     }

@@ -21,7 +21,7 @@ from typing import Any
 from kadence.base import artefact, resources
 from kadence.base.errors import GuestError, KadenceError, ToolError
 from kadence.boot import acceleration, processors, session
-from kadence.boot.request import Request
+from kadence.boot.request import TARGETS, Request
 
 # Each charge and its meaning. All but `compute` are nanoseconds that the kernel takes.
 COMPUTE, CALL, CLOCK = "compute", "call", "clock"
@@ -89,7 +89,7 @@ def own() -> Costs:
 
 def of_guest(image: Path, name: str, target: str) -> Costs:
     """Costs of a guest's kernel; `name` tells this image from any other."""
-    told = acceleration.remembered() if target != session.TARGETS[0] else ""
+    told = acceleration.remembered() if target != TARGETS[0] else ""
     return _remembered([name, target, told], lambda: _measured_in_guest(image, target))
 
 

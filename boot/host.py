@@ -22,7 +22,7 @@ from typing import Any
 from kadence.base import resources
 from kadence.base.errors import GuestError, ToolError, UsageError
 from kadence.boot import memory
-from kadence.boot.session import TARGETS
+from kadence.boot.request import TARGETS
 
 TABLE = Path(__file__).resolve().parent / "host.toml"
 # The least memory of a guest (see memory.py).

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+TARGETS = ("um", "x86_64")
+
 
 @dataclass(frozen=True)
 class Request:

@@ -19,9 +19,8 @@ from typing import Any
 from kadence.base import resources
 from kadence.base.errors import GuestError, UsageError
 from kadence.boot import memory, processors, um
-from kadence.boot.request import Request, Result
+from kadence.boot.request import TARGETS, Request, Result
 
-TARGETS = ("um", "x86_64")
 STANDARD_STREAMS = 3
 # The most that the channel takes without the strings: relay/channel.c lays out rings of 2.5 MiB and
 # some pages for the rest.

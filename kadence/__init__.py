@@ -1,4 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kadence makes a Linux kernel fit one batch job."""
-
-__version__ = "0.1.0"

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import NoReturn, TextIO, cast
 
-from kadence import __version__
 from kadence.base import terminal
 from kadence.base.errors import KadenceError, UsageError
+from kadence.base.version import VERSION
 
 # verb -> its line in `kadence --help`. Each verb is a module of kadence.verbs that defines
 # configure(parser) and execute(arguments) -> exit status. It is imported only when the user calls
@@ -85,7 +85,7 @@ def _module(verb: str) -> ModuleType:
 
 def _run(argv: list[str]) -> int:
     parser = Parser(prog="kadence", description="Makes a Linux kernel fit one batch job.")
-    parser.add_argument("--version", action="version", version=f"kadence {__version__}")
+    parser.add_argument("--version", action="version", version=f"kadence {VERSION}")
     subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     wanted = next((word for word in argv if not word.startswith("-")), None)
     for verb, summary in VERBS.items():

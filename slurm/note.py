@@ -3,15 +3,13 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kadence import boot
 from kadence.base import artefact
 from kadence.base.errors import ArtefactError
 from kadence.slurm.manifest import KernelFile
-
-if TYPE_CHECKING:
-    from kadence.slurm.step import Step
+from kadence.slurm.task import Step
 
 # Longer arguments are not kept: a job may have thousands of tasks.
 LONGEST_ARGUMENTS = 16 << 10
@@ -29,7 +27,7 @@ MEASURED = (
 
 
 def of(
-    step: "Step", kernel: KernelFile | None, result: boot.Result | None, why: str
+    step: Step, kernel: KernelFile | None, result: boot.Result | None, why: str
 ) -> dict[str, Any]:
     """Build a note. `kernel` is None for a command that ran plain or not at all; `why` says why."""
     body: dict[str, Any] = {

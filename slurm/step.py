@@ -19,7 +19,6 @@ import signal
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
@@ -29,7 +28,7 @@ from kadence.base.errors import ArtefactError, GuestError, KadenceError
 from kadence.boot.session import run
 from kadence.slurm import manifest, note, task
 from kadence.slurm.manifest import KernelFile
-from kadence.slurm.task import Task
+from kadence.slurm.task import Step, Task
 
 UM = "um"
 LOG_LINES = 12  # of a guest's log, in the note of a step that failed
@@ -50,43 +49,6 @@ ABOVE_STANDARD_STREAMS = 10
 
 class NotServedError(KadenceError):
     """The bundle has no kernel that can serve this step."""
-
-
-@dataclass(frozen=True)
-class Step:
-    """A task, and the decisions of its job on this node."""
-
-    task: Task
-    command: list[str]  # as Slurm was given it
-    program: str  # to be run in its place on the bundle's kernel
-    store: Path  # the bundle, unpacked
-    steps: Path  # the folder for the task's note
-    fallback: str
-    boot_seconds: float
-
-    @staticmethod
-    def here() -> "Step":
-        """Read the environment that kadence-step set and the state that the prolog wrote."""
-        environment = os.environ
-        state = artefact.read(Path(environment[task.JOB], "state.json"), artefact.JOB)
-        command = environment[task.COMMAND]
-        return Step(
-            task=task.of(environment),
-            command=[command, *sys.argv[1:]],
-            program=environment.get(task.PROGRAM) or command,
-            store=Path(state["store"]),
-            steps=Path(state["steps"]),
-            fallback=str(state["fallback"]),
-            boot_seconds=float(state["boot_seconds"]),
-        )
-
-    def key(self) -> str:
-        """The beginning of the names of the files that a task leaves."""
-        return f"{self.task.step}.{self.task.number}"
-
-    def is_adapted(self) -> bool:
-        """Whether the bundle's program stands in for the command."""
-        return Path(self.program).is_relative_to(self.store)
 
 
 def main() -> int:

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A task, read from the environment variables that Slurm 22.05 sets for every task."""
 
+import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+
+from kadence.base import artefact
 
 MIB = 1 << 20
 # kadence-step (node/step.cc) sets these for kadence.slurm.step; commands do not see them.
@@ -60,3 +65,40 @@ def of(environment: Mapping[str, str]) -> Task:
 def _memory(per_node_mib: int, by_processors_mib: int) -> int | None:
     """Slurm sets at most one of the two; 0 means all of the node's memory."""
     return (per_node_mib or by_processors_mib) * MIB or None
+
+
+@dataclass(frozen=True)
+class Step:
+    """A task, and the decisions of its job on this node."""
+
+    task: Task
+    command: list[str]  # as Slurm was given it
+    program: str  # to be run in its place on the bundle's kernel
+    store: Path  # the bundle, unpacked
+    steps: Path  # the folder for the task's note
+    fallback: str
+    boot_seconds: float
+
+    @staticmethod
+    def here() -> "Step":
+        """Read the environment that kadence-step set and the state that the prolog wrote."""
+        environment = os.environ
+        state = artefact.read(Path(environment[JOB], "state.json"), artefact.JOB)
+        command = environment[COMMAND]
+        return Step(
+            task=of(environment),
+            command=[command, *sys.argv[1:]],
+            program=environment.get(PROGRAM) or command,
+            store=Path(state["store"]),
+            steps=Path(state["steps"]),
+            fallback=str(state["fallback"]),
+            boot_seconds=float(state["boot_seconds"]),
+        )
+
+    def key(self) -> str:
+        """The beginning of the names of the files that a task leaves."""
+        return f"{self.task.step}.{self.task.number}"
+
+    def is_adapted(self) -> bool:
+        """Whether the bundle's program stands in for the command."""
+        return Path(self.program).is_relative_to(self.store)

@@ -13,7 +13,7 @@ from kadence.base.errors import GuestError, KadenceError
 from kadence.base.finding import Finding
 from kadence.base.stages import tell
 from kadence.boot import host
-from kadence.boot.session import TARGETS
+from kadence.boot.request import TARGETS
 
 if TYPE_CHECKING:
     from kadence.kconfig.store.store import Kernel

@@ -18,7 +18,7 @@ from kadence.base.errors import KadenceError
 from kadence.base.stages import fingerprint, tell
 from kadence.boot import acceleration, costs, host
 from kadence.boot.costs import Costs
-from kadence.boot.session import TARGETS
+from kadence.boot.request import TARGETS
 from kadence.kconfig.request import series as kernel_series
 from kadence.kconfig.request.request import GENERIC, MINIMAL
 from kadence.kconfig.store import store

@@ -12,7 +12,8 @@ from kadence import boot
 from kadence.base.errors import UsageError
 from kadence.boot import host, processors
 from kadence.boot.memory import parse_size
-from kadence.boot.session import TARGETS, run
+from kadence.boot.request import TARGETS
+from kadence.boot.session import run
 from kadence.kernel import fallback
 from kadence.prediction import tasks
 

@@ -4,7 +4,7 @@
 import argparse
 from pathlib import Path
 
-from kadence.boot.session import TARGETS
+from kadence.boot.request import TARGETS
 from kadence.kernel.tailoring import DEFAULT_BUDGET
 from kadence.program import program
 from kadence.report import report

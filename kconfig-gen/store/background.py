@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -31,7 +31,11 @@ from kadence.kconfig.tree import progress
 NICENESS = "10"
 COMPLAINT = "kadence: "
 SECONDS_TO_CLEAR_UP = 20
-IN_THE_CHILD = "from kadence.kconfig import background; background.in_the_child()"
+# The command imports this module. So its main() comes in here by name.
+IN_THE_CHILD = (
+    "from kadence.cli import main; from kadence.kconfig.store import background; "
+    "background.in_the_child(main)"
+)
 
 
 class Background:
@@ -76,7 +80,7 @@ def building(request: BuildRequest) -> Iterator[Background]:
             _stop(process)
 
 
-def in_the_child() -> None:
+def in_the_child(main: Callable[[], int]) -> None:
     """Run `kadence kernel build …`, which takes at most one interrupt.
 
     A parent with several threads dies thread by thread and sends the signal for each thread. A
@@ -88,9 +92,6 @@ def in_the_child() -> None:
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, interrupt)
-    # Imported here, because the command imports this module too.
-    from kadence.cli import main
-
     sys.exit(main())
 
 
