@@ -1,32 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The keys of the administrator's file that a build for the site uses; nodes read all of them."""
+"""The administrator's file, as the node's part reads it (node/site.cc)."""
 
-import tomllib
+import json
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from kadence.base import resources
 from kadence.base.errors import UsageError
 
 DEFAULT = Path("/etc/kadence/site.toml")
-# Every key with its default value, as in docs/slurm.md.
-DEFAULTS: dict[str, Any] = {
-    "targets": ["um"],
-    "users": ["*"],
-    "key_ring": "/etc/kadence/keys",
-    "signatures": "required",
-    "mitigations_off": False,
-    "spool": "/var/spool/kadence",
-    "records": "/var/lib/kadence/records",
-    "store": "/var/lib/kadence/site",
-    "site_key": "/etc/kadence/site.pub",
-    "largest_bundle_mib": 64,
-    "largest_unpacked_mib": 256,
-    "largest_store_mib": 1024,
-    "largest_quantum_ms": 5000,
-    "prepare_seconds": 20,
-    "boot_seconds": 30,
-}
+COMPLAINT = "kadence: "
 
 
 @dataclass(frozen=True)
@@ -45,7 +29,11 @@ class Site:
 
 def read(file: Path) -> Site:
     """Read the file; a missing one gives the defaults, as on nodes."""
-    values = DEFAULTS | _values(file)
+    words = [resources.built("slurm/kadence-node"), "--site", file, "site"]
+    completed = subprocess.run(words, capture_output=True, text=True, check=False)
+    if completed.returncode:
+        raise UsageError(completed.stderr.strip().removeprefix(COMPLAINT))
+    values = json.loads(completed.stdout)
     return Site(
         file=file,
         key_ring=Path(values["key_ring"]),
@@ -56,19 +44,3 @@ def read(file: Path) -> Site:
         site_key=Path(values["site_key"]),
         largest_quantum_ms=values["largest_quantum_ms"],
     )
-
-
-def _values(file: Path) -> dict[str, Any]:
-    try:
-        values = tomllib.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read {file}: {error}") from error
-    for key, value in values.items():
-        if key not in DEFAULTS:
-            raise UsageError(f"{file} has a key {key!r} that does not exist; leave it out")
-        if type(value) is not type(DEFAULTS[key]):
-            expected = type(DEFAULTS[key]).__name__
-            raise UsageError(f"{key} in {file} must be of type {expected}; correct it")
-    return values

@@ -28,6 +28,7 @@ const char usage[] = "usage: kadence-node [--site FILE] [--node NAME] COMMAND\n"
 		     "  finish --job ID                     gather, restore, remove\n"
 		     "  sweep                               the same for what a crash left\n"
 		     "  kernel-of BUNDLE                    the name of the kernel that it wants\n"
+		     "  site                                the site's rules as JSON\n"
 		     "  load-kernel NAME                    load the site's kernel for kexec\n";
 
 enum option_key {
@@ -165,6 +166,8 @@ void run(const invocation &call)
 		sweep(rules, call.what.node);
 	else if (call.command == "kernel-of" && !call.argument.empty())
 		std::cout << kernel_of(rules, call.argument) << '\n';
+	else if (call.command == "site")
+		std::cout << describe_site(rules) << '\n';
 	else if (call.command == "load-kernel" && !call.argument.empty())
 		load_kernel(rules, call.argument);
 	else

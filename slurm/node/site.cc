@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <toml++/toml.h>
 
 #include "refusal.h"
@@ -160,6 +161,29 @@ site read_site(const std::filesystem::path &file, const std::string &node)
 	}
 	name_node(result.spool, node);
 	return result;
+}
+
+std::string describe_site(const site &rules)
+{
+	const nlohmann::json described = {
+	    {"targets", rules.targets},
+	    {"users", rules.users},
+	    {"key_ring", rules.key_ring.string()},
+	    {"signatures", rules.signatures_required ? "required" : "optional"},
+	    {"mitigations_off", rules.mitigations_off},
+	    {"spool", rules.spool.string()},
+	    {"records", rules.records.string()},
+	    {"store", rules.store.string()},
+	    {"site_key", rules.site_key.string()},
+	    {"largest_bundle_mib", rules.largest_bundle >> 20},
+	    {"largest_unpacked_mib", rules.largest_unpacked >> 20},
+	    {"largest_store_mib", rules.largest_store >> 20},
+	    {"largest_quantum_ms", rules.largest_quantum_ns / 1000000},
+	    {"prepare_seconds", rules.prepare_seconds},
+	    {"boot_seconds", rules.boot_seconds},
+	};
+
+	return described.dump();
 }
 
 } // namespace kadence

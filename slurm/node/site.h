@@ -47,6 +47,9 @@ struct site {
  */
 site read_site(const std::filesystem::path &file, const std::string &node);
 
+/* The rules as JSON, with the file's keys and units. */
+std::string describe_site(const site &rules);
+
 } // namespace kadence
 
 #endif

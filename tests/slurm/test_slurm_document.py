@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """docs/slurm.md: its commands do what it says, on a machine with test folders."""
 
+import json
 import os
 import re
 import shutil
@@ -16,6 +17,7 @@ import pytest
 from cluster import Cluster
 
 from kadence.base import resources
+from kadence.base.errors import UsageError
 from kadence.slurm import site
 
 HERE_DOCUMENT = "<<EOF"
@@ -163,9 +165,18 @@ def test_keys_and_defaults_of_site_toml(page: str, root: Path, tmp_path: Path) -
     rows = re.findall(r"^\| `(\w+)` \| `?(.*?)`? \|", section, re.M)
     defaults = tmp_path / "site.toml"
     defaults.write_text("".join(f"{key} = {value}\n" for key, value in rows))
-    assert tomllib.loads(defaults.read_text()) == site.DEFAULTS
-    words = [root / "build/slurm/kadence-node", "--site", defaults, "check", "/no/such/bundle"]
-    said = subprocess.run(words, capture_output=True, text=True).stderr
-    assert "/no/such/bundle" in said, said
-    source = (root / "slurm/node/site.cc").read_text()
-    assert set(site.DEFAULTS) == set(re.findall(r'^\t    \{"(\w+)", ', source, re.M))
+    for file in (defaults, tmp_path / "missing"):
+        words = [root / "build/slurm/kadence-node", "--node", "%n", "--site", file, "site"]
+        said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+        assert json.loads(said) == tomllib.loads(defaults.read_text())
+
+
+def test_a_mistake_in_site_toml_has_one_sentence_for_every_reader(tmp_path: Path) -> None:
+    """The jobs' and the administrator's commands are told the same."""
+    file = tmp_path / "site.toml"
+    file.write_text('users = ["*"]\nsignatures = "requird"\n')
+    with pytest.raises(UsageError, match='line 2: signatures must be "required" or "optional"'):
+        site.read(file)
+    file.write_text("[oops\n")
+    with pytest.raises(UsageError, match="site.toml, line 1: "):
+        site.read(file)
