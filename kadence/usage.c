@@ -20,6 +20,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -82,9 +83,18 @@ static void tell(int report, int status, int64_t began)
 		used.ru_nvcsw, used.ru_nivcsw, used.ru_minflt, used.ru_majflt, used.ru_maxrss);
 }
 
+/* The number that the whole text is; -1 for any other text. */
+static int number_of(const char *text)
+{
+	char *end;
+	long number = strtol(text, &end, 10);
+
+	return end == text || *end || number < 0 || number > INT_MAX ? -1 : (int)number;
+}
+
 int main(int argc, char **argv)
 {
-	int report = argc > FIRST_WORD ? atoi(argv[1]) : -1;
+	int report = argc > FIRST_WORD ? number_of(argv[1]) : -1;
 	sigset_t awaited, mask;
 	pid_t command;
 	int64_t began;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reads the command-line options, and the plugin's line in plugstack.conf. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,6 +112,15 @@ static const char *value_of(const char *argument, const char *name)
 	return argument + length + 1;
 }
 
+/* The number that the whole text is, from 1 on; 0 for any other text. */
+static int number_of(const char *text)
+{
+	char *end;
+	long number = strtol(text, &end, 10);
+
+	return *end || number < 1 || number > INT_MAX ? 0 : (int)number;
+}
+
 void kadence_read_settings(int argc, char **argv)
 {
 	for (int i = 0; i < argc; i++) {
@@ -118,8 +128,8 @@ void kadence_read_settings(int argc, char **argv)
 
 		if ((value = value_of(argv[i], "site")))
 			kadence_settings.site = strdup(value);
-		else if ((value = value_of(argv[i], "seconds")) && atoi(value) > 0)
-			kadence_settings.seconds = atoi(value);
+		else if ((value = value_of(argv[i], "seconds")) && number_of(value))
+			kadence_settings.seconds = number_of(value);
 		else if ((value = value_of(argv[i], "check")))
 			kadence_settings.check = strcmp(value, "no") != 0;
 		else
