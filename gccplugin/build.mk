@@ -17,9 +17,9 @@ BUILD_TARGETS += $(gccplugin_dir)/profile.specs
 BUILD_TARGETS += $(gccplugin_dir)/check-markers
 BUILD_TARGETS += $(BUILD)/bin/kadence-cc $(BUILD)/bin/kadence-c++ $(BUILD)/bin/kadence-fc
 
-$(BUILD)/objects/gccplugin/%.o: gccplugin/%.cc $(gccplugin_headers)
+$(BUILD)/objects/gccplugin/%.o: gccplugin/%.cc $(gccplugin_headers) kadapt/lib/calls.def
 	@mkdir -p $(@D)
-	$(CXX12) $(GCCPLUGIN_CXXFLAGS) -I gccplugin -isystem $(gccplugin_include) -c -o $@ $<
+	$(CXX12) $(GCCPLUGIN_CXXFLAGS) -I gccplugin -I kadapt/lib -isystem $(gccplugin_include) -c -o $@ $<
 
 $(gccplugin_dir)/kadence.so: $(gccplugin_objects)
 	@mkdir -p $(@D)

@@ -12,7 +12,7 @@ VALGRIND_TOOLS := /usr/libexec/valgrind
 KBBV_CFLAGS := $(CFLAGS_STRICT) -std=gnu11 -fno-builtin -fno-strict-aliasing -fno-stack-protector \
 	-fno-pie -fomit-frame-pointer \
 	-DVGA_amd64=1 -DVGO_linux=1 -DVGP_amd64_linux=1 -DVGPV_amd64_linux_vanilla=1 \
-	-isystem /usr/include/valgrind -I $(BUILD)/profiler/kbbv
+	-isystem /usr/include/valgrind -I $(BUILD)/profiler/kbbv -I kadapt/lib
 # What VEX is asked for goes through translate.c.
 KBBV_LDFLAGS := -static -no-pie -nodefaultlibs -nostartfiles -u _start \
 	-Wl,--build-id=none -Wl,-Ttext-segment=0x58000000 \
@@ -26,7 +26,7 @@ $(KBBV_NAMES): profiler/build.mk
 	echo '#include <asm/unistd.h>' | $(CC12) -E -dM - | \
 		sed -nE 's/^#define __NR_([a-z0-9_]+) ([0-9]+)$$/[\2] = "\1",/p' | sort > $@
 
-$(BUILD)/profiler/kbbv/%.o: profiler/kbbv/%.c $(wildcard profiler/kbbv/*.h) $(KBBV_NAMES) profiler/build.mk
+$(BUILD)/profiler/kbbv/%.o: profiler/kbbv/%.c $(wildcard profiler/kbbv/*.h) kadapt/lib/calls.def $(KBBV_NAMES) profiler/build.mk
 	@mkdir -p $(@D)
 	$(CC12) $(KBBV_CFLAGS) -c -o $@ $<
 

@@ -29,7 +29,7 @@ class Site:
 
 def read(file: Path) -> Site:
     """Read the file; a missing one gives the defaults, as on nodes."""
-    words = [resources.built("slurm/kadence-node"), "--site", file, "site"]
+    words = [str(resources.built("slurm/kadence-node")), "--site", str(file), "site"]
     completed = subprocess.run(words, capture_output=True, text=True, check=False)
     if completed.returncode:
         raise UsageError(completed.stderr.strip().removeprefix(COMPLAINT))

@@ -6,31 +6,18 @@ namespace kadence
 namespace
 {
 
-/* The 64-bit names are those of large files. */
-const library_call calls[] = {
-    {site_kind::io, "write", "lipz"},
-    {site_kind::io, "writev", "lipi"},
-    {site_kind::io, "fflush", "ip"},
-    {site_kind::io, "fflush_unlocked", "ip"},
+#define IO_CALL(name, family, type) {site_kind::io, name, type},
+#define BATCHED_CALL(name, type)
+#define MEMORY_CALL(name, family, type, request) {site_kind::memory, name, type},
+#define SEEN_CALL(name)
 
-    {site_kind::memory, "malloc", "pz"},
-    {site_kind::memory, "calloc", "pzz"},
-    {site_kind::memory, "realloc", "ppz"},
-    {site_kind::memory, "reallocarray", "ppzz"},
-    {site_kind::memory, "aligned_alloc", "pzz"},
-    {site_kind::memory, "memalign", "pzz"},
-    {site_kind::memory, "posix_memalign", "ipzz"},
-    {site_kind::memory, "mmap", "ppziiil"},
-    {site_kind::memory, "mmap64", "ppziiil"},
-    {site_kind::memory, "_Znwm", "pz"},
-    {site_kind::memory, "_Znam", "pz"},
-    {site_kind::memory, "_ZnwmRKSt9nothrow_t", "pzp"},
-    {site_kind::memory, "_ZnamRKSt9nothrow_t", "pzp"},
-    {site_kind::memory, "_ZnwmSt11align_val_t", "pzz"},
-    {site_kind::memory, "_ZnamSt11align_val_t", "pzz"},
-    {site_kind::memory, "_ZnwmSt11align_val_tRKSt9nothrow_t", "pzzp"},
-    {site_kind::memory, "_ZnamSt11align_val_tRKSt9nothrow_t", "pzzp"},
+const library_call calls[] = {
+#include "calls.def"
 };
+
+#undef IO_CALL
+#undef BATCHED_CALL
+#undef MEMORY_CALL
 
 const size_t call_count = sizeof(calls) / sizeof(calls[0]);
 
@@ -96,7 +83,10 @@ tree declare_counterpart(const library_call &call, tree original)
 
 } // namespace
 
-const library_call batched_send = {site_kind::io, "send", "lipzi"};
+#define IO_CALL(name, family, type)
+#define BATCHED_CALL(name, type) const library_call batched_send = {site_kind::io, name, type};
+#define MEMORY_CALL(name, family, type, request)
+#include "calls.def"
 
 const library_call *find_library_call(const std::string &name)
 {

@@ -3,10 +3,12 @@
 
 import re
 
-DIRECT = frozenset({"write", "writev"})
-FLUSHING = frozenset({"fflush", "fflush_unlocked"})
+from kadence.phases.describe import library_calls
+
+DIRECT, FLUSHING = map(frozenset, library_calls.families(library_calls.IO).values())
 REDIRECTED = DIRECT | FLUSHING
-BATCHED = frozenset({"write", "send"})  # loops of them become one call
+# Loops of these become one call.
+BATCHED = frozenset({"write", *library_calls.families(library_calls.BATCHED)[""]})
 
 # How the names of C++'s and Fortran's stream functions begin. The streams call `write` and
 # `writev` within a shared library.

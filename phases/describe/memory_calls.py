@@ -7,19 +7,11 @@ malloc and a memset may become a calloc). So a site is planned for a whole famil
 
 import re
 
-BLOCKS = ("calloc", "malloc")
-CHANGED_BLOCKS = ("realloc", "reallocarray")
-ALIGNED_BLOCKS = ("aligned_alloc", "memalign", "posix_memalign")
-# C++'s operators new and new[]: plain, nothrow, aligned, both. The library's new[] jumps to its
-# new, so that the stack shows only new.
-NEW = (
-    "_Znwm",
-    "_ZnwmRKSt9nothrow_t",
-    "_ZnwmSt11align_val_t",
-    "_ZnwmSt11align_val_tRKSt9nothrow_t",
-)
-OBJECTS = (*NEW, *(name.replace("_Znwm", "_Znam") for name in NEW))
-MAPPINGS = ("mmap", "mmap64")
+from kadence.phases.describe import library_calls
+
+BLOCKS, CHANGED_BLOCKS, ALIGNED_BLOCKS, OBJECTS, MAPPINGS = library_calls.families(
+    library_calls.MEMORY
+).values()
 
 OF_ALLOCATORS = (BLOCKS, CHANGED_BLOCKS, ALIGNED_BLOCKS, OBJECTS)
 FAMILIES = (*OF_ALLOCATORS, MAPPINGS)

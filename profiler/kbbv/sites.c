@@ -25,30 +25,16 @@ enum { DEEPEST = 24, DEEPEST_TRANSFER = 16 };
 
 ULong kbbv_request;
 
+#define IO_CALL(name, family, type)
+#define BATCHED_CALL(name, type)
+#define MEMORY_CALL(name, family, type, request) {name, request},
+#define SEEN_CALL(name) {name, NO_REQUEST},
+
 static const struct {
 	const HChar *name;
 	enum request request;
 } allocators[] = {
-    {"malloc", FIRST_ARGUMENT},
-    {"calloc", PRODUCT_OF_TWO},
-    {"realloc", SECOND_ARGUMENT},
-    {"aligned_alloc", SECOND_ARGUMENT},
-    {"memalign", SECOND_ARGUMENT},
-    {"posix_memalign", THIRD_ARGUMENT},
-    {"reallocarray", NO_REQUEST}, /* these call one of the above, or the kernel */
-    {"_Znwm", NO_REQUEST},
-    {"_Znam", NO_REQUEST},
-    {"_ZnwmRKSt9nothrow_t", NO_REQUEST},
-    {"_ZnamRKSt9nothrow_t", NO_REQUEST},
-    {"_ZnwmSt11align_val_t", NO_REQUEST},
-    {"_ZnamSt11align_val_t", NO_REQUEST},
-    {"_ZnwmSt11align_val_tRKSt9nothrow_t", NO_REQUEST},
-    {"_ZnamSt11align_val_tRKSt9nothrow_t", NO_REQUEST},
-    {"mmap", NO_REQUEST},
-    {"mmap64", NO_REQUEST},
-    {"mremap", NO_REQUEST},
-    {"sbrk", NO_REQUEST},
-    {"brk", NO_REQUEST},
+#include "calls.def"
 };
 
 static const HChar *const libraries[] = {

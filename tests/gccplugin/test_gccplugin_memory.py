@@ -113,20 +113,9 @@ def test_an_operator_becomes_its_counterpart(
     assert name in workshop.run("nm", "-u", "-j", "f.o").stdout.split()
 
 
-def test_every_call_of_the_table_is_tested_and_planned() -> None:
-    table = (Path(__file__).parents[2] / "gccplugin/redirect/library_calls.cc").read_text()
-    names = re.findall(r'^    \{site_kind::memory, "(\w+)",', table, re.MULTILINE)
-    assert sorted(names) == sorted([*STATEMENTS.values(), *OPERATORS.values()])
-    assert sorted(names) == sorted(name for family in memory_calls.FAMILIES for name in family)
-
-
-def test_the_profiler_knows_every_call_of_the_table(root: Path) -> None:
-    """And three more that nobody redirects: it looks through them for the program's own place."""
-    text = (root / "profiler/kbbv/sites.c").read_text()
-    table = text[text.index("} allocators[] = {") :]
-    names = re.findall(r'^    \{"(\w+)", \w+\},', table[: table.index("};")], re.MULTILINE)
-    redirected = [name for family in memory_calls.FAMILIES for name in family]
-    assert sorted(names) == sorted([*redirected, "mremap", "sbrk", "brk"])
+def test_every_call_of_the_table_is_tested() -> None:
+    names = sorted(name for family in memory_calls.FAMILIES for name in family)
+    assert names == sorted([*STATEMENTS.values(), *OPERATORS.values()])
 
 
 def test_words_of_a_plan_are_the_bits_of_the_library(root: Path) -> None:

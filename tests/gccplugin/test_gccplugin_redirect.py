@@ -2,7 +2,6 @@
 """At the plan's sites, calls of the C library become libkadapt's, and nothing else does."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -84,12 +83,8 @@ def test_other_calls_stay(workshop: Workshop, statement: str, name: str) -> None
     assert found - {"stdout"} == {name}
 
 
-def test_every_call_of_the_table_is_tested_and_planned() -> None:
-    known = set(STATEMENTS.values())
-    table = (Path(__file__).parents[2] / "gccplugin/redirect/library_calls.cc").read_text()
-    assert set(re.findall(r'^    \{site_kind::io, "(\w+)",', table, re.MULTILINE)) == known
-    assert set(re.findall(r'batched_\w+ = \{site_kind::io, "(\w+)",', table)) == {"send"}
-    assert known == io_calls.REDIRECTED
+def test_every_call_of_the_table_is_tested() -> None:
+    assert set(STATEMENTS.values()) == io_calls.REDIRECTED
     assert {"write", "send"} == io_calls.BATCHED
 
 

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The table of redirected calls, kadapt/lib/calls.def."""
+
+import re
+from functools import cache
+
+from kadence.base import resources
+
+ROW = re.compile(r'^(\w+)_CALL\("(\w+)"(?:, (\w+))?', re.MULTILINE)
+IO, BATCHED, MEMORY = "IO", "BATCHED", "MEMORY"
+
+
+@cache
+def families(kind: str) -> dict[str, tuple[str, ...]]:
+    """The names of the calls of this kind, by family, in the table's order."""
+    text = (resources.home() / "kadapt" / "lib" / "calls.def").read_text(encoding="utf-8")
+    found: dict[str, tuple[str, ...]] = {}
+    for row, name, family in ROW.findall(text):
+        if row == kind:
+            found[family] = (*found.get(family, ()), name)
+    return found
