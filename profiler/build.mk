@@ -12,7 +12,7 @@ VALGRIND_TOOLS := /usr/libexec/valgrind
 KBBV_CFLAGS := $(CFLAGS_STRICT) -std=gnu11 -fno-builtin -fno-strict-aliasing -fno-stack-protector \
 	-fno-pie -fomit-frame-pointer \
 	-DVGA_amd64=1 -DVGO_linux=1 -DVGP_amd64_linux=1 -DVGPV_amd64_linux_vanilla=1 \
-	-isystem /usr/include/valgrind -I $(BUILD)/profiler/kbbv -I kadapt/lib
+	-isystem /usr/include/valgrind -I $(BUILD)/profiler/kbbv -I kadapt/lib -I profiler
 # What VEX is asked for goes through translate.c.
 KBBV_LDFLAGS := -static -no-pie -nodefaultlibs -nostartfiles -u _start \
 	-Wl,--build-id=none -Wl,-Ttext-segment=0x58000000 \
@@ -26,7 +26,8 @@ $(KBBV_NAMES): profiler/build.mk
 	echo '#include <asm/unistd.h>' | $(CC12) -E -dM - | \
 		sed -nE 's/^#define __NR_([a-z0-9_]+) ([0-9]+)$$/[\2] = "\1",/p' | sort > $@
 
-$(BUILD)/profiler/kbbv/%.o: profiler/kbbv/%.c $(wildcard profiler/kbbv/*.h) kadapt/lib/calls.def $(KBBV_NAMES) profiler/build.mk
+$(BUILD)/profiler/kbbv/%.o: profiler/kbbv/%.c $(wildcard profiler/kbbv/*.h) profiler/format/stream_format.h \
+		kadapt/lib/calls.def $(KBBV_NAMES) profiler/build.mk
 	@mkdir -p $(@D)
 	$(CC12) $(KBBV_CFLAGS) -c -o $@ $<
 
@@ -44,18 +45,19 @@ $(KBBV)/default.supp: profiler/build.mk
 # libkprofile, linked into programs of profile mode. What runs on the kernel's thread of its own has
 # no stack protector, whose value is in memory of another thread; cleanups run through `run`.
 KPROFILE_CFLAGS := $(CFLAGS_STRICT) -std=gnu11 -D_GNU_SOURCE -fPIC -fno-stack-protector -fexceptions \
-	-fvisibility=hidden -ffunction-sections
+	-fvisibility=hidden -ffunction-sections -I profiler
 KPROFILE_COMMON := $(patsubst profiler/runtime/%.c,$(BUILD)/profiler/runtime/%.o,\
 	$(filter-out %/interpose.c,$(wildcard profiler/runtime/*.c)))
 
 BUILD_TARGETS += $(BUILD)/profiler/libkprofile.a $(BUILD)/profiler/libkprofile-static.a
 
-$(BUILD)/profiler/runtime/%.o: profiler/runtime/%.c $(wildcard profiler/runtime/*.h) profiler/build.mk
+$(BUILD)/profiler/runtime/%.o: profiler/runtime/%.c $(wildcard profiler/runtime/*.h) \
+		profiler/format/stream_format.h profiler/build.mk
 	@mkdir -p $(@D)
 	$(CC12) $(KPROFILE_CFLAGS) -c -o $@ $<
 
 $(BUILD)/profiler/runtime/interpose-static.o: profiler/runtime/interpose.c \
-		$(wildcard profiler/runtime/*.h) profiler/build.mk
+		$(wildcard profiler/runtime/*.h) profiler/format/stream_format.h profiler/build.mk
 	@mkdir -p $(@D)
 	$(CC12) $(KPROFILE_CFLAGS) -DSTATIC -c -o $@ $<
 

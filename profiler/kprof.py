@@ -6,7 +6,7 @@ A profile comes in three forms:
     file     "\\x93KPROF\\r\\n", version (4 bytes), form (4 bytes), then the form's bytes
 
     STRM     the frames that a backend appends while the program runs; after any crash, they are
-             readable up to the last whole interval. The head of kbbv/stream.c describes them,
+             readable up to the last whole interval. format/stream_format.h describes them,
              rawstream.py reads them
     COLS     the same profile, compact and with all bytes checked; `kadence profile` puts it in the
              stream's place when the run is over

@@ -8,26 +8,9 @@
 #include "pub_tool_vki.h"
 #include "pub_tool_tooliface.h"
 
-/* ---- stream.c: the output ---------------------------------------------------------------- */
+#include "format/stream_format.h"
 
-enum frame {
-	FRAME_HEAD = 'H',
-	FRAME_BLOCK = 'B',
-	FRAME_ROW = 'R',
-	FRAME_INTERVAL = 'I',
-	FRAME_CALL_NAME = 'N',
-	FRAME_FACTS = 'F',
-	FRAME_SITE = 'S',
-	FRAME_MAPPING = 'M',
-	FRAME_GROWN = 'G',
-	FRAME_TOUCHES = 'T',
-	FRAME_UNMAPPED = 'D',
-	FRAME_FORK = 'C',
-	FRAME_PAST = 'P',
-	FRAME_PEER = 'A',
-	FRAME_EXEC = 'X',
-	FRAME_END = 'E',
-};
+/* ---- stream.c: the output ---------------------------------------------------------------- */
 
 Bool stream_open(ULong interval);
 Bool stream_is_open(void);

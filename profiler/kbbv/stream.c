@@ -1,75 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* clang-format off */
-/*
- * The output: a profile in the form that is written while the program runs (STRM). The reader is
- * profiler/stream/rawstream.py. kprof.py describes the head, which both forms of a profile share.
- *
- *   file    "\x93KPROF\r\n", version (4 bytes, little endian), "STRM", frames
- *   frame   kind (1 byte), length of the body (4 bytes, little endian), CRC-32 of kind, length
- *           and body (4 bytes, little endian), body
- *   number  LEB128, unsigned
- *   text    length (number), bytes
- *
- * Frames are only ever appended, and a frame refers only to things that earlier frames defined.
- * A reader can therefore read all frames that were written completely. Bodies:
- *
- *   H head       interval, unit (0: instructions, 1: nanoseconds of processor time), backend
- *                (text), process id, parent's process id (0: the parent was not recorded), then
- *                as texts: build-id (hexadecimal, or empty) and path of the program; number of
- *                arguments, these as texts, the program's name first. The head is the first
- *                frame, and there is only one
- *   B block      id, address, instructions, entry (0 or 1), line, then as texts: function,
- *                directory, file, object, CFG checksum (8 hexadecimal digits, or empty); the
- *                block's index in the function's CFG plus 1 (0: none); 1 if the block ends with
- *                `pause`, plus 2 if it is a loop whose rounds change nothing (missing: unknown)
- *   N call name  number, text
- *   R row        thread, start, number of entries, per entry: block id minus the previous one,
- *                times entered, instructions; then number of tallies of system calls, per tally:
- *                number, kind of descriptor, site or 0, peer or 0, count, bytes, sequential and
- *                other transfers, pairs of consecutive calls (the first call of a pair may be in
- *                an earlier row), instructions of the thread and nanoseconds between the calls
- *                of these pairs, number of sizes, per size: number of bits in the count of
- *                transferred bytes (at most 33), transfers
- *   O over       thread, number of entries, per entry: block id minus the previous one, times
- *                entered that the thread's rows so far have too many. The reader subtracts them
- *                from the last rows that have the block
- *   I interval   the interval from here on, twice the one before. When reading the stream, the
- *                reader merges a thread's earlier rows that begin between the same two multiples
- *                of the new interval. A row that begins less than a block before a multiple
- *                counts as beginning at the multiple
- *   L elapsed    nanoseconds of processor time after which the rows that follow began; only if
- *                intervals are in processor time. The number never decreases
- *   F facts      threads, processes, shared memory (0 or 1), peak of mapped bytes, rows
- *                at whose end the memory was not looked at, number of socket families, the
- *                families; a later frame replaces an earlier one
- *   S site       site of a call: id (from 1), line, then as texts: directory, file, the library's
- *                function that was called, function, object
- *   A address    a socket's peer: id (from 1), address family, text
- *   M mapping    thread, id (from 0), kind, NORESERVE (0 or 1), site or 0, bytes, bytes that the
- *                last allocating function was asked for
- *   G grown      thread, mapping, bytes, bytes that the last allocating function was asked for
- *   T touches    thread, number of entries, per entry: mapping, pages, runs, pages of runs that
- *                continue upwards and downwards from touched pages, pages given back
- *   D unmapped   thread, mapping
- *   C fork       thread
- *                M, G, T, D and C belong to the next row of their thread
- *   P past       instructions that the process ran since its fork and that no profile has: the
- *                program that ran them was replaced by this one before its first row was full
- *   X exec       path of the program that replaces this one, 1 if that program has its own
- *                profile, else 0; or an empty body
- *   E end        exit status, or an empty body if the status is unknown. The frame says that
- *                the run came to its end
- */
-/* clang-format on */
+/* The output: frames of a profile (format/stream_format.h). */
 
 #include "pub_tool_libcbase.h"
 #include "pub_tool_libcassert.h"
 #include "pub_tool_mallocfree.h"
 #include "kbbv.h"
 
-static const HChar head[] = "\x93KPROF\r\n\3\0\0\0STRM";
-
-enum { FRAME_HEADER = 9, BEFORE_CHECKSUM = 5, FLUSH_AT = 1 << 16, FLUSH_UNOPENED_AT = 1 << 22 };
+enum { FLUSH_AT = 1 << 16, FLUSH_UNOPENED_AT = 1 << 22 };
 
 struct bytes {
 	UChar *at;
@@ -101,7 +38,7 @@ static void put(struct bytes *bytes, const void *more, SizeT length)
 
 void stream_number(ULong value)
 {
-	reserve(&buffer, 10);
+	reserve(&buffer, LONGEST_NUMBER);
 	while (value >= 0x80) {
 		buffer.at[buffer.used++] = (UChar)(value | 0x80);
 		value >>= 7;
@@ -124,7 +61,7 @@ static void open_file(void)
 
 	buffer = (struct bytes){0};
 	state = output_open(process_path()) ? OPEN : CLOSED;
-	put(&buffer, head, sizeof(head) - 1);
+	put(&buffer, STREAM_HEAD, STREAM_HEAD_BYTES);
 	head_write(interval, process_parent());
 	put(&buffer, definitions.at, definitions.used);
 	put(&buffer, waiting.at, waiting.used);

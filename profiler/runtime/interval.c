@@ -74,7 +74,7 @@ void interval_fit(uint64_t elapsed)
 {
 	while (!chosen && elapsed / length >= MOST_ROWS) {
 		length *= 2;
-		stream_begin('I');
+		stream_begin(FRAME_INTERVAL);
 		stream_number(length);
 		stream_finish();
 	}

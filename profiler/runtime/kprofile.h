@@ -26,6 +26,8 @@
 #ifndef KADENCE_KPROFILE_H
 #define KADENCE_KPROFILE_H
 
+#include "format/stream_format.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -128,7 +130,7 @@ HIDDEN void counts_forget(void);       /* in a forked child */
 
 /* ---- stream.c: frames ---- */
 
-HIDDEN void stream_begin(char kind);
+HIDDEN void stream_begin(enum frame kind);
 HIDDEN void stream_number(uint64_t value);
 HIDDEN void stream_text(const char *text, size_t length);
 HIDDEN void stream_finish(void);

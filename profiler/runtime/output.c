@@ -13,7 +13,8 @@
 
 enum {
 	LONGEST_COMMAND_LINE = 1 << 21,
-	HEAD_BYTES = 25, /* the file's and the first frame's head, before that frame's body */
+	/* The file's and the first frame's head, before that frame's body. */
+	HEAD_BYTES = STREAM_HEAD_BYTES + FRAME_HEADER,
 };
 
 static char directory[PATH_MAX], program[PATH_MAX], path[2 * PATH_MAX + 64];
@@ -164,7 +165,7 @@ static bool is_ours(void)
 		return false;
 	length = call_kernel(SYS_read, file, (long)head, sizeof(head), 0, 0);
 	call_kernel(SYS_close, file, 0, 0, 0, 0);
-	if (length < HEAD_BYTES + 16 || memcmp(head, "\x93KPROF\r\n", 8) != 0)
+	if (length < HEAD_BYTES + 16 || memcmp(head, STREAM_HEAD, PROFILE_MAGIC_BYTES) != 0)
 		return false;
 	number_at(&at, head + length);
 	number_at(&at, head + length);
@@ -259,7 +260,7 @@ static void put_arguments(void)
 
 void output_describe(void)
 {
-	stream_begin('H');
+	stream_begin(FRAME_HEAD);
 	stream_number(interval_length());
 	stream_number(!interval_is_instructions());
 	stream_text("compiled", 8);

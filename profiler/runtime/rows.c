@@ -54,7 +54,7 @@ static bool mention(uint32_t position)
 		return false;
 	mentioned[mentioned_count++] = position;
 	block->number = (uint32_t)mentioned_count;
-	stream_begin('B');
+	stream_begin(FRAME_BLOCK);
 	stream_number(block->number - 1);
 	stream_number(0);
 	stream_number(block->instructions);
@@ -129,7 +129,7 @@ static void put_entries(struct thread *thread, size_t entries)
 
 static void put_row(struct thread *thread, size_t entries)
 {
-	stream_begin('R');
+	stream_begin(FRAME_ROW);
 	stream_number(thread->number);
 	stream_number(thread->row_start);
 	put_entries(thread, entries);
@@ -143,7 +143,7 @@ static void take_back(struct thread *thread)
 
 	if (!entries)
 		return;
-	stream_begin('O');
+	stream_begin(FRAME_OVER);
 	stream_number(thread->number);
 	put_entries(thread, entries);
 	stream_finish();
@@ -162,7 +162,7 @@ static void write_row(struct thread *thread)
 
 static void put_time(void)
 {
-	stream_begin('L');
+	stream_begin(FRAME_ELAPSED);
 	stream_number(begun);
 	stream_finish();
 }
@@ -196,7 +196,7 @@ void rows_write_full(void)
 
 static void write_facts(void)
 {
-	stream_begin('F');
+	stream_begin(FRAME_FACTS);
 	stream_number(threads_total());
 	stream_number(1);
 	for (int unknown = 0; unknown < 4; unknown++)
@@ -216,14 +216,14 @@ void rows_end(void)
 {
 	write_last();
 	write_facts();
-	stream_begin('E');
+	stream_begin(FRAME_END);
 	stream_finish();
 }
 
 void rows_replace(void)
 {
 	write_last();
-	stream_begin('X');
+	stream_begin(FRAME_EXEC);
 	stream_finish();
 }
 

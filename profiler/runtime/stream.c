@@ -11,10 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static const char head[] = "\x93KPROF\r\n\3\0\0\0STRM";
-
-enum { LONGEST_NUMBER = 10 };
-enum { FRAME_HEADER = 9, BEFORE_CHECKSUM = 5, HEAD_BYTES = sizeof(head) - 1, FIRST_ROOM = 1 << 16 };
+enum { FIRST_ROOM = 1 << 16 };
 
 static unsigned char *buffer;
 static size_t used, capacity, frame;
@@ -79,13 +76,13 @@ static uint32_t checksum_of(uint32_t checksum, const unsigned char *bytes, size_
 	return ~checksum;
 }
 
-void stream_begin(char kind)
+void stream_begin(enum frame kind)
 {
-	char header[FRAME_HEADER] = {kind};
+	char header[FRAME_HEADER] = {(char)kind};
 
 	if (!begun) {
 		begun = true;
-		put(head, HEAD_BYTES);
+		put(STREAM_HEAD, STREAM_HEAD_BYTES);
 		output_describe();
 	}
 	frame = used;
@@ -141,7 +138,7 @@ void stream_flush(bool keep)
 
 	if (given_up || used == 0)
 		return;
-	if (used >= HEAD_BYTES && !memcmp(buffer, head, HEAD_BYTES))
+	if (used >= STREAM_HEAD_BYTES && !memcmp(buffer, STREAM_HEAD, STREAM_HEAD_BYTES))
 		created = false;
 	if (descriptor < 0)
 		descriptor = open_profile(!created);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads the system calls of a stream; the head of kbbv/stream.c describes the frames."""
+"""Reads the system calls of a stream; format/stream_format.h describes the frames."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads the memory frames of kbbv's stream; the head of kbbv/stream.c describes them.
+"""Reads the memory frames of kbbv's stream; format/stream_format.h describes them.
 
 A frame belongs to the next row of its thread, or to the thread's last row if none follows.
 """

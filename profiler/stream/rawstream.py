@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reads the form of a profile that is written while the program runs.
 
-The head of kbbv/stream.c describes the format. Reading ends at the first frame that is cut off or
+format/stream_format.h describes the format. Reading ends at the first frame that is cut off or
 scrambled, because the writer may have died at any moment; all frames before it count. A frame with
 a correct checksum and impossible content is refused.
 """
