@@ -6,13 +6,13 @@ SLURM_NODE := $(BUILD)/slurm/kadence-node
 SLURM_STEP := $(BUILD)/slurm/kadence-step
 SLURM_PLUGIN := $(BUILD)/slurm/kadence.so
 
-slurm_node_objects := $(patsubst slurm/node/%.cc,$(BUILD)/objects/slurm/%.o,$(wildcard slurm/node/*.cc))
+slurm_node_objects := $(patsubst slurm/node/%.cc,$(BUILD)/objects/slurm/%.o,$(wildcard slurm/node/*.cc slurm/node/*/*.cc))
 
 SLURM_TARGETS += $(SLURM_NODE) $(SLURM_STEP) $(SLURM_PLUGIN)
 
-$(BUILD)/objects/slurm/%.o: slurm/node/%.cc $(wildcard slurm/node/*.h) kadapt/uapi/kadapt.h
+$(BUILD)/objects/slurm/%.o: slurm/node/%.cc $(wildcard slurm/node/*.h slurm/node/*/*.h) kadapt/uapi/kadapt.h
 	@mkdir -p $(@D)
-	$(CXX12) $(CFLAGS_STRICT) -D_GNU_SOURCE -std=gnu++17 -I kadapt/uapi -c -o $@ $<
+	$(CXX12) $(CFLAGS_STRICT) -D_GNU_SOURCE -std=gnu++17 -I slurm/node -I kadapt/uapi -c -o $@ $<
 
 $(SLURM_NODE): $(slurm_node_objects)
 	@mkdir -p $(@D)

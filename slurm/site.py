@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The administrator's file, as the node's part reads it (node/site.cc)."""
+"""The administrator's file, as the node's part reads it (node/site/site.cc)."""
 
 import json
 import subprocess

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Writes the site's store: kernels and modules for nodes, each folder signed with the site's key.
 
-A folder is complete or absent. kadence-node (node/site_store.cc) reads the store.
+A folder is complete or absent. kadence-node (node/site/site_store.cc) reads the store.
 """
 
 import hashlib

@@ -3,7 +3,7 @@
 
     python -m kadence.slurm.step ARGUMENTS...
 
-is what kadence-step (node/step.cc) executes for target um. This process is the task: Slurm signals
+is what kadence-step (node/step/step.cc) executes for target um. This process is the task: Slurm signals
 it, and takes its exit status for the command's. If no guest can serve the step (it is too large, or
 the kernel does not boot), the job's fallback decides. A command that was started is never run a
 second time.

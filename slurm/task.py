@@ -10,7 +10,7 @@ from pathlib import Path
 from kadence.base import artefact
 
 MIB = 1 << 20
-# kadence-step (node/step.cc) sets these for kadence.slurm.step; commands do not see them.
+# kadence-step (node/step/step.cc) sets these for kadence.slurm.step; commands do not see them.
 COMMAND = "KADENCE_STEP_COMMAND"
 PROGRAM = "KADENCE_STEP_PROGRAM"
 JOB = "KADENCE_JOB"

@@ -6,15 +6,15 @@
 #include <utility>
 #include <vector>
 
-#include "confine.h"
-#include "file.h"
-#include "job.h"
-#include "leftovers.h"
-#include "manifest.h"
-#include "module.h"
-#include "records.h"
-#include "refusal.h"
-#include "store.h"
+#include "base/confine.h"
+#include "base/file.h"
+#include "job/job.h"
+#include "job/leftovers.h"
+#include "bundle/manifest.h"
+#include "kernel/module.h"
+#include "job/records.h"
+#include "base/refusal.h"
+#include "bundle/store.h"
 
 namespace kadence
 {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "site.h"
+#include "site/site.h"
 
 namespace kadence
 {

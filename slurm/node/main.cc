@@ -12,9 +12,10 @@
 
 #include "commands.h"
 #include "finish.h"
-#include "kexec.h"
-#include "refusal.h"
-#include "site.h"
+#include "kernel/kexec.h"
+#include "base/refusal.h"
+#include "site/site.h"
+#include "step/step.h"
 
 namespace
 {

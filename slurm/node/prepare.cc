@@ -6,18 +6,18 @@
 #include <utility>
 #include <vector>
 
-#include "bundle.h"
+#include "bundle/bundle.h"
 #include "commands.h"
-#include "confine.h"
-#include "file.h"
+#include "base/confine.h"
+#include "base/file.h"
 #include "finish.h"
-#include "job.h"
-#include "kexec.h"
-#include "key_ring.h"
-#include "module.h"
-#include "refusal.h"
-#include "store.h"
-#include "target.h"
+#include "job/job.h"
+#include "kernel/kexec.h"
+#include "verify/key_ring.h"
+#include "kernel/module.h"
+#include "base/refusal.h"
+#include "bundle/store.h"
+#include "bundle/target.h"
 
 namespace kadence
 {
