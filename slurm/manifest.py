@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from kadence.base import codec
+from kadence.base.codec import DecodeError
 from kadence.base.errors import ArtefactError
 
 ARCHITECTURE = "x86_64"
@@ -94,62 +96,24 @@ class Manifest:
 def from_document(name: str, document: dict[str, Any]) -> Manifest:
     """Build a checked manifest from its artefact; `name` is for the error message."""
     try:
-        return _manifest(document)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ArtefactError(f"the manifest of {name} is damaged: {_what(error)}") from error
+        found = codec.decode(Manifest, document)
+        _require_values(found.body(), "it")
+    except (DecodeError, ValueError) as error:
+        raise ArtefactError(f"the manifest of {name} is damaged: {error}") from error
+    return found
 
 
-def _what(error: Exception) -> str:
-    return f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+def _is_zero_ratio(value: object) -> bool:
+    return isinstance(value, float) and value == 0
 
 
-def _manifest(document: dict[str, Any]) -> Manifest:
-    return Manifest(
-        name=_text(document["name"]),
-        architecture=_text(document["architecture"]),
-        interface=_count(document["interface"]),
-        programs=tuple(_program(each) for each in document["programs"]),
-        plan=_text(document["plan"]),
-        kernels={target: _kernel(each) for target, each in document["kernels"].items()},
-        configurations={
-            target: ConfigurationFile(_text(each["file"]), _text(each["id"]))
-            for target, each in document["configurations"].items()
-        },
-        measured={target: _measured(each) for target, each in document["measured"].items()},
-        files=tuple(_file(each) for each in document["files"]),
-    )
-
-
-def _program(each: dict[str, Any]) -> Program:
-    replaces = tuple(_text(identifier) for identifier in each["replaces"])
-    return Program(_text(each["file"]), _text(each["name"]), _text(each["build_id"]), replaces)
-
-
-def _kernel(each: dict[str, Any]) -> KernelFile:
-    return KernelFile(_text(each["file"]), _text(each["id"]), _text(each["release"]))
-
-
-def _measured(each: dict[str, Any]) -> Measured:
-    ratio = each["ratio"]
-    if ratio is not None and not (isinstance(ratio, int | float) and ratio > 0):
-        raise ValueError(f"{ratio!r} is not a ratio of times")
-    return Measured(_text(each["outcome"]), ratio, _text(each["sentence"]))
-
-
-def _file(each: dict[str, Any]) -> File:
-    if not isinstance(each["executable"], bool):
-        raise ValueError(f"{each['executable']!r} does not say whether a file is executable")
-    size, digest = _count(each["bytes"]), _text(each["sha256"])
-    return File(_text(each["path"]), size, digest, each["executable"])
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value:
-        raise ValueError(f"{value!r} is not a text")
-    return value
-
-
-def _count(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError(f"{value!r} is not a number")
-    return value
+def _require_values(value: object, where: str) -> None:
+    """Refuse empty texts, negative numbers and a ratio of 0."""
+    if isinstance(value, dict):
+        for name, one in value.items():
+            _require_values(one, f"{where}.{name}")
+    elif isinstance(value, list | tuple):
+        for number, one in enumerate(value):
+            _require_values(one, f"{where}[{number}]")
+    elif value == "" or (isinstance(value, int | float) and value < 0) or _is_zero_ratio(value):
+        raise ValueError(f"{where} is {value!r}")

@@ -3,10 +3,10 @@
 
     python -m kadence.slurm.step ARGUMENTS...
 
-is what kadence-step (node/step/step.cc) executes for target um. This process is the task: Slurm signals
-it, and takes its exit status for the command's. If no guest can serve the step (it is too large, or
-the kernel does not boot), the job's fallback decides. A command that was started is never run a
-second time.
+is what kadence-step (node/step/step.cc) executes for target um. This process is the task: Slurm
+signals it, and takes its exit status for the command's. If no guest can serve the step (it is too
+large, or the kernel does not boot), the job's fallback decides. A command that was started is never
+run a second time.
 
 Every step of every job waits for the imports of this module before its kernel starts.
 """

@@ -9,9 +9,9 @@ program's needs alone, where it refers to the repaired kernel.
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
-from kadence.base import artefact
+from kadence.base import artefact, codec
+from kadence.base.codec import DecodeError
 from kadence.base.errors import ArtefactError, KadenceError
 from kadence.kconfig.store import store
 from kadence.kconfig.store.store import Kernel
@@ -47,6 +47,13 @@ class Proof:
     minimal: bool  # each repair was shown to be needed
     builds: int  # kernels built for the repair
     budget: int
+
+
+@dataclass(frozen=True)
+class Proofs:
+    """The file of a kernel's proofs."""
+
+    proofs: list[Proof]
 
 
 def unbuilt(name: str, run: tuple[str, ...], check: tuple[str, ...]) -> Proof:
@@ -105,17 +112,11 @@ def _proofs(kernel: Kernel) -> list[Proof]:
     if not path.exists():
         return []
     try:
-        return [_proof(row) for row in artefact.read(path, artefact.PROOF)["proofs"]]
-    except (KeyError, TypeError) as error:
+        return codec.decode(Proofs, artefact.read(path, artefact.PROOF)).proofs
+    except DecodeError as error:
         raise ArtefactError(
-            f"{path} is damaged ({error!r}); remove it, and the kernel is proven anew"
+            f"{path} is damaged ({error}); remove it, and the kernel is proven anew"
         ) from error
-
-
-def _proof(row: dict[str, Any]) -> Proof:
-    lists = {"run": tuple(row["run"]), "check": tuple(row["check"])}
-    repairs = tuple(RepairRecord(**repair) for repair in row["repairs"])
-    return Proof(**(row | lists | {"repairs": repairs}))
 
 
 def path_of(kernel: Kernel) -> Path:

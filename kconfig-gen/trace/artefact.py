@@ -4,9 +4,10 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from kadence.base import artefact
+from kadence.base import artefact, codec
+from kadence.base.codec import FLAT, DecodeError
 from kadence.base.errors import ArtefactError
 from kadence.kconfig.trace.observed import Observed
 from kadence.kconfig.trace.symbols import Symbol
@@ -50,24 +51,32 @@ def write(path: Path, trace: Trace, command: Sequence[str]) -> None:
 
 def read(path: Path) -> Trace:
     """Read a trace; raise ArtefactError if it is invalid."""
-    body = artefact.read(path, artefact.TRACE)
     try:
-        return Trace(
-            argv=body["program"],
-            kernel=body["kernel"],
-            program=_extent(body, "program"),
-            boot=_extent(body, "boot"),
-            symbols=[Symbol(**symbol) for symbol in body["symbols"]],
-            observed=Observed(
-                system_calls=body["system_calls"],
-                socket_families=body["socket_families"],
-                file_systems=body["file_systems"],
-                paths=body["paths"],
-            ),
-        )
-    except (KeyError, TypeError) as error:
-        raise ArtefactError(f"{path} is not a complete trace ({error!r}); make it anew") from error
+        found = codec.decode(_Body, artefact.read(path, artefact.TRACE))
+    except DecodeError as error:
+        raise ArtefactError(f"{path} is not a complete trace ({error}); make it anew") from error
+    instructions, functions = found.instructions, found.functions
+    return Trace(
+        argv=found.program,
+        kernel=found.kernel,
+        program=Extent(instructions.program, functions.program),
+        boot=Extent(instructions.boot, functions.boot),
+        symbols=found.symbols,
+        observed=found.observed,
+    )
 
 
-def _extent(body: dict[str, Any], part: str) -> Extent:
-    return Extent(body["instructions"][part], body["functions"][part])
+@dataclass(frozen=True)
+class _Parts:
+    program: int
+    boot: int
+
+
+@dataclass(frozen=True)
+class _Body:
+    program: list[str]
+    kernel: str
+    instructions: _Parts
+    functions: _Parts
+    symbols: list[Symbol]
+    observed: Annotated[Observed, FLAT]

@@ -1,22 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The phases artefact as the planner sees it; parse() checks it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from kadence.base import codec
+from kadence.base.codec import DERIVED, FLAT, DecodeError, Key
 from kadence.base.errors import ArtefactError
-from kadence.phases.artefact import memory_document
 from kadence.phases.artefact.memory_document import MemoryUse
-from kadence.phases.describe import kinds, places
+from kadence.phases.describe import kinds
 from kadence.phases.describe.marking import FUNCTION_ENTRY, LOOP_PREHEADER
 from kadence.phases.describe.places import Place
 from kadence.phases.find.hierarchy import Joining
 from kadence.profiler.format.profile import KBBV, Backend, backend_of
 
-# The hierarchy of an artefact that was written before hierarchies existed.
-NO_HIERARCHY: dict[str, Any] = {"joinings": (), "markers": ()}
 KINDS = (kinds.COMPUTE, kinds.FILE_IO, kinds.SOCKET_IO, kinds.UNSEEN)
 
 
@@ -36,31 +34,37 @@ class Writes:
 
     call: str  # "" if it is not known
     places: tuple[Place, ...]  # several for a template's instances, none if not known
-    transfers: Transfers
+    transfers: Annotated[Transfers, FLAT]
 
 
 @dataclass(frozen=True)
 class Phase:
-    number: int  # a joined phase has its first member's number
-    members: tuple[int, ...]  # the phases that it joins, or only itself
+    number: Annotated[int, Key("id")]  # a joined phase has its first member's number
     weight: float
     kind: str
     io_calls_per_million: float
     io_bytes_per_million: float
-    transfers: tuple[Transfers, ...]
+    transfers: Annotated[tuple[Transfers, ...], Key("system_calls")]
     writes: tuple[Writes, ...]
+    # The phases that it joins, or only itself.
+    members: Annotated[tuple[int, ...], DERIVED] = ()
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"the kind {self.kind!r} is unknown")
 
 
 @dataclass(frozen=True)
 class Boundary:
-    before: int | None
-    after: int
+    before: Annotated[int | None, Key("from")]
+    after: Annotated[int, Key("to")]
 
 
 @dataclass(frozen=True)
 class Marker:
     phase: int
-    judged_as: int  # number of the phase or joined phase that it announces
+    # The number of the phase or joined phase that it announces.
+    judged_as: Annotated[int, Key("phase")]
     kind: str
     function: str
     file: str
@@ -75,6 +79,10 @@ class Marker:
     announced: float
     false: float
     intrudes: float
+
+    def __post_init__(self) -> None:
+        if self.kind not in (FUNCTION_ENTRY, LOOP_PREHEADER):
+            raise ValueError(f"the kind of marker {self.kind!r} is unknown")
 
     @property
     def place(self) -> tuple[object, ...]:
@@ -124,7 +132,7 @@ def parse(raw: dict[str, Any], path: Path) -> Document:
     """Take what planning needs from the artefact; raises ArtefactError if it is damaged."""
     try:
         document = _document(raw)
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+    except (DecodeError, LookupError, TypeError, ValueError, AttributeError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise ArtefactError(
             f"{path} is damaged: {what}; make it anew with `kadence phases`"
@@ -139,8 +147,8 @@ def _document(raw: dict[str, Any]) -> Document:
     instructions = [int(number) for number in raw["instructions"]]
     waited = sum(instructions[row] for row in raw.get("waiting", ()))
     total = sum(instructions) - waited
-    joinings = _joinings(raw.get("hierarchy", NO_HIERARCHY)["joinings"], len(phases))
-    joined_markers = raw.get("hierarchy", NO_HIERARCHY)["markers"]
+    joinings = _joinings(raw["hierarchy"]["joinings"], len(phases))
+    joined_markers = raw["hierarchy"]["markers"]
     if total < 1:
         raise ValueError("it holds no instructions")
     return Document(
@@ -155,14 +163,14 @@ def _document(raw: dict[str, Any]) -> Document:
         joined_markers=tuple(
             _marker(entry, len(phases) + len(joinings)) for entry in joined_markers
         ),
-        concurrency=_concurrency(raw["concurrency"]),
+        concurrency=codec.decode(Concurrency, raw["concurrency"], "concurrency"),
         system_calls=(
             *(str(entry["name"]) for entry in raw["system_calls"]),
             *map(str, raw.get("others_system_calls", ())),
         ),
         socket_families=_families(raw),
         memory_bytes=int(raw["memory_bytes"]),
-        memory=memory_document.parse(raw["memory"]),
+        memory=codec.decode(MemoryUse, raw["memory"], "memory"),
     )
 
 
@@ -171,93 +179,35 @@ def _families(raw: dict[str, Any]) -> tuple[int, ...]:
     return tuple(sorted({*map(int, own), *map(int, others)}))
 
 
-def _phase(entry: dict[str, Any]) -> Phase:
-    if entry["kind"] not in KINDS:
-        raise ValueError(f"the kind {entry['kind']!r} is unknown")
-    return Phase(
-        number=int(entry["id"]),
-        members=(int(entry["id"]),),
-        weight=float(entry["weight"]),
-        kind=entry["kind"],
-        io_calls_per_million=float(entry["io_calls_per_million"]),
-        io_bytes_per_million=float(entry["io_bytes_per_million"]),
-        transfers=tuple(_transfers(calls) for calls in entry["system_calls"]),
-        writes=tuple(map(_writes, entry["writes"])),
-    )
+def _phase(entry: object) -> Phase:
+    found = codec.decode(Phase, entry, "phases")
+    return replace(found, members=(found.number,))
 
 
-def _writes(entry: dict[str, Any]) -> Writes:
-    where = tuple(map(places.parse, entry["places"]))
-    return Writes(str(entry["call"]), where, _transfers(entry))
+def _boundary(entry: object, phases: int) -> Boundary:
+    found = codec.decode(Boundary, entry, "boundaries")
+    _phase_number(found.after, phases)
+    if found.before is not None:
+        _phase_number(found.before, phases)
+    return found
 
 
-def _transfers(entry: dict[str, Any]) -> Transfers:
-    return Transfers(
-        name=str(entry["name"]),
-        descriptor=str(entry["descriptor"]),
-        count=int(entry["count"]),
-        bytes=int(entry["bytes"]),
-    )
-
-
-def _boundary(entry: dict[str, Any], phases: int) -> Boundary:
-    before = entry["from"]
-    return Boundary(
-        before=None if before is None else _phase_number(before, phases),
-        after=_phase_number(entry["to"], phases),
-    )
-
-
-def _joinings(entries: Sequence[dict[str, Any]], phases: int) -> tuple[Joining, ...]:
-    found = [
-        Joining(
-            number=int(entry["phase"]),
-            of=(int(entry["of"][0]), int(entry["of"][1])),
-            members=tuple(_phase_number(member, phases) for member in entry["members"]),
-            distance=float(entry["distance"]),
-            kept=float(entry["kept"]),
-        )
-        for entry in entries
-    ]
+def _joinings(entries: object, phases: int) -> tuple[Joining, ...]:
+    found = codec.decode(tuple[Joining, ...], entries, "hierarchy.joinings")
     if [joining.number for joining in found] != list(range(phases, phases + len(found))):
         raise ValueError("its joined phases are not numbered after its phases without gaps")
-    return tuple(found)
+    for joining in found:
+        for member in joining.members:
+            _phase_number(member, phases)
+    return found
 
 
-def _marker(entry: dict[str, Any], phases: int) -> Marker:
-    if entry["kind"] not in (FUNCTION_ENTRY, LOOP_PREHEADER):
-        raise ValueError(f"the kind of marker {entry['kind']!r} is unknown")
-    return Marker(
-        phase=_phase_number(entry["phase"], phases),
-        judged_as=entry["phase"],
-        kind=entry["kind"],
-        function=str(entry["function"]),
-        file=str(entry["file"]),
-        line=int(entry["line"]),
-        loop=None if entry["loop"] is None else int(entry["loop"]),
-        cfg_checksum=None if entry["cfg_checksum"] is None else str(entry["cfg_checksum"]),
-        block=None if entry.get("block") is None else int(entry["block"]),
-        verified=bool(entry["verified"]),
-        exact=bool(entry["exact"]),
-        fires=int(entry["fires"]),
-        boundaries=int(entry["boundaries"]),
-        announced=float(entry["announced"]),
-        false=float(entry["false"]),
-        intrudes=float(entry["intrudes"]),
-    )
+def _marker(entry: object, phases: int) -> Marker:
+    found = codec.decode(Marker, entry, "markers")
+    _phase_number(found.phase, phases)
+    return found
 
 
-def _phase_number(value: object, phases: int) -> int:
-    if not isinstance(value, int) or not 0 <= value < phases:
+def _phase_number(value: int, phases: int) -> None:
+    if not 0 <= value < phases:
         raise ValueError(f"there is no phase {value!r}")
-    return value
-
-
-def _concurrency(entry: dict[str, Any]) -> Concurrency:
-    return Concurrency(
-        threads=int(entry["threads"]),
-        processes=int(entry["processes"]),
-        shared_memory=bool(entry["shared_memory"]),
-        synchronises=bool(entry["synchronises"]),
-        evidence=str(entry["evidence"]),
-    )

@@ -8,7 +8,6 @@ function where it was written, so the search by line comes first.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from kadence.phases.describe.source import FunctionLines, base_name
 from kadence.profiler.format.profile import CallSite
@@ -29,11 +28,6 @@ class Place:
             "file": self.file or None,
             "cfg_checksum": self.cfg_checksum or None,
         }
-
-
-def parse(entry: dict[str, Any]) -> Place:
-    """Read an entry that `described` made."""
-    return Place(str(entry["function"]), str(entry["file"] or ""), str(entry["cfg_checksum"] or ""))
 
 
 def of_site(site: CallSite, lines: FunctionLines) -> tuple[Place, ...]:

@@ -14,10 +14,12 @@ neither of them make other processes.
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
+from kadence.base.codec import Key
 from kadence.phases.find import vectors
 from kadence.phases.find.segmentation import Boundary, Segmentation
 from kadence.phases.find.vectors import Distances
@@ -30,7 +32,7 @@ Groups = npt.NDArray[np.int64]  # for every phase, the number of its joined phas
 class Joining:
     """Two phases become one, numbered after all phases and earlier joinings."""
 
-    number: int
+    number: Annotated[int, Key("phase")]
     of: tuple[int, int]
     members: tuple[int, ...]  # phases
     distance: float

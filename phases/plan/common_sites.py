@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kadence.phases.artefact import document, memory_document
+from kadence.base import codec
+from kadence.phases.artefact import document
 from kadence.phases.artefact.memory_document import MemoryUse, SiteUse
 from kadence.phases.plan import io_planning, memory_planning
 from kadence.phases.plan.io_planning import Paths
@@ -50,7 +51,9 @@ def describe(description: Mapping[str, Any], path: Path) -> Body:
 def parse(entry: Mapping[str, Any]) -> Sites:
     """Parse an entry that describe() made; wrong types and missing keys raise Python's errors."""
     io = ({key: site[key] for key in ("function", "file", "calls")} for site in entry["io"])
-    return Sites(tuple(io), tuple(entry["ahead"]), memory_document.parse(entry["memory"]))
+    return Sites(
+        tuple(io), tuple(entry["ahead"]), codec.decode(MemoryUse, entry["memory"], "memory")
+    )
 
 
 # ---- I/O -----------------------------------------------------------------------------------------

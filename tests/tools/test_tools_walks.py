@@ -65,7 +65,12 @@ def test_the_walk_to_a_picture(page: str, root: Path, tmp_path: Path) -> None:
     )
     subprocess.run(["gcc-12", "-O1", "-o", "heat", program], cwd=tmp_path, check=True)
     environment = os.environ | {"PYTHONPATH": str(package), "KADENCE_HOME": str(root)}
-    kadence = [sys.executable, "-c", "import sys; from kadence.cli import main; sys.exit(main())"]
+    kadence = [
+        sys.executable,
+        "-P",
+        "-c",
+        "import sys; from kadence.cli import main; sys.exit(main())",
+    ]
     for words in (
         ["profile", "-o", "heat.kprof", "--", "./heat"],
         ["phases", "heat.kprof"],
