@@ -141,9 +141,7 @@ def parse(raw: dict[str, Any], path: Path) -> Document:
 
 
 def _document(raw: dict[str, Any]) -> Document:
-    phases = tuple(_phase(entry) for entry in raw["phases"])
-    if [phase.number for phase in phases] != list(range(len(phases))) or not phases:
-        raise ValueError("its phases are not numbered from 0 without gaps")
+    phases = _phases(raw["phases"])
     instructions = [int(number) for number in raw["instructions"]]
     waited = sum(instructions[row] for row in raw.get("waiting", ()))
     total = sum(instructions) - waited
@@ -157,12 +155,10 @@ def _document(raw: dict[str, Any]) -> Document:
         files=tuple(str(file) for file in raw["files"]),
         total_instructions=total,
         phases=phases,
-        boundaries=tuple(_boundary(entry, len(phases)) for entry in raw["boundaries"]),
-        markers=tuple(_marker(entry, len(phases)) for entry in raw["markers"]),
+        boundaries=_boundaries(raw["boundaries"], len(phases)),
+        markers=_markers(raw["markers"], len(phases)),
         joinings=joinings,
-        joined_markers=tuple(
-            _marker(entry, len(phases) + len(joinings)) for entry in joined_markers
-        ),
+        joined_markers=_markers(joined_markers, len(phases) + len(joinings)),
         concurrency=codec.decode(Concurrency, raw["concurrency"], "concurrency"),
         system_calls=(
             *(str(entry["name"]) for entry in raw["system_calls"]),
@@ -179,16 +175,19 @@ def _families(raw: dict[str, Any]) -> tuple[int, ...]:
     return tuple(sorted({*map(int, own), *map(int, others)}))
 
 
-def _phase(entry: object) -> Phase:
-    found = codec.decode(Phase, entry, "phases")
-    return replace(found, members=(found.number,))
+def _phases(entries: object) -> tuple[Phase, ...]:
+    found = codec.decode(tuple[Phase, ...], entries, "phases")
+    if [phase.number for phase in found] != list(range(len(found))) or not found:
+        raise ValueError("its phases are not numbered from 0 without gaps")
+    return tuple(replace(phase, members=(phase.number,)) for phase in found)
 
 
-def _boundary(entry: object, phases: int) -> Boundary:
-    found = codec.decode(Boundary, entry, "boundaries")
-    _phase_number(found.after, phases)
-    if found.before is not None:
-        _phase_number(found.before, phases)
+def _boundaries(entries: object, phases: int) -> tuple[Boundary, ...]:
+    found = codec.decode(tuple[Boundary, ...], entries, "boundaries")
+    for boundary in found:
+        _require_phase(boundary.after, phases)
+        if boundary.before is not None:
+            _require_phase(boundary.before, phases)
     return found
 
 
@@ -198,16 +197,17 @@ def _joinings(entries: object, phases: int) -> tuple[Joining, ...]:
         raise ValueError("its joined phases are not numbered after its phases without gaps")
     for joining in found:
         for member in joining.members:
-            _phase_number(member, phases)
+            _require_phase(member, phases)
     return found
 
 
-def _marker(entry: object, phases: int) -> Marker:
-    found = codec.decode(Marker, entry, "markers")
-    _phase_number(found.phase, phases)
+def _markers(entries: object, phases: int) -> tuple[Marker, ...]:
+    found = codec.decode(tuple[Marker, ...], entries, "markers")
+    for marker in found:
+        _require_phase(marker.phase, phases)
     return found
 
 
-def _phase_number(value: int, phases: int) -> None:
+def _require_phase(value: int, phases: int) -> None:
     if not 0 <= value < phases:
         raise ValueError(f"there is no phase {value!r}")

@@ -297,7 +297,7 @@ def test_functions_without_checksums_have_no_file(profile):
 def test_phases_without_writes_are_damaged(profile):
     body = body_of(profile)
     del body["phases"][1]["writes"]
-    with pytest.raises(ArtefactError, match="'writes' is missing"):
+    with pytest.raises(ArtefactError, match=r"phases\[1\].writes is missing"):
         parse(body, PATH)
 
 

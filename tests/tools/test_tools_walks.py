@@ -73,7 +73,7 @@ def test_the_walk_to_a_picture(page: str, root: Path, tmp_path: Path) -> None:
     ]
     for words in (
         ["profile", "-o", "heat.kprof", "--", "./heat"],
-        ["phases", "heat.kprof"],
+        ["phases", "heat.kprof", "-o", "heat.phases.json"],
         command[1:],
     ):
         subprocess.run([*kadence, *words], cwd=tmp_path, env=environment, check=True)
