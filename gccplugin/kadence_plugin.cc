@@ -6,11 +6,11 @@
  *   -fplugin-arg-kadence-plan=PLAN.json    also announces phases at the plan's markers, and
  *                                          redirects calls at its sites
  *   -fplugin-arg-kadence-profile=MODE      counts basic blocks, MODE is fast or exact
- *   -fplugin-arg-kadence-verbose           tells of every marker, redirected call and batch
+ *   -fplugin-arg-kadence-verbose           prints every marker, redirected call and batch
  *   -fplugin-arg-kadence-mark-all          for tests: announces phase 0 everywhere it can
- *   -fplugin-arg-kadence-redirect-all      for tests: redirects every call that can be
+ *   -fplugin-arg-kadence-redirect-all      for tests: redirects every call that it can
  *
- * The passes and their position are described in passes.h.
+ * base/passes.h describes the passes and their positions.
  */
 #include "base/passes.h"
 #include "count/block_marks.h"
@@ -45,7 +45,7 @@ struct wishes {
 
 bool counting_fast;
 
-/* What makes no sense ends the compilation, in one sentence. */
+/* A plan that cannot be used ends the compilation with one sentence. */
 void take_plan(const char *path, wishes &what)
 {
 	const std::string complaint = kadence::read_plan(path, the_plan);
@@ -85,7 +85,7 @@ void take_argument(const plugin_argument &argument, wishes &what)
 			    argument.key);
 }
 
-/* `instance` of the passes of that name; 0 is each of them. */
+/* `instance`: which of the passes of that name; 0: each of them. */
 void add_pass(const char *plugin_name, opt_pass *pass, const char *reference,
 	      pass_positioning_ops position, int instance = 1)
 {
@@ -105,13 +105,13 @@ void finish_unit(void *, void *)
 	kadence::emit_count_tables(counting_fast);
 }
 
-/* Link-time optimisation only continues what was compiled, and recorded, before. */
+/* Link-time optimisation continues the compilation of functions that are recorded already. */
 bool is_link_time()
 {
 	return !strcmp(lang_hooks.name, "GNU GIMPLE");
 }
 
-/* Whatever is inserted, by whomever: link-time optimisation deletes stores, too. */
+/* For all inserted code, also in link-time optimisation, which deletes stores, too. */
 void guard_stores(const char *plugin_name, const wishes &what)
 {
 	if (!what.counting && !what.marking.plan && !what.marking.mark_all &&
@@ -131,7 +131,7 @@ void add_batches(const char *plugin_name, const wishes &what)
 			       "fix_loops");
 }
 
-/* Of what is inserted to adapt: counting has its loops aligned by the wrapper, all of them. */
+/* For adapted code only: when blocks are counted, the wrapper aligns all loops. */
 void add_alignment(const char *plugin_name, const wishes &what)
 {
 	if (what.counting)
@@ -151,7 +151,7 @@ void add_counting(const char *plugin_name)
 		add_pass_after(plugin_name, kadence::make_fast_pass(g), "adjust_alignment");
 }
 
-/* The passes that work on what the source says. */
+/* The passes that need the source's own functions. */
 void add_compilation(const char *plugin_name, const wishes &what)
 {
 	const char *last = "kadence_cfg";

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Pass kadence_cfg: records each function's shape and, at the end of the unit, writes the records
- * into the section .kadence.cfg (docs/artefacts-profile.md), which is in the file but not in the
- * process.
- * To see it: readelf -p .kadence.cfg FILE
+ * Pass kadence_cfg records each function's shape. At the end of the unit, it writes the records
+ * into the section .kadence.cfg (docs/artefacts-profile.md). The section is in the file, but it is
+ * not loaded into the process. `readelf -p .kadence.cfg FILE` shows it.
  *
- * Functions whose body is only offered for inlining (extern inline) are left out: the unit that
- * emits them records them. A function with several copies (inline functions of C++) is recorded
- * by every unit that compiled it, and a function with several names under each of them.
+ * The pass leaves out functions whose body is only offered for inlining (extern inline): the unit
+ * that emits them records them. Every unit that compiled a copy of a function (an inline function
+ * of C++) records it. A function with several names is recorded under each name.
  */
 #include "base/function_shape.h"
 #include "base/passes.h"
@@ -19,14 +18,14 @@ namespace
 
 const char section_name[] = ".kadence.cfg";
 /*
- * Of an object that holds code for link-time optimisation alone, the linker takes no section.
- * It takes those named so, without the prefix, together with the debug information (-g).
+ * From an object that holds only code for link-time optimisation, the linker takes no ordinary
+ * section. With -g it takes the sections that have this prefix, and removes the prefix.
  */
 const char lto_section_name[] = ".gnu.debuglto_.kadence.cfg";
 
 std::string records;
 
-/* Control characters separate; a file may be named with them all the same. */
+/* Control characters separate the fields, and the name of a file may contain them. */
 std::string as_field(std::string text)
 {
 	for (char &letter : text)

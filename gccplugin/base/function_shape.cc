@@ -24,7 +24,7 @@ std::string file_of(const expanded_location &place)
 	return place.file ? remap_debug_filename(place.file) : "";
 }
 
-/* A loop that is entered from several blocks has none before it, nor has one that begins `fn`. */
+/* There is no such block if several blocks enter the loop, or if `fn` begins with the loop. */
 unsigned block_before(class loop *loop)
 {
 	edge found = NULL;
@@ -41,8 +41,8 @@ unsigned block_before(class loop *loop)
 }
 
 /*
- * The block before a loop may hold nothing that stays, and then it can't be counted. But what leads
- * back enters the header, too: the header's count less theirs is that of the block before.
+ * If the block before a loop has no code that stays, it can't be counted. Then its count is the
+ * header's count minus the counts of the blocks that lead back to the header.
  */
 std::vector<unsigned> latches_of(class loop *loop, unsigned before)
 {
@@ -60,7 +60,7 @@ std::vector<unsigned> latches_of(class loop *loop, unsigned before)
 	return found;
 }
 
-/* A function may begin with a loop: then what leads to its first block is not only calls. */
+/* If a function begins with a loop, not only calls lead to its first block. */
 unsigned entry_of(function *fn)
 {
 	basic_block first = single_succ(ENTRY_BLOCK_PTR_FOR_FN(fn));
@@ -70,13 +70,13 @@ unsigned entry_of(function *fn)
 
 /*
  * Loops in the order of their headers' block numbers. The checksum covers the numbers of all
- * blocks and where their edges lead, so under an equal checksum the same index is the same loop.
+ * blocks and the targets of their edges. So with an equal checksum, an index means the same loop.
  */
 std::vector<loop_shape> loops_of(function *fn)
 {
 	std::vector<loop_shape> found;
 
-	/* Only looked at: no preheader or latch is made here. */
+	/* The loops are only read: this makes no preheader and no latch. */
 	loop_optimizer_init(AVOID_CFG_MODIFICATIONS);
 	for (class loop *loop : loops_list(fn, 0)) {
 		const unsigned before = block_before(loop);
@@ -118,7 +118,7 @@ std::vector<edge> all_of(vec<edge, va_gc> *edges)
 
 std::string assembler_name(tree decl)
 {
-	/* A leading star tells the assembler's writer to add no prefix; it is not in the symbol. */
+	/* A leading star means that the assembler adds no prefix; the symbol has no star. */
 	return targetm.strip_name_encoding(IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(decl)));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What identifies a function between a profile and a later compilation: its name, its place, the
- * checksum of its control-flow graph and its loops in an order that depends on that graph alone.
+ * The shape of a function identifies it in a later compilation: its name, its place, the checksum
+ * of its control-flow graph, and its loops. The order of the loops depends only on that graph.
  */
 #ifndef KADENCE_FUNCTION_SHAPE_H
 #define KADENCE_FUNCTION_SHAPE_H
@@ -16,43 +16,43 @@ namespace kadence
 
 struct loop_shape {
 	basic_block header;
-	int line;	 /* of the header's first statement; 0 where the compiler kept none */
+	int line;	 /* of the header's first statement; 0: the compiler kept none */
 	int depth;	 /* 1 for an outermost loop */
-	unsigned before; /* index of the block that alone leads into it; 0: there is none */
-	/* Of the blocks that lead back and nowhere else; empty where others do, or `before`
-	 * decides. */
+	unsigned before; /* index of the only block that leads into it; 0: there is none */
+	/* Indices of the blocks that lead back and nowhere else. Empty if other blocks lead back,
+	 * or if `before` is known. */
 	std::vector<unsigned> latches;
 };
 
 struct function_shape {
 	std::string name;		  /* assembler name */
-	std::vector<std::string> aliases; /* its other names, as C++'s constructors have */
-	std::string file; /* as the compiler was given it, after -ffile-prefix-map */
+	std::vector<std::string> aliases; /* its other names; C++'s constructors have some */
+	std::string file;		  /* as on the command line, after -ffile-prefix-map */
 	int line;
 	uint32_t cfg_checksum;
-	unsigned entry; /* index of the block that only calls lead to; 0: there is none */
-	std::vector<loop_shape> loops; /* a marker's loop index is a position in here */
+	unsigned entry; /* index of the block to which only calls lead; 0: there is none */
+	std::vector<loop_shape> loops; /* a marker's loop index is a position in this vector */
 };
 
-/* The edges of a block, which may have none. */
+/* The edges of a block; the vector may be null. */
 std::vector<edge> all_of(vec<edge, va_gc> *edges);
 
 /* The name of a function as the assembler and the linker see it. */
 std::string assembler_name(tree decl);
 
-/* Whether `fn` tells which function an indirect one is: it runs before the program is relocated. */
+/* Whether `fn` resolves an indirect function: it runs before the program is relocated. */
 bool resolves_indirect_function(function *fn);
 
 /* The shape of `fn`, which must be the current function. Does not change the code. */
 function_shape shape_of(function *fn);
 
-/* Whether what is inserted at a block's end runs when the block is left, and as often as it ran. */
+/* Whether code inserted at a block's end runs exactly as often as the block. */
 bool has_open_end(basic_block block);
 
-/* The sentence for a function whose checksum was another when it was profiled. */
+/* The sentence for a function whose checksum has changed since the profile. */
 std::string why_changed(uint32_t checksum_then, const function_shape &now);
 
-/* The first line of its code, 0: unknown. Debug statements are passed over: -g changes nothing. */
+/* The first line of its code; 0: unknown. Debug statements do not count, so -g changes nothing. */
 int first_line(basic_block block);
 
 } // namespace kadence

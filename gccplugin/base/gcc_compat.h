@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The compiler's headers in the order they need, and everything that differs between its
- * releases. No other file of the plugin asks for BUILDING_GCC_VERSION.
+ * The compiler's headers in the order that they need, and all differences between its releases.
+ * No other file of the plugin uses BUILDING_GCC_VERSION.
  */
 #ifndef KADENCE_GCC_COMPAT_H
 #define KADENCE_GCC_COMPAT_H

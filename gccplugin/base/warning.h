@@ -9,7 +9,7 @@
 namespace kadence
 {
 
-/* A warning that -Werror leaves a warning: neither a stale plan nor a profile may break a build. */
+/* A warning that stays a warning with -Werror: a stale plan must not break a build. */
 void warn_skipped(location_t place, const std::string &message);
 
 } // namespace kadence

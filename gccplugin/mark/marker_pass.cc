@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Pass kadence_phases: inserts `kadapt_phase_enter(phase)` at the plan's markers, at a function's
- * entry or on the edges that enter a loop; where the profile counted blocks by their names, at the
- * end of the one block that leads into the loop, so that it fires as often as that was counted.
- * To see its work: -fplugin-arg-kadence-verbose, or the dump that -fdump-tree-all writes.
+ * Pass kadence_phases inserts `kadapt_phase_enter(phase)` at the plan's markers: at a function's
+ * entry, or on the edges that enter a loop. If the profile counted blocks by their names, the call
+ * goes to the end of the only block that leads into the loop. Then the marker fires as often as the
+ * profile counted. -fplugin-arg-kadence-verbose prints the markers, and -fdump-tree-all dumps them.
  *
- * Left unmarked, with a warning that names the function: one that changed since the profile, one
- * that may not call (naked, no_instrument_function, interrupt handlers, resolvers of indirect
- * functions, which run before the program is relocated), and a loop in a function that keeps
- * values in named registers. Loops entered by a computed goto are none to the compiler.
+ * The pass leaves these unmarked, and warns with the function's name:
+ *  - a function that changed since the profile;
+ *  - a function that may not make calls: naked, no_instrument_function, an interrupt handler, or a
+ *    resolver of an indirect function, which runs before the program is relocated;
+ *  - a loop in a function that keeps values in named registers.
+ * A loop that a computed goto enters is no loop to the compiler.
  *
- * Known inaccuracy: a function declared const or pure is still called as seldom as it deserves.
+ * Known inaccuracy: the compiler may merge calls of a function that is declared const or pure, and
+ * the marker in it then fires less often.
  */
 #include "base/function_shape.h"
 #include "base/passes.h"
@@ -62,7 +65,7 @@ bool has_register_variables(function *fn)
 	return false;
 }
 
-/* The edges that enter the loop of this header: those from blocks it does not dominate. */
+/* The edges that enter the loop of this header: those from blocks that it does not dominate. */
 std::vector<edge> entry_edges(basic_block header)
 {
 	std::vector<edge> found;
@@ -168,7 +171,7 @@ class function_marker
 		insert_on(single_succ_edge(ENTRY_BLOCK_PTR_FOR_FN(fn)), phase);
 	}
 
-	/* A loop is entered once whichever edge leads there, so each edge gets its own call. */
+	/* Each edge that enters the loop gets its own call, so each entry makes one call. */
 	void insert_before_loop(const loop_shape &loop, uint32_t phase)
 	{
 		for (edge entry : entry_edges(loop.header))
@@ -191,7 +194,7 @@ class function_marker
 		connect(call);
 	}
 
-	/* Debug statements at the end make no difference: they are no code. */
+	/* Debug statements at the end are no code. */
 	void insert_at_end(basic_block block, uint32_t phase)
 	{
 		gimple *call = located_call(phase), *last = last_stmt(block);

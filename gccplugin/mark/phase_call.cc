@@ -11,8 +11,8 @@ const char function_name[] = "kadapt_phase_enter";
 tree declaration;
 
 /*
- * `leaf` says that the call comes back only by returning: without it, a function that calls
- * setjmp would need an abnormal edge at every call. It may read and write memory.
+ * `leaf`: the call comes back only by returning. Without `leaf`, a function that calls setjmp would
+ * need an abnormal edge at every call. The call may read and write memory.
  */
 tree declare()
 {

@@ -8,13 +8,13 @@
 namespace kadence
 {
 
-/* Tells the garbage collector what this file keeps; call once at start. */
+/* Registers this file's roots with the garbage collector. Call it once at the start. */
 void register_phase_call_roots(const char *plugin_name);
 
 /* A new statement `kadapt_phase_enter(phase)`, not yet in any block. */
 gimple *build_phase_call(uint32_t phase);
 
-/* Whether `decl` is kadapt_phase_enter, however declared. */
+/* Whether `decl` is kadapt_phase_enter, in any declaration. */
 bool is_phase_call(tree decl);
 
 } // namespace kadence

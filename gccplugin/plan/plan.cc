@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Reads a plan strictly: what is missing, of another type or out of range refuses the whole plan,
- * because half a plan would announce phases the kernel was not told about.
+ * Reads a plan strictly. If a member is missing, has another type or is out of range, the whole
+ * plan is refused: half a plan would announce phases that the kernel does not know.
  */
 #include "plan/plan.h"
 
@@ -59,7 +59,7 @@ bool has_value(const json &object, const char *key)
 	return found && !found->is_null();
 }
 
-/* Of a marker or a site: what its function was when it was profiled. */
+/* The function of a marker or a site, as it was when it was profiled. */
 template <typename verifiable> bool read_checksum(const json &object, verifiable &result)
 {
 	std::string digits;
@@ -88,7 +88,7 @@ bool read_kind(const json &object, marker &result)
 	return kind == "loop_preheader" && read_unsigned(object, "loop", result.loop);
 }
 
-/* What may be left out is 0 then. */
+/* A missing member is 0. */
 template <typename unsigned_type>
 bool read_optional(const json &object, const char *key, unsigned_type &value)
 {
@@ -96,7 +96,7 @@ bool read_optional(const json &object, const char *key, unsigned_type &value)
 	return !has_value(object, key) || read_unsigned(object, key, value);
 }
 
-/* Without a checksum nothing says which block has the number. */
+/* Without a checksum, a block number has no meaning. */
 bool read_block(const json &object, marker &result)
 {
 	return read_optional(object, "block", result.block) && (result.verified || !result.block);
@@ -114,7 +114,7 @@ bool read_marker(const json &object, size_t policies, marker &result)
 	return read_checksum(object, result) && read_block(object, result);
 }
 
-/* What may be left out is false then. */
+/* A missing member is false. */
 bool read_flag(const json &object, const char *key, bool &value)
 {
 	const json *found = member(object, key);
@@ -191,7 +191,7 @@ const named_bit treatments[] = {
 /* As KADAPT_AHEAD_* of libkadapt.h. */
 const named_bit places[] = {{"heap", 0x1}, {"stack", 0x2}, {"mappings", 0x4}};
 
-/* A list of names out of a table, as the bits of them; an unknown name is damage. */
+/* The bits of a list of names from a table. An unknown name is an error. */
 template <size_t count>
 bool read_bits(const json &object, const char *key, const named_bit (&table)[count], uint32_t &bits)
 {
@@ -238,7 +238,7 @@ std::string refuse(const char *path, const std::string &why)
 	return std::string("plan ") + path + " " + why + remake;
 }
 
-/* With the C library: a C++ stream throws what cannot be caught here. */
+/* By the C library: a C++ stream may throw, and exceptions are off here. */
 std::string read_file(const char *path, std::string &text)
 {
 	char buffer[65536];

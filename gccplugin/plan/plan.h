@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The part of a plan (schema kadence.plan, docs/artefacts-kernel.md) that the compiler needs. Knows
- * nothing of GCC: the compiler's headers forbid what a JSON parser calls.
+ * The part of a plan (schema kadence.plan, docs/artefacts-kernel.md) that the compiler needs. This
+ * file does not use GCC's headers, because they forbid functions that a JSON parser calls.
  */
 #ifndef KADENCE_PLAN_H
 #define KADENCE_PLAN_H
@@ -23,14 +23,14 @@ struct marker {
 	unsigned loop;	      /* of a loop_preheader: index in the function's enumeration */
 	bool verified;	      /* there is a checksum to compare with */
 	uint32_t cfg_checksum;
-	unsigned block; /* in the function's graph, where it was counted; 0: not known */
+	unsigned block; /* in the function's graph, if it was counted; 0: not known */
 };
 
 struct policy {
 	uint32_t phase;
 	uint64_t quantum_ns;
 	uint64_t file_delay_ns; /* 0: the driver's default */
-	bool memory_plain;	/* page faults in it are served as on any kernel */
+	bool memory_plain;	/* page faults in the phase are served as on any kernel */
 };
 
 enum class site_kind { io, memory };
@@ -40,7 +40,7 @@ struct call_site {
 	site_kind kind;
 	std::string function;		/* assembler name; empty: every function of the file */
 	std::string file;		/* empty where the profile knew none */
-	unsigned line;			/* of the call; 0: every one of the function */
+	unsigned line;			/* of the call; 0: every call in the function */
 	std::vector<std::string> calls; /* assembler names; empty: all that can be redirected */
 	bool verified;			/* there is a checksum to compare with */
 	uint32_t cfg_checksum;
@@ -49,11 +49,11 @@ struct call_site {
 
 struct io_paths {
 	bool planned; /* false: nothing is redirected */
-	bool streams; /* what shared libraries write, too */
+	bool streams; /* redirect the writes of shared libraries, too */
 	std::vector<call_site> sites;
 };
 
-/* What is done ahead for the program's memory. */
+/* Memory that is made present ahead, or kept. */
 struct memory_use {
 	bool planned;		    /* false: nothing */
 	uint32_t ahead;		    /* as KADAPT_AHEAD_* of libkadapt.h */
@@ -80,7 +80,7 @@ std::vector<const marker *> markers_of(const plan &from, const std::string &func
 std::vector<const call_site *> sites_of(const plan &from, const std::string &function,
 					const std::string &file);
 
-/* Whether two paths, seen from different working directories, can name the same file. */
+/* Whether two paths can name the same file, seen from different working directories. */
 bool same_file(const std::string &one, const std::string &other);
 
 } // namespace kadence

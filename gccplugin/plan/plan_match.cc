@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Which markers and sites of a plan are a function's, by its name and file. */
+/* Finds the markers and sites of a function in a plan, by the function's name and file. */
 #include "plan/plan.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ bool is_absolute(const std::string &path)
 	return !path.empty() && path[0] == '/';
 }
 
-/* What GCC appends to the name of a copy it makes of a function. */
+/* The suffixes that GCC appends to the names of copies of a function. */
 std::string without_clone_suffix(const std::string &name)
 {
 	for (const char *suffix : {".constprop.", ".isra.", ".part.", ".cold", ".lto_priv."}) {
@@ -68,7 +68,7 @@ bool same_file(const std::string &one, const std::string &other)
 
 	if (shorter.empty() || longer.empty())
 		return false;
-	/* Trees are built at other places than they were profiled at. */
+	/* A source tree may have been profiled in another folder. */
 	if (is_absolute(one) && is_absolute(other))
 		return shorter.back() == longer.back();
 	if (shorter.size() > longer.size())

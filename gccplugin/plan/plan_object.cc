@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
  * The read-only object `kadapt_plan` (struct kadapt_plan of kadapt/lib/libkadapt.h). Every unit
- * with a marker or a redirected call defines it in a COMDAT group, so that a program has one. Where
- * units of one program were compiled with different plans, the first in the link wins.
+ * with a marker or a redirected call defines it in a COMDAT group, so that a program has one. If
+ * units were compiled with different plans, the first one that is linked wins.
  */
 #include "base/gcc_compat.h"
 #include "plan/plan_object.h"
@@ -69,7 +69,7 @@ uint32_t flags_of(const plan &what)
 	return flags;
 }
 
-/* The structure has no padding, so it is written as the 32-bit words it consists of. */
+/* The structure has no padding, so it can be written as 32-bit words. */
 tree contents(const plan &what)
 {
 	word_list words;
@@ -89,7 +89,7 @@ tree contents(const plan &what)
 	return words.build();
 }
 
-/* A variable of the compiler's own, with contents. */
+/* A variable that the source does not have, with its contents. */
 tree declare_artificial(const char *name, tree type, tree contents)
 {
 	tree decl = build_decl(BUILTINS_LOCATION, VAR_DECL, get_identifier(name), type);
@@ -100,11 +100,11 @@ tree declare_artificial(const char *name, tree type, tree contents)
 	TREE_USED(decl) = 1;
 	DECL_ARTIFICIAL(decl) = 1;
 	DECL_IGNORED_P(decl) = 1;
-	DECL_PRESERVE_P(decl) = 1; /* nothing in the unit refers to it */
+	DECL_PRESERVE_P(decl) = 1; /* the unit has no reference to it */
 	return decl;
 }
 
-/* What is defined elsewhere; its address is all that is wanted. */
+/* A variable that is defined elsewhere; only its address is used. */
 tree declare_anchor(const char *name)
 {
 	tree type = build_qualified_type(integer_type_node, TYPE_QUAL_CONST);
@@ -117,7 +117,7 @@ tree declare_anchor(const char *name)
 	return decl;
 }
 
-/* One default-visible copy a program, also where shared libraries were adapted too. */
+/* It is visible, so that a program with adapted shared libraries has one copy, too. */
 void share_between_units(tree decl)
 {
 	TREE_PUBLIC(decl) = 1;

@@ -8,22 +8,22 @@
 namespace kadence
 {
 
-/* Defines `kadapt_plan` in this unit, the first time it is called. */
+/* Defines `kadapt_plan` in this unit. Later calls do nothing. */
 void define_plan_object(const plan &what);
 
-/* What the linker takes parts of libkadapt for, and the name of a reference to it in a unit. */
+/* A symbol that makes the linker take a part of libkadapt, and the name of a reference to it. */
 struct anchor {
 	const char *name;
 	const char *reference;
 };
 
-/* The interposed functions of I/O paths. */
+/* The part with the interposed functions for I/O. */
 const anchor io_anchor = {"kadapt_io_anchor", "kadapt_io_reference"};
 
-/* What binds the ranges of memory that no site is about. */
+/* The part that binds ranges of memory without a site. */
 const anchor memory_anchor = {"kadapt_memory_anchor", "kadapt_memory_reference"};
 
-/* Has the program linked with these, the first time it is called for them. */
+/* Makes the linker take these parts. Later calls for the same parts do nothing. */
 void refer_to(const anchor &wanted);
 
 } // namespace kadence
