@@ -2,9 +2,9 @@
 /*
  * Batches: one call writes a sequence of pieces of the program's memory.
  *
- * Contiguous pieces go to files and stream sockets as one write, because no
- * reader can tell the difference. Into a pipe each piece goes by itself: small
- * writes of several writers must stay whole.
+ * Contiguous pieces go to files and TCP sockets as one write, because no reader
+ * can tell the difference. Into anything else each piece goes by itself: a pipe
+ * and a UNIX socket accept or refuse a small piece as a whole.
  */
 #include <linux/backing-dev.h>
 #include <linux/file.h>
@@ -12,13 +12,18 @@
 #include <linux/fsnotify.h>
 #include <linux/net.h>
 #include <linux/overflow.h>
+#include <linux/pagemap.h>
 #include <linux/sched/signal.h>
 #include <linux/seccomp.h>
 #include <linux/shmem_fs.h>
+#include <linux/sizes.h>
 #include <linux/uio.h>
 
 #include "batch.h"
 #include "uapi/kadapt.h"
+
+/* Pieces that are written as one have at most so many bytes. */
+#define ONE_WRITE SZ_1M
 
 /* One write of the batch. */
 struct stretch {
@@ -51,12 +56,14 @@ static bool holds_bytes(const struct file *file)
 		shmem_mapping(inode->i_mapping));
 }
 
+/* A stream that can also send a part of a small piece, as TCP can. */
 static bool is_stream(struct file *file)
 {
 	struct socket *socket = IS_ENABLED(CONFIG_NET) ? sock_from_file(file) :
 							 NULL;
 
-	return IS_ENABLED(CONFIG_NET) && socket && socket->type == SOCK_STREAM;
+	return IS_ENABLED(CONFIG_NET) && socket &&
+	       socket->type == SOCK_STREAM && socket->ops->family != AF_UNIX;
 }
 
 /* Pieces that may be written as one. */
@@ -65,18 +72,27 @@ static u64 pieces_at_once(const struct kadapt_batch *batch, struct file *file)
 	if (batch->stride != batch->size ||
 	    !(holds_bytes(file) || is_stream(file)))
 		return 1;
-	return MAX_RW_COUNT / batch->size;
+	return max_t(u64, ONE_WRITE / batch->size, 1);
+}
+
+/* Pieces before the end of the program's memory, as a loop would write them. */
+static u64 readable_pieces(u64 address, u64 pieces, u64 size)
+{
+	size_t beyond = fault_in_readable(u64_to_user_ptr(address),
+					  pieces * size);
+
+	return max_t(u64, (pieces * size - beyond) / size, 1);
 }
 
 static struct stretch next_stretch(const struct kadapt_batch *batch,
 				   u64 at_once)
 {
 	u64 pieces = min(at_once, batch->count - batch->done);
+	u64 address = batch->base + batch->done * batch->stride;
 
-	return (struct stretch){
-		.address = batch->base + batch->done * batch->stride,
-		.bytes = pieces * batch->size,
-	};
+	if (pieces > 1)
+		pieces = readable_pieces(address, pieces, batch->size);
+	return (struct stretch){ address, pieces * batch->size };
 }
 
 static ssize_t send_iter(struct socket *socket, struct file *file,

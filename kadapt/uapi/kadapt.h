@@ -275,7 +275,7 @@ struct kadapt_new_ring {
 
 /*
  * KADAPT_BIND: connect the ring to the descriptor's open file. Records go to
- * the file's position. The kernel checks here what write(2) checks at each
+ * the file's end, where its position must be. The kernel checks here what write(2) checks at each
  * call, and keeps the present credentials, file-size limit and memory control
  * group for the writes. A bound ring is unbound first. The ring holds the open
  * file only while it is bound.
@@ -297,11 +297,15 @@ struct kadapt_new_ring {
  *			a child, it is mapped, or a thread is in a call on it
  *	ENOLCK		no lease on the file: somebody else has it open, it
  *			belongs to another user, its file system has no leases,
- *			or other machines can change it; or the program has
- *			asked for signals on it (fcntl F_SETLEASE, F_SETOWN)
+ *			other machines can change it, or the program itself has a
+ *			lease on it
+ *	ESPIPE		the position is not at the file's end
+ *	ENOTEMPTY	space beyond the file's end is reserved
  *	EOPNOTSUPP	the file system can't reserve space
  *	EPERM		the thread is under seccomp(2), whose filter must see each
  *			of its writes
+ *	EBUSY		a thread of the process has descriptors of its own or uses
+ *			io_uring, or another process shares its memory
  *	ERANGE		the delay is above KADAPT_DELAY_MAX_NS
  *	or the error kept from the last binding
  */

@@ -31,6 +31,8 @@ NOT_HERE = {
         "guard_io_uring",
         "guard_io_uring_at",
         "guard_io_uring_sync",
+        "guard_io_uring_splice",
+        "rerror_io_uring",
     ),  # nor has it these
 }
 # All but the latencies, which are about one processor's time.

@@ -93,6 +93,19 @@ static inline bool compat_goes_by_position(struct kiocb *request)
 }
 #endif
 
+/* Whether the task has made requests of io_uring. */
+#ifdef CONFIG_IO_URING
+static inline bool compat_uses_io_uring(const struct task_struct *task)
+{
+	return READ_ONCE(task->io_uring);
+}
+#else
+static inline bool compat_uses_io_uring(const struct task_struct *task)
+{
+	return false;
+}
+#endif
+
 /* linux/fileattr.h: later series gave the structure a name of its own. */
 #if COMPAT_IS_OLD
 #define compat_fileattr fileattr

@@ -5,9 +5,11 @@
 #include <linux/fs.h>
 #include <linux/memcontrol.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/seccomp.h>
 #include <linux/timekeeping.h>
 
+#include "compat.h"
 #include "ring/guard.h"
 #include "ring/ring.h"
 #include "ring/touch.h"
@@ -30,6 +32,31 @@ static void lease_broken(struct kadapt_lease *lease)
 static bool is_breaker_the_holder(const struct kadapt_lease *lease)
 {
 	return kadapt_ring_is_held(ring_of(lease));
+}
+
+/*
+ * An append names the open file by a descriptor, so the descriptor must mean
+ * the same in every thread. And io_uring's kernel threads can't be restarted.
+ */
+static bool is_ordinary(const struct task_struct *thread)
+{
+	return READ_ONCE(thread->files) == current->files &&
+	       !compat_uses_io_uring(thread);
+}
+
+static bool are_threads_ordinary(void)
+{
+	const struct task_struct *thread;
+	bool found = false;
+
+	/* A process that shares the memory has a table of its own. */
+	if (atomic_read(&current->mm->mm_users) > get_nr_threads(current))
+		return false;
+	rcu_read_lock();
+	for_each_thread(current, thread)
+		found |= !(thread->flags & PF_EXITING) && !is_ordinary(thread);
+	rcu_read_unlock();
+	return !found;
 }
 
 static int take_file(struct kadapt_ring *ring)
@@ -96,6 +123,8 @@ int kadapt_ring_bind(struct kadapt_ring *ring, struct kadapt_binding *binding,
 	/* A filter judges calls, and an append is none. */
 	if (seccomp_mode(&current->seccomp))
 		return -EPERM;
+	if (!are_threads_ordinary())
+		return -EBUSY;
 	file = fget(binding->descriptor);
 	if (!file)
 		return -EBADF;

@@ -4,12 +4,14 @@
  * records are accepted. So the program's write(2) meets a full disk, not the
  * drain.
  */
+#include <linux/blk_types.h>
 #include <linux/fs.h>
 /* falloc.h does not include what it uses. */
 #include <linux/falloc.h>
 #include <linux/fsnotify.h>
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
+#include <linux/stat.h>
 #include <linux/uio.h>
 
 #include "base/compat.h"
@@ -20,6 +22,12 @@
 #define LARGEST_RESERVE SZ_1M
 /* Reserve more when less than this is left. The longest record fits into it. */
 #define LEAST_RESERVE SZ_16K
+
+/*
+ * ext4's map takes at most 1/341 of a file: 12 bytes of a block of 4096 for
+ * each block.
+ */
+#define FILE_MAP_SHARE 256
 
 /* The references of the descriptor table and of the binding. */
 #define UNSHARED 2
@@ -124,12 +132,34 @@ static bool is_synchronous(const struct kadapt_ring *ring)
 	       IS_SYNC(inode_of(ring));
 }
 
-/* The first reservation shows whether the file system can reserve. */
+/*
+ * Whether blocks beyond the file's end are reserved, which trimming would free.
+ * The blocks of a file system's map of the file count as the file's.
+ */
+static bool has_space_beyond_end(const struct kadapt_ring *ring)
+{
+	u64 size = i_size_read(inode_of(ring));
+	u64 map = PAGE_SIZE + size / FILE_MAP_SHARE;
+	struct kstat status;
+
+	return vfs_getattr_nosec(&ring->file->f_path, &status, STATX_BLOCKS,
+				 AT_STATX_SYNC_AS_STAT) ||
+	       status.blocks << SECTOR_SHIFT > round_up(size, PAGE_SIZE) + map;
+}
+
+/*
+ * Records go to the file's end only: reserving inside the file would fill
+ * holes. The first reservation shows whether the file system can reserve.
+ */
 int kadapt_file_probe(struct kadapt_ring *ring)
 {
 	int error;
 
 	ring->first = position_of(ring);
+	if (ring->first != i_size_read(inode_of(ring)))
+		return -ESPIPE;
+	if (has_space_beyond_end(ring))
+		return -ENOTEMPTY;
 	error = reserve(ring, ring->first, FIRST_RESERVE);
 	return error == -EOPNOTSUPP ? error : 0;
 }
@@ -255,11 +285,7 @@ static void truncate_to_size(struct kadapt_ring *ring)
 	mark_inode_dirty(inode);
 }
 
-/*
- * Give back what was reserved beyond the end. If no record came and the
- * position lies beyond the end, nothing is given back: blocks between the two
- * were not counted, and the program may have reserved them.
- */
+/* Give back what was reserved beyond the end. */
 void kadapt_file_trim(struct kadapt_ring *ring)
 {
 	struct inode *inode = inode_of(ring);
@@ -270,7 +296,7 @@ void kadapt_file_trim(struct kadapt_ring *ring)
 	file_start_write(ring->file);
 	inode_lock(inode);
 	size = i_size_read(inode);
-	if (ring->reserved > size && ring->first <= size)
+	if (ring->reserved > size)
 		truncate_to_size(ring);
 	inode_unlock(inode);
 	file_end_write(ring->file);

@@ -162,7 +162,7 @@ static ssize_t guarded_splice_write(struct pipe_inode_info *pipe,
 {
 	const struct file_operations *own = own_of(file);
 
-	return kadapt_touch(file, true) ?:
+	return kadapt_touch_splice(file, position) ?:
 	       own->splice_write(pipe, file, position, bytes, flags);
 }
 

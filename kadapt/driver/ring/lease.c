@@ -26,10 +26,60 @@ static bool breaker_owns_lease(struct file_lease *asked)
 	return lease->owns(lease);
 }
 
+/* The receiver of a file's signals (F_SETOWN, F_SETSIG). */
+struct receiver {
+	struct pid *pid;	/* with a reference */
+	enum pid_type type;
+	kuid_t uid, euid;
+	int signal;
+};
+
+static struct receiver receiver_of(struct fown_struct *owner)
+{
+	struct receiver found;
+
+	read_lock_irq(&owner->lock);
+	found = (struct receiver){ get_pid(owner->pid), owner->pid_type,
+				   owner->uid, owner->euid, owner->signum };
+	read_unlock_irq(&owner->lock);
+	return found;
+}
+
+static void set_receiver(struct fown_struct *owner, struct receiver receiver)
+{
+	write_lock_irq(&owner->lock);
+	/* Another task may have named a receiver meanwhile. */
+	if (!owner->pid) {
+		swap(owner->pid, receiver.pid);
+		owner->pid_type = receiver.type;
+		owner->uid = receiver.uid;
+		owner->euid = receiver.euid;
+	}
+	if (!owner->signum)
+		owner->signum = receiver.signal;
+	write_unlock_irq(&owner->lock);
+	put_pid(receiver.pid);
+}
+
+/*
+ * lease_modify() removes the file's receiver of signals, because leases of
+ * programs set one. Called under a spinlock.
+ */
+static int lease_changed(struct file_lease *changed, int type,
+			 struct list_head *dispose)
+{
+	struct fown_struct *owner = file_f_owner(changed->c.flc_file);
+	struct receiver receiver = receiver_of(owner);
+	int error = lease_modify(changed, type, dispose);
+
+	set_receiver(owner, receiver);
+	return error;
+}
+
 static const struct lease_manager_operations lease_operations = {
 	.lm_break = lease_broken,
 	.lm_breaker_owns_lease = breaker_owns_lease,
-	.lm_change = lease_modify,
+	.lm_change = lease_changed,
 	COMPAT_OPEN_CONFLICT
 };
 
@@ -54,14 +104,6 @@ static bool is_local(const struct file *file)
 	return !(file->f_path.dentry->d_flags & DCACHE_OP_REVALIDATE);
 }
 
-/* Returning a lease clears the receiver of the file's signals (F_SETOWN). */
-static bool has_signals(const struct file *file)
-{
-	const struct fown_struct *owner = file_f_owner(file);
-
-	return owner && (READ_ONCE(owner->pid) || owner->signum);
-}
-
 static struct file_lease *create(struct kadapt_lease *lease, struct file *file)
 {
 	struct file_lease *created = locks_alloc_lease();
@@ -84,7 +126,7 @@ static int take(struct kadapt_lease *lease, struct file *file)
 	void *owner = lease;
 	int error;
 
-	if (!is_local(file) || !are_opens_counted(file) || has_signals(file))
+	if (!is_local(file) || !are_opens_counted(file))
 		return -ENOLCK;
 	created = create(lease, file);
 	if (!created)

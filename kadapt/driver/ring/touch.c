@@ -71,14 +71,17 @@ void kadapt_touch_drain(struct kadapt_ring *ring)
 }
 
 /*
- * A call that must not wait (O_NONBLOCK, or ftruncate(2)) failed because of the
- * ring's lease: restart it, too.
+ * Restart a call that failed because of the ring's lease: it must not wait
+ * (O_NONBLOCK, or ftruncate(2)), or this task work interrupted it. The plain
+ * program's call would not have waited. So the handler of a signal that is
+ * pending, too, must not make the call fail with EINTR.
  */
-static void restart_nonblocking(void)
+static void restart_call(void)
 {
 	struct pt_regs *registers = current_pt_regs();
+	long error = syscall_get_error(current, registers);
 
-	if (syscall_get_error(current, registers) == -EWOULDBLOCK)
+	if (error == -EWOULDBLOCK || error == -ERESTARTSYS)
 		syscall_set_return_value(current, registers, -ERESTARTNOINTR,
 					 0);
 }
@@ -90,7 +93,7 @@ static void unbind_on_return(struct callback_head *work)
 	kadapt_touch_unbind(touch->ring, false);
 	kadapt_ring_put(touch->ring);
 	if (touch->breaks_lease)
-		restart_nonblocking();
+		restart_call();
 	kfree(touch);
 }
 
@@ -146,6 +149,36 @@ int kadapt_touch(struct file *file, bool may_write)
 		kadapt_touch_unbind(ring, may_write);
 		kadapt_ring_put(ring);
 	}
+	return 0;
+}
+
+/*
+ * io_uring reads the position in a kernel thread, where no call is restarted. A
+ * position that the ring has written past was read before the drain. A request
+ * with this very offset can't be told apart.
+ */
+static void follow_position(const struct file *file, loff_t first,
+			    loff_t *position)
+{
+	loff_t now = READ_ONCE(file->f_pos);
+
+	if (*position >= first && *position < now)
+		*position = now;
+}
+
+int kadapt_touch_splice(struct file *file, loff_t *position)
+{
+	struct kadapt_ring *ring = kadapt_bound_by_another(file_inode(file));
+	loff_t first;
+
+	if (!ring)
+		return 0;
+	if (is_system_call())
+		return kadapt_touch_restart(ring);
+	first = READ_ONCE(ring->first);
+	kadapt_touch_unbind(ring, true);
+	follow_position(file, first, position);
+	kadapt_ring_put(ring);
 	return 0;
 }
 

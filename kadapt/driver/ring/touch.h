@@ -16,6 +16,8 @@ struct kiocb;
  * file_start_write(), which must not be called twice.
  */
 int kadapt_touch(struct file *file, bool may_write);
+/* The same for splice_write(), whose caller has read the file's position. */
+int kadapt_touch_splice(struct file *file, loff_t *position);
 /* The same for a request that may be asynchronous. */
 int kadapt_touch_request(struct kiocb *request, bool may_write);
 

@@ -2,8 +2,8 @@
 /*
  * Batches: a loop of writes as few calls. With the device it is KADAPT_BATCH. Without
  * it, one call takes as many pieces as no reader can tell from single writes. That is
- * any number for a stream or a file on a disk, PIPE_BUF bytes for a pipe, and one piece
- * for anything else.
+ * any number for TCP or a file on a disk, PIPE_BUF bytes for a pipe, and one piece for
+ * anything else.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -67,7 +67,7 @@ static uint64_t largest_group(const struct kadapt_pieces *pieces)
 	if (pieces->size >= GROUP_PIECE_MAX)
 		return 1;
 	grouping = kadapt_grouping_of(pieces->descriptor, pieces->is_send);
-	if (grouping == KADAPT_GROUP_NOTHING)
+	if (grouping == KADAPT_GROUP_NOTHING || grouping == KADAPT_GROUP_SINGLE)
 		return 1;
 	if (grouping == KADAPT_GROUP_ATOMIC)
 		limit = PIPE_BUF;
@@ -77,10 +77,13 @@ static uint64_t largest_group(const struct kadapt_pieces *pieces)
 	return limit ? limit : 1;
 }
 
-/* A non-blocking pipe that has no room for a group may have room for a piece. */
+/*
+ * A non-blocking pipe that has no room for a group may have room for a piece. And pieces
+ * before the end of the program's memory can be written.
+ */
 static int may_fit_alone(ssize_t written, uint64_t count)
 {
-	return written < 0 && count > 1 && errno == EAGAIN;
+	return written < 0 && count > 1 && (errno == EAGAIN || errno == EFAULT);
 }
 
 static uint64_t write_grouped(const struct kadapt_pieces *pieces, uint64_t done, int64_t *last)

@@ -18,6 +18,7 @@ struct kadapt_pieces {
 /* How many pieces one call may take without a visible difference. */
 enum kadapt_grouping {
 	KADAPT_GROUP_NOTHING, /* one */
+	KADAPT_GROUP_SINGLE,  /* one, or one call of the device, which writes them one by one */
 	KADAPT_GROUP_ATOMIC,  /* up to PIPE_BUF bytes, which stay together in a pipe */
 	KADAPT_GROUP_ALL,     /* any number */
 };

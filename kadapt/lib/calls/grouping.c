@@ -46,13 +46,15 @@ static int socket_option(int descriptor, int option)
 	return value;
 }
 
-static int is_plain_stream(int descriptor)
+/* A UNIX socket accepts or refuses a small piece as a whole, TCP also a part of one. */
+static enum kadapt_grouping grouping_of_socket(int descriptor)
 {
 	if (socket_option(descriptor, SO_TYPE) != SOCK_STREAM)
-		return 0;
+		return KADAPT_GROUP_NOTHING;
 	if (socket_option(descriptor, SO_DOMAIN) == AF_UNIX)
-		return 1;
-	return socket_option(descriptor, SO_PROTOCOL) == IPPROTO_TCP;
+		return KADAPT_GROUP_SINGLE;
+	return socket_option(descriptor, SO_PROTOCOL) == IPPROTO_TCP ? KADAPT_GROUP_ALL
+								     : KADAPT_GROUP_NOTHING;
 }
 
 /* In a pipe with O_DIRECT each write is a packet. */
@@ -75,7 +77,7 @@ static enum kadapt_grouping grouping_of(int descriptor, unsigned int type)
 {
 	switch (type) {
 	case S_IFSOCK:
-		return is_plain_stream(descriptor) ? KADAPT_GROUP_ALL : KADAPT_GROUP_NOTHING;
+		return grouping_of_socket(descriptor);
 	case S_IFIFO:
 		return is_packet_pipe(descriptor) ? KADAPT_GROUP_NOTHING : KADAPT_GROUP_ATOMIC;
 	case S_IFREG:

@@ -26,7 +26,8 @@
 	}
 
 KADAPT_NEXT_FUNCTIONS(DEFINE_NEXT)
-KADAPT_RIGHTS_FUNCTIONS(DEFINE_NEXT)
+KADAPT_UNBINDING_FUNCTIONS(DEFINE_NEXT)
+KADAPT_SIZE_FUNCTIONS(DEFINE_NEXT)
 
 #define FIND_NEXT(type, name, parameters, arguments)                                               \
 	next_##name = (__typeof__(next_##name))dlsym(RTLD_NEXT, #name);
@@ -34,5 +35,6 @@ KADAPT_RIGHTS_FUNCTIONS(DEFINE_NEXT)
 __attribute__((constructor(101))) static void find_all(void)
 {
 	KADAPT_NEXT_FUNCTIONS(FIND_NEXT)
-	KADAPT_RIGHTS_FUNCTIONS(FIND_NEXT)
+	KADAPT_UNBINDING_FUNCTIONS(FIND_NEXT)
+	KADAPT_SIZE_FUNCTIONS(FIND_NEXT)
 }

@@ -9,6 +9,10 @@
  * - Before the program goes under seccomp(2), the library stops its calls of the device.
  * - Before the program changes its limits or its user, the library unbinds all rings:
  *   the kernel checked the program's rights when it bound them.
+ * - Before calls for which the kernel reads a file's size without asking its guard, the
+ *   library unbinds the descriptor's ring.
+ *
+ * All are weak: a program may have a function of the same name.
  */
 #define _GNU_SOURCE
 #include <linux/prctl.h>
@@ -23,31 +27,39 @@
 #include "libkadapt.h"
 #include "ring/begin.h"
 #include "ring/rings.h"
+#include "ring/slot.h"
 
-ssize_t write(int descriptor, const void *bytes, size_t size)
+#define INTERPOSED __attribute__((weak))
+
+/* Linux 6.5; older headers lack it. */
+#ifndef SYS_cachestat
+#define SYS_cachestat 451
+#endif
+
+INTERPOSED ssize_t write(int descriptor, const void *bytes, size_t size)
 {
 	return kadapt_has_stream_rings ? kadapt_write(descriptor, bytes, size)
 				       : kadapt_next_write(descriptor, bytes, size);
 }
 
-ssize_t writev(int descriptor, const struct iovec *pieces, int count)
+INTERPOSED ssize_t writev(int descriptor, const struct iovec *pieces, int count)
 {
 	return kadapt_has_stream_rings ? kadapt_writev(descriptor, pieces, count)
 				       : kadapt_next_writev(descriptor, pieces, count);
 }
 
-int fflush(FILE *stream)
+INTERPOSED int fflush(FILE *stream)
 {
 	return kadapt_has_stream_rings ? kadapt_fflush(stream) : kadapt_next_fflush(stream);
 }
 
-int fflush_unlocked(FILE *stream)
+INTERPOSED int fflush_unlocked(FILE *stream)
 {
 	return kadapt_has_stream_rings ? kadapt_fflush_unlocked(stream)
 				       : kadapt_next_fflush_unlocked(stream);
 }
 
-int prctl(int option, ...)
+INTERPOSED int prctl(int option, ...)
 {
 	unsigned long words[4];
 	va_list arguments;
@@ -61,7 +73,8 @@ int prctl(int option, ...)
 	return kadapt_next_prctl(option, words[0], words[1], words[2], words[3]);
 }
 
-static int changes_rights(long number)
+/* As KADAPT_UNBINDING_FUNCTIONS. */
+static int needs_unbound_rings(long number)
 {
 	switch (number) {
 	case SYS_setrlimit:
@@ -76,10 +89,30 @@ static int changes_rights(long number)
 	case SYS_setfsgid:
 	case SYS_setgroups:
 	case SYS_capset:
+	case SYS_unshare:
+	case SYS_close_range:
+	case SYS_syncfs:
+	case SYS_sync:
+	case SYS_io_uring_setup:
 		return 1;
 	default:
 		return 0;
 	}
+}
+
+/* As KADAPT_SIZE_FUNCTIONS. The device's descriptor has no ring, so its calls go through. */
+static int reads_size(long number)
+{
+	return number == SYS_ioctl || number == SYS_fcntl || number == SYS_copy_file_range ||
+	       number == SYS_cachestat;
+}
+
+static void unbind_of(int descriptor)
+{
+	const struct kadapt_slot *slot = kadapt_slot_of(descriptor);
+
+	if (slot && slot->is_bound)
+		kadapt_rings_unbind();
 }
 
 static int begins_filter(long number, long first)
@@ -87,7 +120,7 @@ static int begins_filter(long number, long first)
 	return number == SYS_seccomp || (number == SYS_prctl && first == PR_SET_SECCOMP);
 }
 
-long syscall(long number, ...)
+INTERPOSED long syscall(long number, ...)
 {
 	va_list arguments;
 	long words[6];
@@ -98,19 +131,30 @@ long syscall(long number, ...)
 	va_end(arguments);
 	if (begins_filter(number, words[0]))
 		kadapt_io_stop();
-	if (changes_rights(number))
+	if (needs_unbound_rings(number))
 		kadapt_rings_unbind();
+	if (reads_size(number))
+		unbind_of((int)words[0]);
 	return kadapt_next_syscall(number, words[0], words[1], words[2], words[3], words[4],
 				   words[5]);
 }
 
 #define UNBIND_BEFORE(type, name, parameters, arguments)                                           \
-	type name parameters                                                                       \
+	INTERPOSED type name parameters                                                            \
 	{                                                                                          \
 		kadapt_rings_unbind();                                                             \
 		return kadapt_next_##name arguments;                                               \
 	}
 
-KADAPT_RIGHTS_FUNCTIONS(UNBIND_BEFORE)
+KADAPT_UNBINDING_FUNCTIONS(UNBIND_BEFORE)
+
+#define UNBIND_OF_BEFORE(type, name, parameters, arguments)                                        \
+	INTERPOSED type name parameters                                                            \
+	{                                                                                          \
+		unbind_of(descriptor);                                                             \
+		return kadapt_next_##name arguments;                                               \
+	}
+
+KADAPT_SIZE_FUNCTIONS(UNBIND_OF_BEFORE)
 
 const void *const kadapt_interposed_calls = prctl;

@@ -22,6 +22,7 @@ extern const struct test_case flush_cases[];
 extern const struct test_case flush_change_cases[];
 extern const struct test_case end_cases[];
 extern const struct test_case around_cases[];
+extern const struct test_case size_cases[];
 extern const struct test_case batch_cases[];
 
 /* Records of this process that went into rings. */

@@ -31,9 +31,9 @@ uint64_t appends(void)
 int main(int count, char **arguments)
 {
 	const struct test_case *const tables[] = {
-	    burst_cases,	life_cases,   midst_cases,  process_cases, jump_cases,
-	    step_cases,		thread_cases, order_cases,  filter_cases,  flush_cases,
-	    flush_change_cases, end_cases,    around_cases, batch_cases,   NULL,
+	    burst_cases,  life_cases,  midst_cases,  process_cases, jump_cases,		step_cases,
+	    thread_cases, order_cases, filter_cases, flush_cases,   flush_change_cases, end_cases,
+	    around_cases, size_cases,  batch_cases,  NULL,
 	};
 
 	(void)count;

@@ -191,6 +191,47 @@ static enum outcome test_bad_memory(void)
 	return PASSED;
 }
 
+/* The pieces before the end are sent, as a loop would send them. */
+static enum outcome test_bad_memory_sent(void)
+{
+	char *memory = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct kadapt_batch request = {
+	    .base = (uintptr_t)memory,
+	    .size = 60,
+	    .stride = 60,
+	    .count = 128,
+	};
+	char received[8192];
+	int ends[2];
+
+	CHECK(munmap(memory + 4096, 4096) == 0);
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+	request.descriptor = ends[1];
+	CHECK(ioctl(open_device(), KADAPT_BATCH, &request) == 0);
+	CHECK(request.done == 68 && request.part == 0 && request.error == EFAULT);
+	CHECK(read(ends[0], received, sizeof(received)) == 68 * 60);
+	return PASSED;
+}
+
+/* A UNIX socket takes a small piece as a whole, or not at all. */
+static enum outcome test_socket_full(void)
+{
+	struct kadapt_batch request;
+	uint64_t received = 0;
+	char some[4096];
+	int ends[2], least = 4096;
+	ssize_t length;
+
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0);
+	CHECK(setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &least, sizeof(least)) == 0);
+	CHECK(batch(&request, ends[1], 48, 48) == 0);
+	CHECK(request.done > 0 && request.part == 0 && request.error == EAGAIN);
+	while ((length = read(ends[0], some, sizeof(some))) > 0)
+		received += (uint64_t)length;
+	CHECK(received == request.done * 48);
+	return PASSED;
+}
+
 static volatile sig_atomic_t alarms;
 
 static void count_alarm(int number)
@@ -254,6 +295,8 @@ const struct test_case batch_cases[] = {
     {"batch_datagrams", "a datagram for each piece", test_datagrams},
     {"batch_broken", "EPIPE, with and without SIGPIPE", test_broken},
     {"batch_bad_memory", "memory that ends", test_bad_memory},
+    {"batch_bad_memory_sent", "memory that ends, to a socket", test_bad_memory_sent},
+    {"batch_socket_full", "a socket that is full", test_socket_full},
     {"batch_signal", "a signal between two of very many pieces", test_signal},
     {"batch_kill", "a process that is killed in the midst of very many", test_kill},
     {0},

@@ -24,6 +24,7 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
@@ -465,6 +466,28 @@ static long by_io_uring(int file)
 	return through_rings(&request);
 }
 
+/* At the file's position, which io_uring reads in a thread of its own. */
+static long by_io_uring_splice(int file)
+{
+	struct io_uring_sqe request = {
+	    .opcode = IORING_OP_SPLICE,
+	    .fd = file,
+	    .off = (uint64_t)-1,
+	    .splice_off_in = (uint64_t)-1,
+	    .len = 5,
+	};
+	int ends[2];
+	long answer;
+
+	if (pipe(ends) || write(ends[1], TEXT, 5) != 5)
+		return -1000;
+	request.splice_fd_in = ends[0];
+	answer = through_rings(&request);
+	close(ends[0]);
+	close(ends[1]);
+	return answer;
+}
+
 /* At the very offset where the pending text begins. */
 static long by_io_uring_at(int file)
 {
@@ -584,7 +607,7 @@ static enum outcome twice(touch_function touch)
 	EACH(clone) EACH(copy) EACH(dup2) EACH(aio) EACH(open) EACH(open_truncating) \
 	EACH(child_opening) EACH(limited_child) EACH(own_limit) EACH(name_truncate) EACH(name_mode) EACH(name_times) \
 	EACH(name_attribute) EACH(status) EACH(name_status) EACH(io_uring) \
-	EACH(io_uring_at) EACH(io_uring_sync)
+	EACH(io_uring_at) EACH(io_uring_sync) EACH(io_uring_splice)
 /* clang-format on */
 
 #define DEFINE_CASE(name)                                                                          \
@@ -594,6 +617,81 @@ static enum outcome twice(touch_function touch)
 	}
 TOUCHES(DEFINE_CASE)
 
+/* ---- beside ----------------------------------------------------------------------------- */
+
+/* Whom the file's signals are for: unbinding must not change it. */
+static enum outcome test_receiver(void)
+{
+	int file = begin("guard.receiver");
+	struct test_ring ring;
+
+	CHECK(fcntl(file, F_SETOWN, getpid()) == 0);
+	CHECK(ring_open(&ring, 0) == 0);
+	CHECK(ring_bind_for(&ring, file, LONG_DELAY) == 0);
+	CHECK(fcntl(file, F_SETSIG, SIGUSR1) == 0);
+	CHECK(ring_unbind(&ring) == 0);
+	CHECK(fcntl(file, F_GETOWN) == getpid());
+	CHECK(fcntl(file, F_GETSIG) == SIGUSR1);
+	CHECK(ring_bind_for(&ring, file, LONG_DELAY) == 0);
+	CHECK(fcntl(file, F_SETOWN, 0) == 0);
+	CHECK(ring_unbind(&ring) == 0);
+	CHECK(fcntl(file, F_GETOWN) == 0);
+	return PASSED;
+}
+
+static int signals;
+
+static void count_signal(int number)
+{
+	(void)number;
+	signals++;
+}
+
+static void append_for_ever(int file)
+{
+	struct test_ring ring;
+
+	if (ring_open(&ring, 0))
+		_exit(1);
+	for (;;) {
+		if (!ring_bind_for(&ring, file, LONG_DELAY))
+			ring_append(&ring, TEXT, 5);
+		sched_yield();
+	}
+}
+
+/* The signal's handler has no SA_RESTART, and open() of a plain file never fails with EINTR. */
+static enum outcome test_interrupted(void)
+{
+	const struct itimerval often = {{0, 300}, {0, 300}}, never = {{0, 0}, {0, 0}};
+	const struct sigaction action = {.sa_handler = count_signal};
+	int opens = 0, other = 0, file = begin("guard.interrupted");
+	pid_t child = fork();
+
+	if (!child)
+		append_for_ever(file);
+	close(file);
+	CHECK(child > 0 && !sigaction(SIGALRM, &action, NULL));
+	setitimer(ITIMER_REAL, &often, NULL);
+	while (signals < 3000) {
+		other = open_scratch("guard.interrupted", O_RDONLY);
+		if (other < 0)
+			break;
+		close(other);
+		opens++;
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	kill(child, SIGKILL);
+	note("%d opens, %d signals", opens, signals);
+	CHECK(other >= 0);
+	CHECK(waitpid(child, NULL, 0) == child);
+	return PASSED;
+}
+
 #define LIST_CASE(name) {"guard_" #name, "a ring is emptied by " #name, test_##name},
 
-const struct test_case guard_cases[] = {TOUCHES(LIST_CASE){0}};
+const struct test_case guard_cases[] = {
+    TOUCHES(LIST_CASE){"guard_receiver", "signals of the file keep their receiver", test_receiver},
+    {"guard_interrupted", "signals beside opens of a bound file", test_interrupted},
+    {0},
+};

@@ -3,9 +3,14 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/falloc.h>
 #include <linux/filter.h>
+#include <linux/io_uring.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -14,6 +19,8 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "device.h"
@@ -229,6 +236,92 @@ static enum outcome test_bind_without_space(void)
 	return PASSED;
 }
 
+static enum outcome test_bind_inside(void)
+{
+	struct test_ring ring;
+	int file = unnamed_file();
+
+	CHECK(ring_open(&ring, 4096) == 0);
+	CHECK(write(file, "text", 4) == 4 && lseek(file, 2, SEEK_SET) == 2);
+	CHECK_ERRNO(ring_bind(&ring, file), ESPIPE);
+	CHECK(lseek(file, 6, SEEK_SET) == 6);
+	CHECK_ERRNO(ring_bind(&ring, file), ESPIPE);
+	CHECK(fcntl(file, F_SETFL, O_APPEND) == 0);
+	CHECK(ring_bind(&ring, file) == 0);
+	return PASSED;
+}
+
+/* Of the program's own, right behind the end or far beyond. */
+static enum outcome test_bind_reserved(void)
+{
+	const off_t begins[] = {0, 4096, 1 << 20};
+	struct test_ring ring;
+
+	CHECK(ring_open(&ring, 4096) == 0);
+	for (int i = 0; i < 3; i++) {
+		int file = unnamed_file();
+
+		CHECK(write(file, "text", 4) == 4);
+		CHECK(fallocate(file, FALLOC_FL_KEEP_SIZE, begins[i], 65536) == 0);
+		CHECK_ERRNO(ring_bind(&ring, file), ENOTEMPTY);
+		close(file);
+	}
+	return PASSED;
+}
+
+static void *keep_own_table(void *begun)
+{
+	if (unshare(CLONE_FILES))
+		abort();
+	pthread_barrier_wait(begun);
+	pause();
+	return NULL;
+}
+
+static enum outcome test_bind_tables(void)
+{
+	pthread_barrier_t begun;
+	struct test_ring ring;
+	int file = unnamed_file(), other = unnamed_file();
+	pthread_t thread;
+
+	CHECK(ring_open(&ring, 4096) == 0 && ring_bind(&ring, other) == 0);
+	CHECK(!pthread_barrier_init(&begun, NULL, 2));
+	CHECK(!pthread_create(&thread, NULL, keep_own_table, &begun));
+	pthread_barrier_wait(&begun);
+	CHECK_ERRNO(ring_bind(&ring, file), EBUSY);
+	return PASSED;
+}
+
+/* The child of vfork() has the parent's memory and its own descriptors. */
+static enum outcome test_bind_in_child(void)
+{
+	struct test_ring ring;
+	int file = unnamed_file(), status;
+	pid_t child;
+
+	CHECK(ring_open(&ring, 4096) == 0);
+	child = vfork();
+	if (!child)
+		_exit(ring_bind(&ring, file) == -1 && errno == EBUSY ? 0 : 1);
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
+	CHECK(ring_bind(&ring, file) == 0);
+	return PASSED;
+}
+
+static enum outcome test_bind_after_io_uring(void)
+{
+	struct io_uring_params shape = {0};
+	struct test_ring ring;
+	int file = unnamed_file();
+
+	CHECK(ring_open(&ring, 4096) == 0);
+	if (syscall(SYS_io_uring_setup, 1, &shape) < 0)
+		return skip("this kernel has no io_uring");
+	CHECK_ERRNO(ring_bind(&ring, file), EBUSY);
+	return PASSED;
+}
+
 static enum outcome test_drain_arguments(void)
 {
 	struct test_ring ring;
@@ -312,6 +405,11 @@ const struct test_case ring_error_cases[] = {
     {"rerror_lease", "ENOLCK for a file that is open twice", test_bind_without_lease},
     {"rerror_shared", "ENOTUNIQ for what is shared", test_bind_shared},
     {"rerror_space", "EOPNOTSUPP where no space can be reserved", test_bind_without_space},
+    {"rerror_inside", "ESPIPE but at the file's end", test_bind_inside},
+    {"rerror_reserved", "ENOTEMPTY where the program reserved space", test_bind_reserved},
+    {"rerror_tables", "EBUSY for threads with different descriptors", test_bind_tables},
+    {"rerror_child", "EBUSY in a child with the parent's memory", test_bind_in_child},
+    {"rerror_io_uring", "EBUSY after the use of io_uring", test_bind_after_io_uring},
     {"rerror_seccomp", "EPERM for a thread whose calls are filtered", test_filtered},
     {"rerror_drain", "arguments of a drain", test_drain_arguments},
     {"rerror_batch", "arguments of a batch", test_batch_arguments},
