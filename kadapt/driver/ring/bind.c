@@ -9,7 +9,7 @@
 #include <linux/seccomp.h>
 #include <linux/timekeeping.h>
 
-#include "compat.h"
+#include "base/compat.h"
 #include "ring/guard.h"
 #include "ring/ring.h"
 #include "ring/touch.h"
