@@ -17,8 +17,8 @@
 static _Atomic uint64_t *totals;
 
 /*
- * Nobody is killed in the middle of a fork: User-Mode Linux 6.12 panics when a fork ends so, device
- * or no device (flush_tlb_mm() meets the mark that dup_mmap() leaves where it was interrupted).
+ * No process is killed in the middle of a fork: User-Mode Linux 6.12 then panics, even without the
+ * device (flush_tlb_mm() meets the mark that the interrupted dup_mmap() leaves).
  */
 static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
 
@@ -74,7 +74,7 @@ static void start_threads(const struct battle *battle, uint64_t seed)
 	}
 }
 
-/* With everything still going on. */
+/* While all threads still run. */
 static void end(uint64_t seed, int device)
 {
 	pthread_mutex_lock(&forking);

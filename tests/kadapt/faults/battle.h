@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Processes whose threads do their worst for a while, and that end in the midst of it: by SIGKILL,
- * by closing the device first, or by exit. What is asked is that they do end, and that the kernel
- * complains of nothing.
+ * Processes with hostile threads. A process ends while its threads run: by SIGKILL, by closing the
+ * device first, or by exit. The process must end, and the kernel must not complain.
  */
 #ifndef BATTLE_H
 #define BATTLE_H
@@ -15,23 +14,23 @@
 #define BATTLE_TOTALS 4
 
 struct battle {
-	/* Sets up what the threads use; the device's descriptor, or -1. */
+	/* Prepares what the threads use. Returns the device's descriptor, or -1. */
 	int (*begin)(uint64_t seed);
-	/* What each thread does again and again, with dice of its own. */
+	/* Each thread calls this again and again, with random numbers of its own. */
 	void (*threads[BATTLE_THREADS])(uint64_t *thrown);
-	/* What is counted, and must not stay 0. */
+	/* The names of the totals; none may stay 0. */
 	const char *totals[BATTLE_TOTALS];
 };
 
-/* As many rounds as the command line says. */
+/* Runs as many rounds as the command line says. */
 enum outcome battle_fight(const struct battle *battle);
 
 /* For the threads. */
-/* One more of the battle's totals, which are counted over all rounds. */
+/* Adds one to one of the battle's totals, which are sums of all rounds. */
 void battle_count(int total);
-/* Something is not as it must be: the case fails. */
+/* Reports a fault: the case fails. */
 void battle_lost(const char *what);
-/* Run in a child, and wait for it. */
+/* Runs the function in a child and waits for the child. */
 void battle_fork(void (*in_child)(void));
 
 #endif

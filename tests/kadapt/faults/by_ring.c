@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Records by a ring of the program's own, past the library. */
+/* Writes records through a ring of its own, without the library. */
 #include <errno.h>
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 #include "writer.h"
 
 #define RING_BYTES 16384
-/* Within the longest pause the kernel lets the file go. */
+/* The kernel unbinds the ring within the longest pause. */
 #define DELAY_NS NS_PER_MS
 
 int writer_equip(struct writer *writer)
@@ -41,7 +41,7 @@ static bool ring_takes(struct writer *writer, const void *record)
 	return taken;
 }
 
-/* Emptied, or bound anew where it was let go. */
+/* Drains the ring, or binds the ring again if the kernel has unbound it. */
 static int make_room(struct writer *writer)
 {
 	if (ring_drain(&writer->ring) == 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Descriptors that change hands while a ring is bound to them: closed, another's number taken,
- * passed to another process; and as many rings as there may be at once.
+ * Descriptors that change while a ring is bound to them: they are closed, replaced by another file,
+ * or passed to another process. And as many rings at once as the device allows.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -36,7 +36,7 @@ static bool ended_well(pid_t pid)
 	return waitpid(pid, &status, 0) == pid && status == 0;
 }
 
-/* The writer's part of a case: half, the event, the other half. */
+/* The writer's part of a case: half of the records, the event, the other half. */
 static int write_halves(struct sink *sink, struct progress *progress, int (*event)(struct sink *))
 {
 	struct writer writer;
@@ -60,7 +60,7 @@ static enum outcome check(struct seen *seen, const struct progress *progress)
 	return PASSED;
 }
 
-/* Its number stands for another file from here on. */
+/* From here on, the number means another file. */
 static int take_number(struct sink *sink)
 {
 	int other = open(in_directory("other").text, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -88,7 +88,7 @@ static enum outcome number_taken(void)
 	return check(&seen, progress);
 }
 
-/* Closed, and opened again for what comes then. */
+/* Closes the file, and opens it again for the other half. */
 static int close_and_open(struct sink *sink)
 {
 	if (close(sink->write_end))
@@ -115,7 +115,7 @@ static enum outcome closed(void)
 	return check(&seen, progress);
 }
 
-static int road[2]; /* on which a descriptor is passed */
+static int road[2]; /* a socket, by which a descriptor is passed */
 
 union control {
 	struct cmsghdr header;
@@ -161,7 +161,7 @@ static int receive_descriptor(void)
 	return descriptor;
 }
 
-/* Whoever else has the open file sees records in their order; the writer's end ends nothing. */
+/* Another owner of the open file sees the records in order, also after the writer has ended. */
 static enum outcome passed_file(void)
 {
 	struct progress *progress = shared_memory(sizeof(*progress));
@@ -183,7 +183,7 @@ static enum outcome passed_file(void)
 	return check(&seen, progress);
 }
 
-/* What a thread does to the file all the time. */
+/* A thread does this to the file all the time. */
 static struct {
 	struct writer writer;
 	_Atomic bool over;
@@ -255,7 +255,7 @@ struct many {
 	int count;
 };
 
-/* All rings of one device, until there may be no more. */
+/* All rings of one device, until the device refuses more. */
 static int begin_many(struct many *many, struct progress *progress)
 {
 	int device = open_device();
@@ -305,7 +305,7 @@ static bool check_many(struct many *many, struct progress *progress, int count)
 	return right;
 }
 
-/* Killed with something in each of them. */
+/* The process is killed while each ring has records. */
 static enum outcome many_rings(void)
 {
 	static struct many many;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the command line says, and the tables of cases. */
+/* The options of the command line, and the tables of cases. */
 #ifndef FAULTS_H
 #define FAULTS_H
 
@@ -25,7 +25,7 @@ extern const struct test_case flip_cases[];
 extern const struct test_case fuzz_cases[];
 extern const struct test_case memory_fault_cases[];
 
-/* Where the device offers a region for mmap: its number times this, as a power of two. */
+/* The offset of a ring for mmap is the ring's number times 2 to the power of this. */
 #define MAP_SHIFT 24
 #define PAGE 4096
 
@@ -33,7 +33,7 @@ struct path {
 	char text[4096];
 };
 
-/* Of a file in the directory. */
+/* The path of a file in the directory. */
 struct path in_directory(const char *name);
 
 #endif

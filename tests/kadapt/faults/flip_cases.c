@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A tail that flips. On a processor of its own a thread sets it, in turn, to what a drain takes and
- * to what no drain may take, while the ring is emptied by the program itself or by the kernel's
- * worker. A driver that checks one tail and works by another writes more than any tail that it may
- * believe allows, and that is in the file; whether a checker complains depends on who emptied: the
- * program's drain copies from the program's own mapping, where there is mostly something behind it.
+ * A tail that flips. A thread with a processor of its own sets the tail to a valid and to an
+ * invalid value in turn. Meanwhile the program or the kernel's worker drains the ring. A driver
+ * that checks one tail and uses another writes more than any valid tail allows, and the file shows
+ * that. KASAN may not complain: the program's drain copies from the program's mapping, which goes
+ * on behind the ring.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,15 +23,15 @@
 
 #define RING_BYTES 4096
 #define LITTLE 16
-/* Further from any head than the ring is long, even by a head that was looked up before a drain. */
+/* Further from any head than the ring is long, also from a head that was read before a drain. */
 #define MUCH (4ULL * RING_BYTES)
-/* The flipper may be a drain behind. */
+/* The flipping thread may be one drain behind. */
 #define MOST_A_DRAIN (4 * LITTLE)
-/* Of two stores one after the other another processor only ever meets the second. */
+/* Another processor sees only the second of two consecutive stores. So pause in between. */
 #define LONGEST_LINGERING 128
 #define BINDINGS_PER_ROUND 10
 #define LONGEST_BINDING (50 * NS_PER_MS)
-/* Eight of them without a record, and the ring is let go. */
+/* After eight of them without a record, the kernel unbinds the ring. */
 #define DELAY_NS (100 * NS_PER_US)
 #define NAP_NS (50 * NS_PER_US)
 
@@ -41,7 +41,7 @@ static struct {
 	_Atomic bool over;
 } flips;
 
-/* What one kind of emptying did. */
+/* The results of one kind of drain. */
 struct emptied {
 	uint64_t bindings, drains, bytes, refused;
 };
@@ -90,7 +90,7 @@ static int open_file(void)
 	return file;
 }
 
-/* Until a tail was met that is none, whereupon the driver lets go. */
+/* Until the driver meets an invalid tail and unbinds the ring. */
 static void empty_by_calls(void)
 {
 	while (ring_drain(&flips.ring) == 0)
@@ -112,14 +112,14 @@ static uint64_t file_bytes(void)
 	return fstat(flips.file, &about) ? 0 : (uint64_t)about.st_size;
 }
 
-/* No more is written than the tails that may be believed allow. */
+/* The file has no more than the valid tails allow. */
 static enum outcome bind_once(void (*empty)(void), struct emptied *emptied)
 {
 	uint64_t bytes = file_bytes(), drains = flips.ring.header->drains;
 
 	if (ring_bind_for(&flips.ring, flips.file, DELAY_NS))
 		return FAILED;
-	/* On one processor nothing flips before. */
+	/* With one processor, the other thread has to run first. */
 	sleep_for(NAP_NS);
 	empty();
 	emptied->refused += !ring_is_bound(&flips.ring);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Calls thrown with dice: sensible ones with one field spoilt, sensible ones in an order without
- * sense, and mere noise; the rings' headers are scribbled over between them. What may come of it is
- * an errno, and a kernel that has nothing to complain of.
+ * Random calls: valid calls with one field changed, valid calls in a random order, and noise.
+ * Between the calls, the rings' headers are overwritten. The only result may be an errno, and the
+ * kernel must not complain.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,9 +25,9 @@
 #define CALLS_PER_EMPTYING 256
 #define RINGS 4
 #define ARGUMENT_BYTES 256
-/* Bits of a request's size: with one of them the kernel would write behind the argument. */
+/* Bits of a request's size. If one changes, the kernel would write behind the argument. */
 #define LARGER_SIZES (_IOC_SIZEMASK & ~(ARGUMENT_BYTES - 1))
-/* Of the longest structure, and one more. */
+/* The size of the longest structure, and one byte more. */
 #define WORDS (sizeof(struct kadapt_batch) / sizeof(uint64_t) + 1)
 
 static const unsigned long requests[] = {
@@ -44,7 +44,7 @@ struct fuzzer {
 	struct test_ring rings[RINGS];
 	int ring_count;
 	uint64_t succeeded[REQUESTS];
-	/* In each of them a request's structure lies at the start. */
+	/* Each of them begins with a request's structure. */
 	_Alignas(8) unsigned char argument[ARGUMENT_BYTES];
 };
 
@@ -53,7 +53,7 @@ static bool one_in(struct fuzzer *fuzzer, uint64_t chances)
 	return dice_below(&fuzzer->dice, chances) == 0;
 }
 
-/* Small, at a power of two, or anything. */
+/* A small number, a number at a power of two, or any number. */
 static uint64_t number(struct fuzzer *fuzzer)
 {
 	switch (dice_below(&fuzzer->dice, 4)) {
@@ -75,7 +75,7 @@ static int32_t descriptor(struct fuzzer *fuzzer)
 	return fuzzer->targets.descriptors[dice_below(&fuzzer->dice, TARGETS)];
 }
 
-/* Mostly one of a few, so that it is one that was defined; sometimes one too many. */
+/* Usually one of a few phases, which are defined; sometimes the first invalid one. */
 static uint32_t phase(struct fuzzer *fuzzer)
 {
 	return (uint32_t)dice_below(&fuzzer->dice, one_in(fuzzer, 8) ? 260 : 4);
@@ -116,7 +116,7 @@ static void fill_binding(struct fuzzer *fuzzer)
 	binding->delay_ns = dice_below(&fuzzer->dice, 10 * NS_PER_MS);
 }
 
-/* Of memory that is there, never more than some pages: a loop of writes takes its time. */
+/* In valid memory, and only some pages: a long loop of writes takes too much time. */
 static void fill_batch(struct fuzzer *fuzzer)
 {
 	struct kadapt_batch *batch = (void *)fuzzer->argument;
@@ -182,7 +182,7 @@ static void spoil(struct fuzzer *fuzzer, unsigned long *request, uint64_t *argum
 	}
 }
 
-/* A batch that was spoilt into an endless one would be just that. */
+/* A batch that the change made endless would never return. */
 static bool is_endless(const struct fuzzer *fuzzer, unsigned long request)
 {
 	const struct kadapt_batch *batch = (const void *)fuzzer->argument;
@@ -229,7 +229,7 @@ static bool begin(struct fuzzer *fuzzer)
 	return fuzzer->ring_count > 0;
 }
 
-/* Small numbers are thrown, too: what they write is not to appear in the report. */
+/* Descriptors 0 to 2 may be chosen, too. Their output must not appear in the report. */
 static bool silence_standard_files(void)
 {
 	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -266,7 +266,7 @@ static int throw_share(void *argument)
 
 static enum outcome calls(void)
 {
-	/* The first may lie at a power of two, as addresses do that are thrown. */
+	/* The first one may be at a power of two, as random addresses are. */
 	void *first = shared_memory(1);
 	uint64_t *succeeded = shared_memory(REQUESTS * sizeof(*succeeded));
 	struct rlimit file_bytes = {.rlim_cur = FILE_BYTES, .rlim_max = FILE_BYTES};
@@ -289,7 +289,7 @@ static enum outcome calls(void)
 	for (size_t kind = 0; kind < REQUESTS; kind++)
 		note("call %lu: %lu succeeded", (unsigned long)_IOC_NR(requests[kind]),
 		     (unsigned long)succeeded[kind]);
-	/* Noise that is refused at the door would show nothing. */
+	/* A request that the device does not know at all would test nothing. */
 	for (size_t kind = 0; kind < REQUESTS; kind++)
 		CHECK(succeeded[kind]);
 	return PASSED;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A program that does its worst while the driver works on its rings: threads scribble over the
- * headers, tails above all, and others drain, bind, unbind, unmap, make, close and fork.
+ * A hostile program. Some threads overwrite the headers of its rings, above all the tails. Other
+ * threads drain, bind, unbind, unmap, create and close rings, and fork.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 #define RINGS BINDABLE
 #define SCRIBBLES_PER_TURN 2048
-/* Of two stores one after the other another processor only ever meets the second. */
+/* Another processor sees only the second of two consecutive stores. So pause in between. */
 #define LONGEST_LINGERING 64
 #define MOST_BYTES 65536
 #define SIZES 5
@@ -33,8 +33,8 @@ static struct {
 } prey;
 
 /*
- * A value that a check would pass and one that it would not, in turn, each for as long: whoever
- * reads a tail a second time after the check finds the other one time in two.
+ * A valid and an invalid value in turn, each for the same time. So a driver that reads a tail again
+ * after checking it finds the other value half of the time.
  */
 static void scribble_tails(uint64_t *thrown)
 {
@@ -64,7 +64,7 @@ static void scribble_all(uint64_t *thrown)
 	    dice(thrown) >> dice_below(thrown, 64);
 }
 
-/* Mostly to what it was bound to before, so that there is something to drain. */
+/* Usually to the file of the binding before, so that there is something to drain. */
 static void bind_and_drain(uint64_t *thrown)
 {
 	uint64_t number = dice_below(thrown, RINGS);
@@ -80,7 +80,7 @@ static void bind_and_drain(uint64_t *thrown)
 			break;
 }
 
-/* One ring less, and one more. */
+/* Removes a ring and creates another. */
 static void make_another(uint64_t *thrown)
 {
 	struct kadapt_new_ring made = {.bytes = MOST_BYTES >> dice_below(thrown, SIZES)};
@@ -98,7 +98,7 @@ static void make_another(uint64_t *thrown)
 	munmap(map, made.map_bytes);
 }
 
-/* Map, unmap and by that end what another thread may be making just now. */
+/* Maps and unmaps a ring, which another thread may be creating, and so ends it. */
 static void end_anothers(uint64_t *thrown)
 {
 	uint64_t bytes = MOST_BYTES >> dice_below(thrown, SIZES),
@@ -137,7 +137,7 @@ static void act(uint64_t *thrown)
 		end_anothers(thrown);
 		break;
 	case 13:
-		/* Another descriptor of the device: what it undoes is asked for while all works. */
+		/* Closes another descriptor of the device while all threads work. */
 		close(dup(prey.device));
 		break;
 	default:

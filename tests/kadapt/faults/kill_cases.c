@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writers that are killed at any point. Of a file, every record that the writer was told to have
- * been taken is there when wait(2) returns, in order, none twice, none torn, and at most one more:
- * the one whose taking the writer did not live to tell of.
+ * Writers that are killed at any point. A writer tells another process of each accepted record.
+ * When wait(2) returns, the file has all of these records, in order, none twice and none torn. It
+ * has at most one more: the writer was killed before it could tell of that one.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,13 +22,13 @@
 #define LONGEST_SPIN 100000
 #define SIZES 7 /* of records: 16 bytes to 1 KiB */
 
-/* Of all writers of a case. */
+/* The sums of all writers of a case. */
 struct tally {
 	uint64_t kills, told, ringed, bound;
 	int unbound;
 };
 
-/* One writer's. */
+/* The figures of one writer. */
 struct victim {
 	struct sink sink;
 	struct sequence sequence;
@@ -37,10 +37,10 @@ struct victim {
 	uint64_t dice;
 };
 
-/* At most so long a writer lives. An emulated machine with checkers takes its time. */
+/* A writer lives at most this long. Emulated machines with checkers are slow. */
 static uint64_t longest_life_ns;
 
-/* The kernel kills at a moment that no code of ours is at. */
+/* A timer in the kernel kills the writer, at any instruction. */
 static void kill_me_within(uint64_t nanoseconds)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
@@ -146,7 +146,7 @@ static int write_some(void *unused)
 	return PASSED;
 }
 
-/* As long as so many records take here. */
+/* The time that this many records take on this machine. */
 static int measure_a_life(void)
 {
 	int64_t begin = now();

@@ -2,10 +2,10 @@
 /*
  * kadapt-faults [-d DIRECTORY] [-k KILLS] [-f CALLS] [-r ROUNDS] [-s SEED] [CASE...]
  *
- * What goes wrong on purpose while rings are bound: writers are killed, disks fill, descriptors
- * change hands, programs scribble. Reports as TAP; cases whose name begins with one of
- * the words, else all. The same SEED throws the same dice; when a kill meets its writer is for
- * timers to say. Wants to be root and to have the guest for itself.
+ * Faults on purpose while rings are bound: writers are killed, disks become full, descriptors
+ * change, programs overwrite headers. Runs the cases whose names begin with one of the words, or
+ * all cases, and reports in TAP. The same SEED gives the same random numbers, but timers decide
+ * when a writer is killed. The program must be root, and alone in its guest.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Threads that write, read, protect, move, give back and unmap memory, and fork, while all of them
- * bind ranges of all kinds over all of it; their process ends in the midst of that. Each piece of
- * the memory is one thread's, which notes what its pages hold and compares.
+ * Threads write, read, protect, move, give back and unmap memory, and fork. Meanwhile all threads
+ * bind ranges of all kinds over all of the memory, and then the process ends. Each piece of the
+ * memory belongs to one thread, which knows the contents of its pages and compares.
  *
- * Beside it there is more memory than the machine has, bound so that one page that is touched
- * brings its neighbours: what was brought in vain has to give way all the time.
+ * A second area is larger than the machine's memory. It is bound so that a touched page makes its
+ * neighbours present. So pages that were made present in vain must be given back all the time.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,7 +28,7 @@
 #define PIECE_PAGES 64UL
 #define PIECE_BYTES (PIECE_PAGES * PAGE)
 #define MOST_PIECES 256UL
-/* Of the machine's memory the pieces are at most this part. */
+/* The pieces are at most this part of the machine's memory. */
 #define SHARE 4
 #define SPARSE_STEP (512UL << 10)
 #define MOST_STEPS 4096UL
@@ -36,7 +36,7 @@
 
 enum total { BOUND, COMPARED, MOVED, FORKED };
 
-/* A page is zero up to a byte, and holds a value from there on. */
+/* A page is zero up to some byte, and has a value from that byte on. */
 struct held {
 	uint16_t from;
 	unsigned char value;
@@ -50,7 +50,7 @@ static struct {
 	unsigned char at_step[MOST_STEPS];
 } field;
 
-/* The piece that a thread's child looks at. */
+/* The piece that a thread's child checks. */
 static _Thread_local size_t looked_at;
 
 static size_t below(uint64_t *thrown, size_t limit)
@@ -128,7 +128,7 @@ static void give_back(uint64_t *thrown, size_t piece)
 	note_empty(piece);
 }
 
-/* Nobody maps another thing here meanwhile: the threads map nothing without an address. */
+/* No thread maps anything here meanwhile, because all threads map at given addresses. */
 static void map_anew(uint64_t *thrown, size_t piece)
 {
 	(void)thrown;
@@ -147,7 +147,7 @@ static void protect(uint64_t *thrown, size_t piece)
 		battle_lost("mprotect back failed");
 }
 
-/* To another piece of the same thread. */
+/* Moves pages to another piece of the same thread. */
 static void move(uint64_t *thrown, size_t piece)
 {
 	size_t to = (piece + BATTLE_THREADS) % field.piece_count;
@@ -177,7 +177,7 @@ static void fork_and_look(uint64_t *thrown, size_t piece)
 	battle_count(FORKED);
 }
 
-/* Of any pieces, one's own or not. */
+/* A range of any pieces, also of other threads' pieces. */
 static void bind(uint64_t *thrown, size_t unused)
 {
 	static const uint32_t kinds[] = {KADAPT_MEMORY_AHEAD, KADAPT_MEMORY_DENSE,
@@ -192,14 +192,14 @@ static void bind(uint64_t *thrown, size_t unused)
 	};
 
 	(void)unused;
-	/* One thread of the end closes the device. */
+	/* At the end, one thread closes the device. */
 	if (ioctl(field.device, KADAPT_MEMORY, &memory) == 0)
 		battle_count(BOUND);
 	else if (errno != ENOSPC && errno != EBADF)
 		battle_lost("a range was refused");
 }
 
-/* A page here and there, each step one thread's. */
+/* Touches some pages; each step belongs to one thread. */
 static void touch_sparsely(uint64_t *thrown, size_t thread)
 {
 	for (int i = 0; i < 8; i++) {
@@ -270,7 +270,7 @@ static int begin(uint64_t seed)
 	field.piece_count -= field.piece_count % BATTLE_THREADS;
 	field.steps = least(2 * machine.totalram / SPARSE_STEP, MOST_STEPS);
 	field.pieces = map(NULL, field.piece_count * PIECE_BYTES, 0);
-	/* A page behind the last step's is looked at. */
+	/* The page behind that of the last step is read, too. */
 	dense.bytes = (field.steps + 1) * SPARSE_STEP;
 	field.sparse = map(NULL, dense.bytes, MAP_NORESERVE);
 	dense.address = (uintptr_t)field.sparse;
@@ -290,7 +290,7 @@ static enum outcome fight_for_memory(void)
 	return battle_fight(&battle);
 }
 
-/* Half of the machine's memory, present and never written, which a child then shares. */
+/* Half of the machine's memory is present and never written. A child shares it. */
 static enum outcome give_way_to_a_parent(void)
 {
 	struct kadapt_memory now = {.flags = KADAPT_MEMORY_DENSE | KADAPT_MEMORY_NOW};

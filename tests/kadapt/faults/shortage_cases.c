@@ -21,7 +21,7 @@
 
 static const struct sequence sequence = {.size = 64, .seed = 42};
 
-/* The writing side of a case: ends with 0 where it wrote what it meant to, or was refused. */
+/* The writer of a case. It ends with 0 if it wrote everything, or if a write was refused. */
 static void write_all(struct sink *sink, struct progress *progress, uint64_t count)
 {
 	struct writer writer;
@@ -76,7 +76,7 @@ static enum outcome fill(const char *path)
 	return PASSED;
 }
 
-/* A full disk is met where write(2) meets it: all records before are there. */
+/* The disk is full at the same record as with write(2), and all earlier records are there. */
 static enum outcome full_tmpfs(void)
 {
 	struct path place = in_directory("small");
@@ -131,7 +131,7 @@ static enum outcome in_small_group(struct progress *progress)
 	return write_file(path.text, RECORDS_IN_SHORTAGE, progress);
 }
 
-/* The file is larger than the memory its writer may use: its pages go out under the writer. */
+/* The file is larger than the memory that its writer may use, so the kernel writes pages back. */
 static enum outcome short_memory(void)
 {
 	struct progress *progress = shared_memory(sizeof(*progress));

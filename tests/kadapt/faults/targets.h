@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Descriptors that a ring can be bound to, and some that it can't. */
+/* Descriptors to which a ring can be bound, and some to which it cannot. */
 #ifndef TARGETS_H
 #define TARGETS_H
 
-/* Four files; a pipe's two ends, a directory, a datagram socket. */
+/* Four files, the two ends of a pipe, a directory, a datagram socket. */
 #define TARGETS 8
 #define BINDABLE 4
 
@@ -11,9 +11,9 @@ struct targets {
 	int descriptors[TARGETS];
 };
 
-/* None of them blocks whoever writes. 0, or -1 with errno set. */
+/* A write to any of them never blocks. Returns 0, or -1 with errno. */
 int targets_open(struct targets *targets);
-/* Empty again, so that more fits. */
+/* Empties all of them. */
 void targets_empty(const struct targets *targets);
 
 #endif

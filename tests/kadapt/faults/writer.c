@@ -2,7 +2,7 @@
 #include "device.h"
 #include "writer.h"
 
-/* One of so many records is followed by a pause: long enough for a delay to pass, or short. */
+/* One of this many records is followed by a pause: longer than a delay, or short. */
 #define RECORDS_PER_PAUSE 512
 #define LONGEST_PAUSE_NS (12 * NS_PER_MS)
 #define LONGEST_SPIN 20000

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Records by write(), which the library interposes. */
+/* Writes records by write(), which the library interposes. */
 #include <errno.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@ const struct kadapt_plan kadapt_plan = {
     .flags = KADAPT_PLAN_IO | KADAPT_PLAN_STREAMS,
 };
 
-/* What the compiler leaves in objects of adapt mode, so that all of the library is linked. */
+/* As in objects that the plugin compiles, so that the whole library is linked. */
 const int *const anchor __attribute__((used)) = &kadapt_io_anchor;
 
 int writer_equip(struct writer *writer)
