@@ -14,10 +14,10 @@
 #include "twice.h"
 
 #define RECORDS 20
-/* A course that hangs ends by SIGALRM. */
+/* SIGALRM ends a course that hangs. */
 #define LONGEST_SECONDS 20
 
-/* Enough for a thread of the C library and a few calls; 16 KiB more would not fit. */
+/* Enough for the C library's thread and a few calls, but not for 16 KiB more. */
 #define SMALL_STACK_BYTES 20480
 
 struct flushing {
@@ -135,7 +135,7 @@ static enum outcome test_small_stack(void)
 	return twice(course_small_stack, 1);
 }
 
-/* The program puts a file of its own at the device's number, then asks for a filter in vain. */
+/* The program puts a file at the device's number. Then its call for a filter fails. */
 static enum outcome course_number(const struct calls *calls)
 {
 	int file = open_first(0);

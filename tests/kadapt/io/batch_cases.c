@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Batches against the loops that they stand for. */
+/* Batches are compared with the loops that they replace. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ static const struct shape shapes[] = {
 
 #define SHAPES ((int)(sizeof(shapes) / sizeof(*shapes)))
 
-/* What the loop does, by the definition in libkadapt.h. */
+/* The loop, as libkadapt.h defines it. */
 static int64_t loop(int descriptor, const struct shape *shape, int64_t *last)
 {
 	for (uint64_t i = 0; i < shape->count; i++) {
@@ -99,7 +99,7 @@ static void run_on_file(struct result *result, writer function, const struct sha
 	sink_close(&sink);
 }
 
-/* As much as fits, because nobody reads until it is over. */
+/* Writes as much as fits: nobody reads before the end. */
 static void run_on_stream(struct result *result, writer function, const struct shape *shape,
 			  enum ends_kind kind)
 {
@@ -141,7 +141,7 @@ static enum outcome test_limit(void)
 	return test_files();
 }
 
-/* A pipe takes the same as by the loop; of a socket's buffer, small pieces take more. */
+/* A pipe takes as much as from the loop. Small pieces take more of a socket's buffer. */
 static enum outcome test_pipes(void)
 {
 	prepare();
@@ -167,7 +167,7 @@ static enum outcome test_sockets(void)
 	return PASSED;
 }
 
-/* Of datagrams each piece is one. */
+/* Each piece is a datagram. */
 static enum outcome test_datagrams(void)
 {
 	int ends[2];

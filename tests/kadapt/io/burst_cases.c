@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* When the library binds, told by its own counters. */
+/* When the library binds a ring. The library's counters tell. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -65,7 +65,7 @@ static enum outcome test_pieces(void)
 	return PASSED;
 }
 
-/* What is no regular file is written to as it is, and asked for ever more seldom. */
+/* The library writes plainly to other files, and tries to bind them ever more rarely. */
 static enum outcome test_others(void)
 {
 	struct kadapt_io_totals before = totals(), after;
@@ -88,7 +88,7 @@ static enum outcome test_others(void)
 	return PASSED;
 }
 
-/* A program that reads back what it wrote makes the plain calls. */
+/* A program that reads its records back makes plain calls. */
 static enum outcome test_read_back(void)
 {
 	struct kadapt_io_totals before = totals(), after;
@@ -110,7 +110,7 @@ static enum outcome test_read_back(void)
 	return PASSED;
 }
 
-/* Nobody can have a lease on a file that is open twice. */
+/* There is no lease on a file that is open twice. */
 static enum outcome test_refused(void)
 {
 	struct kadapt_io_totals before, after;
@@ -124,14 +124,14 @@ static enum outcome test_refused(void)
 	CHECK(write_records(sink.writer, 1000) == PASSED);
 	after = totals();
 	CHECK(after.appends == before.appends);
-	/* At the 2nd, 4th, 8th ... 512th. */
+	/* It tries at the 2nd, 4th, 8th ... 512th record. */
 	CHECK(after.binds - before.binds == 9);
 	CHECK(sink_arrived(&sink) == 1000 * RECORD_BYTES);
 	sink_close(&sink);
 	return PASSED;
 }
 
-/* After the kernel let go, the next burst is bound anew. */
+/* After the kernel has unbound the ring, the next burst binds a ring again. */
 static enum outcome test_next_burst(void)
 {
 	struct kadapt_io_totals before, after;

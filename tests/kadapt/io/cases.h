@@ -6,7 +6,7 @@
 
 #include "harness.h"
 
-/* A phase in which rings hold data for as long as may be, so that only calls drain them. */
+/* A phase with the longest delay, so that only calls drain the rings. */
 #define SLOW_PHASE 0
 
 extern const struct test_case burst_cases[];
@@ -25,7 +25,7 @@ extern const struct test_case around_cases[];
 extern const struct test_case size_cases[];
 extern const struct test_case batch_cases[];
 
-/* Records of this process that went into rings. */
+/* The number of records of this process that went into rings. */
 uint64_t appends(void);
 
 #endif

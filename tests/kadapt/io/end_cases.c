@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How things end: processes, the device itself. */
+/* The ends of processes and of the device. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
@@ -70,7 +70,7 @@ static enum outcome test_killed(void)
 	return check_size(sink->path, 3 * RECORD_BYTES);
 }
 
-/* A program that closes what it does not know. */
+/* A program that closes descriptors that it did not open. */
 static enum outcome test_device_closed(void)
 {
 	struct sink sink;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Programs that go under seccomp(2) with records pending: they go on with plain
- * calls, each of which their filter judges, and are not killed for calls that are
- * not their own.
+ * Programs that go under seccomp(2) with pending records. They go on with plain calls, and their
+ * filter judges each call. They are not killed for calls of the library.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -35,7 +34,7 @@ static void write_some(const struct calls *calls, int file, char tag)
 	}
 }
 
-/* What is done to a number when it is called; the others are allowed. */
+/* A filter with this action for one call; it allows all others. */
 static int filter_with(uint32_t number, uint32_t action, int (*install)(struct sock_fprog *))
 {
 	struct sock_filter lines[] = {
@@ -88,7 +87,7 @@ static int strictly(int way)
 
 typedef void (*child_function)(const struct calls *calls, int file, int way);
 
-/* In children, for there is no way back. They write in turns. */
+/* In children, because a filter stays. They write in turns. */
 static enum outcome in_children(const struct calls *calls, child_function function, int ways)
 {
 	int file = open_first(O_APPEND);
@@ -98,7 +97,7 @@ static enum outcome in_children(const struct calls *calls, child_function functi
 		pid_t child = fork();
 
 		if (!child) {
-			/* Of its own, or the file is shared and has no ring. */
+			/* Each child opens the file, because a shared file has no ring. */
 			close(file);
 			file = open(FIRST, O_RDWR | O_APPEND);
 			function(calls, file, way);
@@ -132,7 +131,7 @@ static enum outcome test_strict(void)
 	return twice(strict_children, 0);
 }
 
-/* Of whom the device would be asked is killed. */
+/* The filter kills a process that calls the device. */
 static void go_without_ioctl(const struct calls *calls, int file, int way)
 {
 	write_some(calls, file, 'b');
@@ -154,7 +153,7 @@ static enum outcome test_filter(void)
 	return twice(children_without_ioctl, 0);
 }
 
-/* No record escapes: each write is refused from here on. */
+/* No record escapes the filter: each write is refused from here on. */
 static void go_without_write(const struct calls *calls, int file, int way)
 {
 	write_some(calls, file, 'b');
@@ -212,7 +211,7 @@ static void filter_beside(const struct calls *calls, int file, int way)
 	_exit(lseek(file, 0, SEEK_END) == (off_t)beside.written * NUMBERED_BYTES ? PASSED : FAILED);
 }
 
-/* How many are written is not for the course to tell. */
+/* The number of records varies, so the course does not tell it. */
 static enum outcome children_beside(const struct calls *calls)
 {
 	int status;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A flush appends. What the C library's own fflush() leaves, tells and fails with is
- * the oracle, for streams of all kinds.
+ * A flush appends to a ring. The oracle is the C library's own fflush(): its file, its results and
+ * its errors, for streams of all kinds.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -45,7 +45,7 @@ static int prepare(const char *text)
 
 static const char *mode;
 
-/* Told after each flush where the stream thinks that it is. */
+/* Tells the position of the stream after each flush. */
 static enum outcome flush_each(const struct calls *calls)
 {
 	FILE *stream;
@@ -60,7 +60,7 @@ static enum outcome flush_each(const struct calls *calls)
 		flush_records(calls, stream, 3);
 		tell("lseek", lseek(fileno(stream), 0, SEEK_CUR));
 	}
-	/* From here on the C library knows the offset, and keeps it. */
+	/* From here on, the C library keeps the offset. */
 	flush_records(calls, stream, RECORDS);
 	tell("ftell", ftell(stream));
 	tell("fclose", fclose(stream));
@@ -240,7 +240,7 @@ static enum outcome mix(const struct calls *calls)
 	for (int i = 0; i < OPERATIONS; i++) {
 		act();
 		CHECK(random_mix.stream);
-		/* Or it would be larger than what compares. */
+		/* The comparison takes no larger file. */
 		if (i % 100 == 0)
 			tell("truncate", ftruncate(fileno(random_mix.stream), 1000));
 	}
@@ -301,7 +301,7 @@ static enum outcome flush_wide(const struct calls *calls)
 	return PASSED;
 }
 
-/* What was read ahead is given back by a flush. */
+/* A flush gives back what the stream has read ahead. */
 static enum outcome flush_while_reading(const struct calls *calls)
 {
 	char text[16];
@@ -334,7 +334,7 @@ static enum outcome test_kept(void)
 	return PASSED;
 }
 
-/* Buffers of other sizes and places, one of them given by the program. */
+/* Buffers of other sizes and at other places; the program gives one of them. */
 static enum outcome flush_other_buffers(const struct calls *calls)
 {
 	static char own[100];
@@ -363,7 +363,7 @@ static enum outcome test_buffers(void)
 	return twice(flush_other_buffers, RECORDS);
 }
 
-/* Streams without a descriptor are not taken for one whose number they hold. */
+/* Streams without a descriptor, which have some number in its place. */
 static enum outcome flush_memory(const struct calls *calls)
 {
 	char *text = NULL, room[100] = "";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What changes under a stream between two flushes, and errors that flushes meet. */
+/* Changes of a stream between two flushes, and errors of flushes. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ static void flush_some(const struct calls *calls, FILE *stream, const char *text
 	}
 }
 
-/* The child flushes, too, and leaves what it did not flush to exit(). */
+/* The child flushes, too, and exit() flushes the rest. */
 static enum outcome fork_between(const struct calls *calls)
 {
 	FILE *stream = fopen(FIRST, "w");
@@ -79,7 +79,7 @@ static enum outcome several_streams(const struct calls *calls)
 	return fclose(one) ? FAILED : PASSED;
 }
 
-/* Not appending: each overwrites where the other's position is, or was. */
+/* Without O_APPEND each stream overwrites at the position that the other left. */
 static enum outcome several_positions(const struct calls *calls)
 {
 	FILE *one = fopen(FIRST, "w"), *other;
@@ -132,7 +132,7 @@ static enum outcome closed_under(const struct calls *calls)
 	return PASSED;
 }
 
-/* An appending stream's file that is not, and the other way round. */
+/* O_APPEND of a stream's file is set and cleared. */
 static enum outcome flags_changed(const struct calls *calls)
 {
 	FILE *stream = fopen(FIRST, "w");
@@ -148,7 +148,7 @@ static enum outcome flags_changed(const struct calls *calls)
 	return fclose(stream) ? FAILED : PASSED;
 }
 
-/* An appending stream forgets its offset with each flush, wherever it was. */
+/* An appending stream forgets its offset at each flush. */
 static enum outcome sought(const struct calls *calls)
 {
 	static const char *const modes[] = {"a", "w"};
@@ -197,7 +197,7 @@ static enum outcome in_thread(const struct calls *calls)
 	return fclose(share.stream) ? FAILED : PASSED;
 }
 
-/* The first stream's number and memory are the second's. */
+/* The second stream has the first one's number and memory. */
 static enum outcome opened_anew(const struct calls *calls)
 {
 	for (int i = 0; i < ROUNDS; i++) {
@@ -211,7 +211,7 @@ static enum outcome opened_anew(const struct calls *calls)
 	return PASSED;
 }
 
-/* Flushed, and flushed again with nothing in between; the others' position is seen. */
+/* A second flush with nothing in between; then the position is asked. */
 static enum outcome flushed_in_vain(const struct calls *calls)
 {
 	FILE *stream = fopen(FIRST, "w");
@@ -228,7 +228,7 @@ static enum outcome flushed_in_vain(const struct calls *calls)
 	return fclose(stream) ? FAILED : PASSED;
 }
 
-/* Left to exit(), with something in the buffer. */
+/* exit() flushes the rest of the buffer. */
 static enum outcome left_to_exit(const struct calls *calls)
 {
 	FILE *stream = fopen(FIRST, "w");

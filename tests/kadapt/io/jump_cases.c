@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A handler that leaves a write by siglongjmp(), at whatever instruction a timer
- * meets. Another thread writes to the same descriptor all the time. The writes that
- * follow go on; a record whose write was left is there once or not at all.
+ * A handler leaves a write by siglongjmp(), at any instruction at which a timer interrupts it.
+ * Another thread writes to the same descriptor all the time. Later writes must work, and an
+ * interrupted record must be in the file once or not at all.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -54,7 +54,7 @@ static void jump(int unused)
 	siglongjmp(jumper.back, 1);
 }
 
-/* The timer's signal is for the main thread. */
+/* The timer's signal goes to the main thread. */
 static void *write_beside(void *unused)
 {
 	int number = 0;
@@ -80,7 +80,7 @@ static pthread_t begin_beside(void)
 	return thread;
 }
 
-/* After a jump nothing of the record is to be left in the stream. */
+/* After a jump, the stream's buffer must not keep a part of the record. */
 static void put_into_stream(int number)
 {
 	char record[NUMBERED_BYTES + 1];
@@ -104,7 +104,7 @@ static void put(int number)
 	jumper.may_jump = 0;
 }
 
-/* As long as it takes to be thrown out so often; how many were begun. */
+/* Writes until this many jumps have happened. Returns the number of begun records. */
 static int put_until_thrown(void (*put_one)(int))
 {
 	static volatile int number;
@@ -122,7 +122,7 @@ static int put_until_thrown(void (*put_one)(int))
 		put_one(number);
 		number++;
 	}
-	/* And some more, which nobody interrupts. */
+	/* Some more records, without interruption. */
 	for (int i = 0; i < 100; i++) {
 		put_one(number);
 		number++;
@@ -201,7 +201,7 @@ static enum outcome test_flush(void)
 	return with_both(jump_out_of_flush);
 }
 
-/* Rings are still given out after so many were left. */
+/* The library still gets rings after many jumps. */
 static enum outcome go_on_after(const struct calls *calls)
 {
 	uint64_t before;

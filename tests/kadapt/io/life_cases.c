@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Threads, signals, descriptors that change hands, errors. */
+/* Threads, signals, changing descriptors, errors. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ static enum outcome test_fork(void)
 
 static struct sink shared;
 
-/* Numbered records, each thread's own. */
+/* Each thread writes its own numbered records. */
 static void *write_numbered(void *argument)
 {
 	char record[32];
@@ -65,7 +65,7 @@ static void *write_numbered(void *argument)
 	return argument;
 }
 
-/* Each thread's records are whole, all there, and in its order. */
+/* All records of each thread are there, whole and in order. */
 static enum outcome check_numbered(int descriptor)
 {
 	int next[THREADS + 1] = {0};
@@ -110,7 +110,7 @@ static void write_in_handler(int number)
 		abort();
 }
 
-/* A timer interrupts appends; records of both are whole, and the main ones in order. */
+/* A timer's handler interrupts appends. All records are whole, and the main ones in order. */
 static enum outcome test_signals(void)
 {
 	const struct itimerval fast = {{0, 500}, {0, 500}};
@@ -147,7 +147,7 @@ static enum outcome test_number_again(void)
 	CHECK(kadapt_enter(SLOW_PHASE) == 0);
 	CHECK(sink_open(&first) == 0);
 	CHECK(sink_fill(&first) == 0);
-	/* Or the burst would have been too short for another. */
+	/* A shorter burst would put off the next binding. */
 	for (int i = 0; i < 5; i++)
 		CHECK(kadapt_write(first.writer, RECORD, RECORD_BYTES) == RECORD_BYTES);
 	number = first.writer;
@@ -164,10 +164,10 @@ static enum outcome test_number_again(void)
 
 #define SMALL_FOLDER "/tmp/kadapt-io-small"
 
-/* Records until it fails; how many, and what was said then. */
+/* Writes records until a write fails. Tells their number and the error. */
 typedef ssize_t write_function(int descriptor, const void *bytes, size_t size);
 
-/* Among the records some that are too long for a ring; how many could be written. */
+/* Some of the records are too long for a ring. Returns the number of written records. */
 static int fill_up_mixed(write_function *function, const char *path, off_t *size)
 {
 	static const char bytes[20000] = "x";

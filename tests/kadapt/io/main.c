@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * io-selftest [NAME...]: libkadapt's I/O paths, on a kernel with the device. Cases
- * named batch_ do without. Only redirected calls have rings here: others are the
- * plain ones, with which the cases compare.
+ * io-selftest [NAME...]: libkadapt's I/O, on a kernel with the device. Cases named batch_ need no
+ * device. Only the redirected calls use rings here. All other calls are plain, and the cases
+ * compare with them.
  */
 #include <stddef.h>
 #include <sys/mount.h>
@@ -37,7 +37,7 @@ int main(int count, char **arguments)
 	};
 
 	(void)count;
-	/* A file system of the guest's own: on the host's, nothing can be bound. */
+	/* A file system of the guest, for which rings can be bound in every guest. */
 	if (!access(DEVICE, F_OK) && mount("none", "/tmp", "tmpfs", 0, NULL))
 		return FAILED;
 	return run_cases(tables, arguments + 1);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What happens in the midst of an append: the record is on a page that may not be
- * read, so that a handler runs between the look at the ring's limit and the
- * moment when the record counts.
+ * Events in the middle of an append. The record is on a page that may not be read. So a handler
+ * runs after the append has checked the ring's limit, and before the ring accepts the record.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -38,7 +37,7 @@ static void write_too(void)
 		_exit(FAILED);
 }
 
-/* As the kernel does by itself after a while. */
+/* The kernel does the same after some time. */
 static void let_go(void)
 {
 	for (unsigned long ring = 0; ring < 4; ring++)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a program writes past the redirected calls, to the file that its records go
- * to: by the C library's own functions, by its asynchronous ones, by another thread.
- * All keep their order.
+ * A program also writes to the file of its records by calls that are not redirected: by other
+ * functions of the C library, by asynchronous ones, by another thread. The order stays.
  */
 #define _GNU_SOURCE
 #include <aio.h>
@@ -46,7 +45,7 @@ static int as_standard_error(void)
 	return close(file) || result != STDERR_FILENO ? -1 : 0;
 }
 
-/* Each of these writes to standard error by the C library itself. */
+/* In each of these, the C library itself writes to standard error. */
 static void say(int which)
 {
 	errno = ENOENT;
@@ -115,7 +114,7 @@ static enum outcome test_wide(void)
 	return twice(complain_wide, ROUNDS * RECORDS);
 }
 
-/* Each way to end that says something; the child's records come before it. */
+/* Each way to end that prints a message. The child's records come before the message. */
 static enum outcome end_with_words(const struct calls *calls)
 {
 	CHECK(as_standard_error() == 0);
@@ -147,7 +146,7 @@ static enum outcome test_ends(void)
 	return twice(end_with_words, 4 * RECORDS / 2);
 }
 
-/* Streams of the program's on the same open file, buffered, flushed at exit. */
+/* Buffered streams on the same open file. exit() flushes them. */
 static enum outcome mix_streams(const struct calls *calls)
 {
 	int file = open_first(O_APPEND);
@@ -182,7 +181,7 @@ static long finish(struct aiocb *request)
 	return aio_return(request);
 }
 
-/* The first begins the C library's threads. */
+/* The first request starts the C library's threads. */
 static enum outcome ask_beside(const struct calls *calls)
 {
 	int file = open_first(0);
@@ -217,7 +216,7 @@ static enum outcome test_aio(void)
 	return twice(ask_beside, ROUNDS * RECORDS);
 }
 
-/* To the end of the file: they come after the records that were there when they were begun. */
+/* At the end of the file: they come after the records that are there when they begin. */
 static enum outcome append_beside(const struct calls *calls)
 {
 	static char text[] = "asynchronous\n";
@@ -254,7 +253,7 @@ static int64_t write_batch(const struct calls *calls, int file, const char *text
 	return done;
 }
 
-/* Batches, records too long for a ring, empty ones, pieces. */
+/* Batches, records too long for a ring, empty records, pieces. */
 static enum outcome mix_lengths(const struct calls *calls)
 {
 	static char text[40000];
@@ -287,7 +286,7 @@ static enum outcome test_lengths(void)
 	return twice(mix_lengths, 9 * ROUNDS * RECORDS / 2);
 }
 
-/* To a descriptor that is open for reading only, to a folder, to what is closed. */
+/* Descriptors that are open for reading only, of a folder, or closed. */
 static enum outcome fail(const struct calls *calls)
 {
 	int file = open_first(0);
@@ -331,7 +330,7 @@ static void set_limit(rlim_t bytes)
 	setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-/* In the midst of a record, at its end, and again lower and higher. */
+/* A limit within a record, at its end, then a lower and a higher one. */
 static enum outcome meet_limits(const struct calls *calls)
 {
 	int file = open_first(0);
@@ -359,7 +358,7 @@ static enum outcome test_limits(void)
 	return twice(meet_limits, 30);
 }
 
-/* Who gives up rights in the midst of a burst goes on as ever. */
+/* A program that gives up rights during a burst goes on as without rings. */
 static enum outcome change_user(const struct calls *calls)
 {
 	int file = open_first(0);
@@ -382,7 +381,7 @@ static enum outcome test_user(void)
 
 /* ---- times ------------------------------------------------------------------------------ */
 
-/* The delay, and two ticks of the clock that times are taken from. */
+/* The delay, and two ticks of the clock of file times. */
 #define LATEST (25 * NS_PER_MS)
 
 static int64_t nanoseconds(struct timespec time)
@@ -390,7 +389,7 @@ static int64_t nanoseconds(struct timespec time)
 	return time.tv_sec * NS_PER_S + time.tv_nsec;
 }
 
-/* What reserves and gives back space after the last record changes no times. */
+/* Reserving and giving back space after the last record changes no times. */
 static enum outcome test_times(void)
 {
 	int plain = open_first(0), adapted = open_second(0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Children of every kind, between a program's records and in the midst of one:
- * parent and child go on writing, nothing is lost and nothing is there twice.
+ * Children of every kind, created between a program's records or within one. Parent and child go
+ * on writing; no record is lost, and none is there twice.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -63,7 +63,7 @@ static void write_some(const struct calls *calls, int file, char tag, int *numbe
 
 static fork_function fork_here;
 
-/* The child's records between the parent's, in one and the same open file. */
+/* The child writes between the parent's records, to the same open file. */
 static enum outcome take_turns(const struct calls *calls)
 {
 	int file = open_first(0);
@@ -101,7 +101,7 @@ static enum outcome test_forks(void)
 	return PASSED;
 }
 
-/* A child of a child writes, too; and the descriptor is closed between. */
+/* A child of a child writes, too. Then the descriptor is closed. */
 static enum outcome take_turns_in_line(const struct calls *calls)
 {
 	int file = open_first(0);
@@ -140,7 +140,7 @@ static void write_all(const struct calls *calls, int file, char tag)
 			_exit(FAILED);
 }
 
-/* Each tag's records are whole, all there, once, and in order. */
+/* All records of each tag are there once, whole and in order. */
 static enum outcome check_tags(const int *expected)
 {
 	FILE *left = fopen(FIRST, "r");
@@ -236,7 +236,7 @@ static int write_in_borrowed_memory(void *unused)
 	return PASSED;
 }
 
-/* As a thread, but with descriptors of its own; it even has the same thread pointer. */
+/* Like a thread, and with the same thread pointer, but with its own descriptors. */
 static enum outcome borrow_by_clone(const struct calls *calls)
 {
 	static char stack[1 << 16] __attribute__((aligned(16)));
@@ -262,7 +262,7 @@ static enum outcome test_clone(void)
 	return twice(borrow_by_clone, ROUNDS * RECORDS);
 }
 
-/* Commands that write to the same file, by all the ways to start one. */
+/* Commands that write to the same file, started in all ways. */
 static enum outcome start_commands(const struct calls *calls)
 {
 	char *const words[] = {"sh", "-c", "echo spawned >&7", NULL};
@@ -298,7 +298,7 @@ static char *page;
 static struct sink sink;
 static pid_t child_in_the_midst;
 
-/* The child returns from the handler and makes the append its own. */
+/* The child returns from the handler and continues the append. */
 static void fork_in_the_midst(int unused)
 {
 	int status;
@@ -358,19 +358,19 @@ static enum outcome test_midst(void)
 }
 
 #define INTERRUPTIONS 200
-/* More come where the timer is slow. */
+/* A slow timer leads to more records. */
 #define RECORDS_MAX (1 << 20)
 
 static struct {
 	const struct calls *calls;
 	int file;
 	volatile sig_atomic_t count; /* children so far */
-	volatile int at;	     /* the record that the parent is at */
+	volatile int at;	     /* number of the record that the parent writes */
 	volatile int is_child;
-	int duplicates[RECORDS_MAX]; /* by children that went on with the record */
+	int duplicates[RECORDS_MAX]; /* by children that continued the record */
 } interrupted;
 
-/* It goes on with whatever was interrupted, then writes some of its own, then ends. */
+/* The child continues the interrupted code, writes some records, and ends. */
 static void fork_anywhere(int unused)
 {
 	pid_t child;
@@ -397,7 +397,7 @@ static void end_child(void)
 	_exit(PASSED);
 }
 
-/* Of the parent's records some are there again, by the child that was forked in them. */
+/* Some of the parent's records are there again: a child was forked in them. */
 static enum outcome check_interrupted(int records)
 {
 	static int seen[1 << 20], of_children[INTERRUPTIONS * RECORDS];
@@ -417,7 +417,7 @@ static enum outcome check_interrupted(int records)
 	fclose(left);
 	CHECK(newest == records - 1);
 	for (int i = 0; i < records; i++) {
-		/* A child that was forked between two records goes on with the second. */
+		/* A child that was forked between two records continues with the second. */
 		int most = 1 + interrupted.duplicates[i] + (i ? interrupted.duplicates[i - 1] : 0);
 
 		if (seen[i] > most)
@@ -429,7 +429,7 @@ static enum outcome check_interrupted(int records)
 	return PASSED;
 }
 
-/* One timer after the other, at another distance each time. */
+/* One timer after the other, each time with another interval. */
 static void set_timer(long microseconds)
 {
 	const struct itimerval when = {.it_value = {.tv_usec = microseconds}};
@@ -451,10 +451,10 @@ static enum outcome fork_at_any_instruction(const struct calls *calls)
 		CHECK(write_numbered(calls, interrupted.file, 'p', count++) == 0);
 		if (interrupted.count == ended)
 			continue;
-		/* Wherever it was begun, a child comes by here. */
+		/* Every child comes here, wherever it was forked. */
 		if (interrupted.is_child)
 			end_child();
-		/* So that no record is interrupted in a child. */
+		/* Interrupt no records of a child. */
 		CHECK(wait(&status) > 0 && status == 0);
 		ended++;
 		set_timer(50 + count % 97);

@@ -33,8 +33,8 @@ long sink_arrived(const struct sink *sink)
 }
 
 /*
- * How far the kernel has written. To ask for the file's size would empty its ring,
- * so it is told by the descriptor's position.
+ * How far the kernel has written. Asking for the file's size would drain its ring, so the
+ * descriptor's position tells.
  */
 static long written(const struct sink *sink)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A file, with an eye on it that the library can't see. */
+/* A file that is watched without the library's knowledge. */
 #ifndef SINK_H
 #define SINK_H
 
@@ -8,16 +8,16 @@ struct sink {
 	char path[64];
 };
 
-/* 0, or -1 and errno. */
+/* Returns 0, or -1 with errno. */
 int sink_open(struct sink *sink);
 void sink_close(struct sink *sink);
 
-/* Bytes that have arrived, or -1, asked of the kernel by raw system calls. */
+/* The bytes that the kernel has written, by raw system calls; or -1. */
 long sink_arrived(const struct sink *sink);
 
 /*
- * Three records of ten bytes through kadapt_write(), the last two of which are in
- * a ring; 0, or -1: they are not.
+ * Writes three records of ten bytes by kadapt_write(). Returns 0 if the last two are in a ring,
+ * else -1.
  */
 int sink_fill(struct sink *sink);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A signal's handler at each instruction of a write and of a flush. A tracer steps so
- * far into the call, then delivers the signal; each time it is one step further, or
- * some, where the call has thousands. Every day it takes seven times as many steps.
+ * A signal's handler at each instruction of a write and of a flush. A tracer steps into the call
+ * and delivers the signal. Each time it goes one step further, or several steps if the call has
+ * thousands. The daily test goes seven times as many steps at once.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #include "libkadapt.h"
 #include "twice.h"
 
-/* Lines of one letter: of before the call, the call, its handler, a child, and after it. */
+/* Lines of one letter, written before the call, by it, its handler, a child, and after it. */
 #define BEFORE 'b'
 #define IN_CALL 'i'
 #define BY_HANDLER 'h'
@@ -30,7 +30,7 @@
 #define LINES_MAX 10000
 #define EVERY_DAY 7
 
-/* Of the traced process. */
+/* The traced process. */
 static struct {
 	const struct calls *calls;
 	int file;
@@ -117,7 +117,7 @@ static void fork_and_wait(void)
 struct event {
 	const char *name;
 	void (*happen)(void);
-	/* What may come after the lines from before, in the first file and a space and the second.
+	/* The lines that may follow those from before: in the first file, a space, in the second.
 	 */
 	const char *allowed[4];
 };
@@ -167,13 +167,13 @@ static void begin(const struct call *call)
 {
 	traced.file = open_first(O_APPEND);
 	traced.stream = fdopen(traced.file, "a");
-	/* To be left by a jump while the lock is half taken is no plain stream's strength. */
+	/* A jump while the lock is half taken breaks plain streams, too. */
 	traced.flush = happen == jump ? traced.calls->flush_unlocked : traced.calls->flush;
 	if (traced.file < 0 || !traced.stream || kadapt_enter(SLOW_PHASE))
 		_exit(FAILED);
 	for (int i = 0; i < call->before; i++)
 		call->put(BEFORE, call->size);
-	/* Or there would be nothing to be found. */
+	/* Without it the case would find nothing. */
 	if (traced.calls == &adapted_calls && call->before > 1 && !appends())
 		_exit(SKIPPED);
 	if (call->look)
@@ -203,7 +203,7 @@ static void run_traced(const struct call *call)
 
 /* ---- the tracer ------------------------------------------------------------------------- */
 
-/* 0 where the call was over before. */
+/* 0 if the call was over before. */
 static int step_into(pid_t child, int steps)
 {
 	int status;
@@ -218,7 +218,7 @@ static int step_into(pid_t child, int steps)
 	return 1;
 }
 
-/* A letter for each line that is whole. */
+/* A letter for each whole line. */
 static int read_letters(const char *path, char *letters, size_t *count)
 {
 	char text[LONGEST_LINE + 2];
@@ -254,7 +254,7 @@ static enum outcome check(const struct call *call, const struct event *event, in
 	return FAILED;
 }
 
-/* So many steps into the call; *is_over where that is more than it has. */
+/* Goes this many steps into the call. Sets *is_over if the call has fewer. */
 static enum outcome happen_at(const struct call *call, const struct event *event, int steps,
 			      int *is_over)
 {
@@ -280,7 +280,7 @@ static enum outcome happen_at(const struct call *call, const struct event *event
 	return found ? check(call, event, steps) : PASSED;
 }
 
-/* How many places there were, or -1. */
+/* Returns the number of places, or -1. */
 static int step_through(const struct call *call, const struct event *event, int stride)
 {
 	int is_over = 0, steps = 0;
@@ -329,7 +329,7 @@ static enum outcome step_all(const struct calls *calls, const struct event *even
 	}
 CASES(DEFINE)
 
-/* What is allowed is what the plain calls leave. */
+/* Only the files that plain calls leave are allowed. */
 static enum outcome step_plain(void)
 {
 	for (int i = 0; i < EVENTS; i++)

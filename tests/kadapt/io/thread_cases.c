@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Threads that are cancelled, that come and go, and that put another file in the descriptor's
- * place. */
+/* Threads that are cancelled, that come and go, and that replace the descriptor's file. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -39,7 +38,7 @@ static const char *file_of(int turn)
 	return path;
 }
 
-/* Each record says which file was the newest when it was begun. */
+/* Each record says which file was the newest when the write began. */
 static void *write_turns(void *unused)
 {
 	char record[RECORD_OF_TURN + 1];
@@ -54,7 +53,7 @@ static void *write_turns(void *unused)
 	return unused;
 }
 
-/* The records that returned before dup2() was called are not in the new file. */
+/* The new file has no record whose write returned before dup2() was called. */
 static int turn_to(int turn)
 {
 	int next = open(file_of(turn), O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600);
@@ -117,7 +116,7 @@ static enum outcome test_rotation(void)
 
 /* ---- cancellation ----------------------------------------------------------------------- */
 
-/* So many in a file, which is checked before the next. */
+/* The number of cancellations per file. Each file is checked before the next. */
 #define CANCELLATIONS 15
 #define FILES 10
 
@@ -125,7 +124,7 @@ static struct {
 	const struct calls *calls;
 	int file;
 	int type;
-	_Atomic int told[CANCELLATIONS + 1]; /* records of each whose write returned */
+	_Atomic int told[CANCELLATIONS + 1]; /* for each thread, the records whose write returned */
 	_Atomic int over;
 } cancelled;
 
@@ -165,7 +164,7 @@ static void *write_beside(void *unused)
 	return unused;
 }
 
-/* All that were told of, in order, and perhaps the one at which the thread was cancelled. */
+/* All told records in order, and perhaps the one in which the thread was cancelled. */
 static enum outcome check_cancelled(void)
 {
 	int next[CANCELLATIONS + 1] = {0};
@@ -222,7 +221,7 @@ static enum outcome cancel_some(void)
 	return PASSED;
 }
 
-/* And rings are still given out. */
+/* The library still gets rings. */
 static enum outcome cancel_beside(const struct calls *calls, int type)
 {
 	uint64_t before;
@@ -281,7 +280,7 @@ static void *write_share(void *argument)
 	return NULL;
 }
 
-/* More threads than there are rings, one after the other, and the main thread between them. */
+/* More threads than rings, one after the other. The main thread writes in between. */
 static enum outcome come_and_go(const struct calls *calls)
 {
 	struct share share = {.calls = calls, .file = open_first(0)};
@@ -324,7 +323,7 @@ static void *write_record(void *file)
 	return NULL;
 }
 
-/* With a thread pointer that was a dead thread's, who has left a ring for the same file. */
+/* The thread pointer is that of a dead thread, which has left a ring for the same file. */
 static void *write_page(void *file)
 {
 	write_record(file);
@@ -342,7 +341,7 @@ static void *own_a_ring(void *sink)
 	return NULL;
 }
 
-/* Every other ring is somebody's, so that the next thread takes the one in question. */
+/* Every other ring has an owner, so the next thread takes the ring in question. */
 static void own_other_rings(void)
 {
 	static struct sink sinks[OWNERS];
@@ -383,7 +382,7 @@ static enum outcome test_heir(void)
 	CHECK(pthread_create(&thread, NULL, write_page, &sink.writer) == 0);
 	sem_wait(&is_in_the_midst);
 	own_other_rings();
-	/* To ask for the position lets the file go. */
+	/* Asking for the position unbinds the ring. */
 	CHECK(lseek(sink.writer, 0, SEEK_CUR) == 6 * RECORD_BYTES);
 	write_record(&other.writer);
 	sem_post(&may_go_on);

@@ -26,7 +26,7 @@ struct told {
 	long value;
 };
 
-/* In memory that the course's processes share. */
+/* In memory that all processes of the course share. */
 struct account {
 	atomic_int count;
 	int status;
@@ -156,7 +156,7 @@ static enum outcome compare_files(const struct file *plain, const struct file *a
 	return PASSED;
 }
 
-/* What a course leaves. */
+/* A file that a course leaves. */
 struct left {
 	struct account *account;
 	struct file files[2];

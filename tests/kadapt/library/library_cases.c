@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * library-selftest [NAME...]: libkadapt with a plan of its own. Cases named
- * plain_ want a machine without the device, adapted_ one with it.
+ * library-selftest [NAME...]: libkadapt with a plan of its own. Cases named plain_ need a machine
+ * without the device, and cases named adapted_ a machine with it.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -19,14 +19,14 @@
 #include "harness.h"
 #include "libkadapt.h"
 
-/* Longer than any kernel allows: cut to what this one does. */
+/* Longer than any kernel allows, so the library shortens it to this kernel's limit. */
 const struct kadapt_plan kadapt_plan = {
     .abi = KADAPT_PLAN_ABI,
     .policies = 2,
     .policy = {{.phase = 0, .quantum_ns = 3600 * NS_PER_S}, {.phase = 1, .quantum_ns = 0}},
 };
 
-/* Descriptors that are open, the highest of them in *highest. */
+/* Counts the open descriptors; sets *highest to the highest one. */
 static int open_descriptors(int *highest)
 {
 	DIR *folder = opendir("/proc/self/fd");
@@ -87,7 +87,7 @@ static enum outcome test_descriptor(void)
 	open_descriptors(&highest);
 	CHECK(highest >= 200);
 	CHECK(fcntl(highest, F_GETFD) == FD_CLOEXEC);
-	/* The program's next descriptor is the one it would have been. */
+	/* The program's next descriptor is the same as without the library. */
 	first = open("/dev/null", O_RDONLY);
 	CHECK(first >= 0 && first < 10);
 	return PASSED;
@@ -102,7 +102,7 @@ static enum outcome test_all_closed(void)
 	open_descriptors(&highest);
 	CHECK(close_range(3, ~0U, 0) == 0);
 	CHECK(slice_of(0) == before);
-	/* Where it is, the call is not repeated; the next shows the loss. */
+	/* The call is not repeated. The next call shows the loss. */
 	CHECK(kadapt_enter(0) == 0);
 	CHECK(kadapt_enter(1) == -EBADF);
 	CHECK(kadapt_enter(1) == -ENODEV);
@@ -119,7 +119,7 @@ static enum outcome test_number_reused(void)
 	CHECK(dup2(pipe_ends[1], highest) == highest);
 	CHECK(kadapt_enter(1) == -ENOTTY);
 	CHECK(kadapt_enter(1) == -ENODEV);
-	/* A child does not close what is the program's. */
+	/* A child does not close the program's descriptor. */
 	if (fork() == 0)
 		_exit(write(highest, "x", 1) == 1 ? PASSED : FAILED);
 	CHECK(read(pipe_ends[0], &(char){0}, 1) == 1);
@@ -133,7 +133,7 @@ static int phases_of_child(void *unused)
 	uint64_t own = slice_of(0);
 
 	(void)unused;
-	/* The parent's descriptor is closed, the child's opened at need. */
+	/* The child closes the parent's descriptor, and opens its own when it needs one. */
 	CHECK(highest < 200);
 	CHECK(kadapt_enter(0) == 0);
 	CHECK(open_descriptors(&highest) == before + 1);
