@@ -6,14 +6,14 @@ namespace kadence
 namespace
 {
 
-/* What the loop finds before it begins. */
+/* Values that exist before the loop begins. */
 struct outcome {
-	tree done; /* pieces written whole, or -1; a name */
-	tree last; /* result of the piece after them; a name */
-	tree size; /* result of each of them; a name or constant */
+	tree done; /* number of pieces written whole, or -1; a name */
+	tree last; /* result of the call for the next piece; a name */
+	tree size; /* result of the call for each whole piece; a name or constant */
 };
 
-/* An expression as an operand, computed at the end of `block`. */
+/* The expression as an operand, computed at the end of `block`. */
 tree computed_in(basic_block block, tree expression)
 {
 	gimple_seq statements;
@@ -40,11 +40,11 @@ tree declare_batch_call(bool sends)
 	    sends ? ptr_type_node : NULL_TREE, NULL_TREE);
 	tree decl = build_fn_decl(sends ? "kadapt_batch_send" : "kadapt_batch_write", type);
 
-	TREE_NOTHROW(decl) = 0; /* it is a cancellation point, as what it stands for */
+	TREE_NOTHROW(decl) = 0; /* a cancellation point, as the calls that it replaces */
 	return decl;
 }
 
-/* The call, at the end of `block`, and what it left in memory. */
+/* The call, at the end of `block`, and the value that it stores in memory. */
 outcome append_batch_call(const batch_loop &what, basic_block block)
 {
 	tree last = create_tmp_var(intDI_type_node, "kadapt_last");
@@ -75,7 +75,7 @@ outcome append_batch_call(const batch_loop &what, basic_block block)
 	return found;
 }
 
-/* `name` of `from`, or `otherwise`, where the two meet. */
+/* The value after both paths meet: `name` from `from`, else `otherwise`. */
 tree merge(basic_block join, edge from, tree name, edge other, tree otherwise)
 {
 	gphi *phi = create_phi_node(make_ssa_name(TREE_TYPE(name)), join);
@@ -85,7 +85,7 @@ tree merge(basic_block join, edge from, tree name, edge other, tree otherwise)
 	return gimple_phi_result(phi);
 }
 
-/* Makes `edge_on` the way for a condition's being false, beside a new one for its being true. */
+/* Adds an edge that is taken if the condition is true. `edge_on` is taken if it is false. */
 edge branch(edge edge_on, basic_block target, enum tree_code code, tree left, tree right)
 {
 	append_to(edge_on->src, gimple_build_cond(code, left, right, NULL_TREE, NULL_TREE));
@@ -111,7 +111,7 @@ outcome build_before(const batch_loop &what)
 	edge around = single_succ_edge(test);
 	edge from_batch = single_succ_edge(batch);
 
-	/* The condition is turned so that the way on is the batch. */
+	/* The condition is inverted: the existing edge leads to the batch. */
 	edge skipping = branch(around, merged, EQ_EXPR, guard, boolean_false_node);
 	skipping->probability = profile_probability::unlikely();
 	around->probability = skipping->probability.invert();
@@ -148,7 +148,7 @@ edge split_before(gimple *statement)
 	return split_block(gimple_bb(statement), gsi_stmt(place));
 }
 
-/* Whatever was looked up or returned is the call's result from here on. */
+/* From here on, the looked-up or returned value replaces the call's result. */
 void merge_results(basic_block join, gcall *call, const outcome &found, edge whole, edge failed)
 {
 	tree result = gimple_call_lhs(call);
@@ -166,7 +166,7 @@ void merge_results(basic_block join, gcall *call, const outcome &found, edge who
 	add_phi_arg(phi, own, called, UNKNOWN_LOCATION);
 }
 
-/* index < done: the size; index == done: the last result; else the call. */
+/* The size if index < done, the last result if index == done, else the call's result. */
 void look_up_results(gcall *call, tree index, const outcome &found)
 {
 	edge before = split_before(call);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Puts one call before a loop that does what the loop's calls do, and lets the loop look up what
- * they came to:
+ * Inserts one call before a loop. The call makes all writes of the loop, and the loop looks up
+ *their results:
  *
  *	done = guard ? kadapt_batch_write(fd, base, size, stride, count, &last) : -1;
  *	for (index = 0; ...; index++)
  *		result = index < done ? size : index == done ? last : kadapt_write(fd, ...);
  *
- * The loop keeps its exits and all values that are used after it, so a piece that fails leads
- * wherever it led before: to an abort, a message, or on to the next piece, by the loop's own call.
- * If the guard says no, index is never less than or equal to done, and the loop is what it was.
+ * The loop keeps its exits and all values that are used after it. So a failed piece has the same
+ * effect as before: an abort, a message, or the next piece by the loop's own call. If the guard is
+ * false, done is -1, and the loop makes all of its own calls.
  */
 #ifndef KADENCE_BATCH_BUILD_H
 #define KADENCE_BATCH_BUILD_H
@@ -19,7 +19,7 @@
 namespace kadence
 {
 
-/* Dominators and scalar evolutions must be computed anew afterwards. */
+/* Afterwards, dominators and scalar evolutions must be computed again. */
 void build_batch(const batch_loop &what);
 
 } // namespace kadence

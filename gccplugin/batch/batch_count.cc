@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * The compiler counts the rounds of loops whose step is a constant. A loop that goes on by the size
- * of a piece (offset += size) has a step that is only known at run time: that is counted here, in
- * 64-bit arithmetic without overflow, with a guard where the program's own arithmetic might wrap.
+ * The compiler counts the rounds of loops with a constant step. If a loop advances by the size of a
+ * piece (offset += size), the step is known only at run time. This file counts such rounds, in
+ * 64-bit arithmetic without overflow. A guard excludes runs in which the program's own arithmetic
+ * wraps.
  */
 #include "batch/batch_count.h"
 
@@ -11,13 +12,14 @@ namespace kadence
 namespace
 {
 
-/* A test `value code bound` that says to stay in the loop; the value changes by a step a round. */
+/* A test `value code bound` that stays in the loop if true. Each round changes the value by step.
+ */
 struct staying {
 	enum tree_code code;
 	affine_iv value;
 	tree bound;
 	tree type;
-	bool falls; /* the step is taken away, not added */
+	bool falls; /* the step is subtracted, not added */
 };
 
 tree wide(tree value)
@@ -50,7 +52,7 @@ bool is_invariant(class loop *loop, tree operand, tree &value)
 	return true;
 }
 
-/* The test with the changing value on its left. */
+/* The test with the changing value on its left side. */
 bool find_value(class loop *loop, tree left, tree right, staying &found)
 {
 	if (!is_invariant(loop, right, found.bound)) {
@@ -70,7 +72,7 @@ bool is_negated(tree step)
 	       (TREE_CODE(step) == INTEGER_CST && wi::neg_p(wi::to_wide(step), SIGNED));
 }
 
-/* Which way the value goes; a test for inequality alone does not tell, the step's form may. */
+/* The direction of the value. If the test is an inequality, the form of the step may tell. */
 bool find_direction(staying &found)
 {
 	switch (found.code) {
@@ -109,7 +111,7 @@ bool find_staying(class loop *loop, edge exit, const gcond *condition, staying &
 	       is_countable_type(found.type) && find_direction(found);
 }
 
-/* The step's magnitude, in the width of the value. */
+/* The absolute value of the step, in the width of the value. */
 tree magnitude(const staying &of)
 {
 	tree type = POINTER_TYPE_P(of.type) ? sizetype : unsigned_type_for(of.type);
@@ -118,8 +120,8 @@ tree magnitude(const staying &of)
 	return wide(of.falls ? fold_build1(NEGATE_EXPR, type, step) : step);
 }
 
-/* That the step leads towards the bound; unsigned ones do, or wrap, which is asked for elsewhere.
- */
+/* The condition that the step leads towards the bound. An unsigned step always does, unless it
+ * wraps, which arrives() excludes. */
 tree leads_there(const staying &of, tree step)
 {
 	tree moves = test(NE_EXPR, step, build_zero_cst(uint64_type_node));
@@ -131,8 +133,8 @@ tree leads_there(const staying &of, tree step)
 }
 
 /*
- * That the value does not wrap before it is past the bound, by `excess`. Where it is signed or a
- * pointer, the program may not let it.
+ * The condition that the value does not wrap before it is `excess` past the bound. A signed value
+ * or a pointer must not wrap in a valid program.
  */
 tree arrives(const staying &of, tree excess)
 {
@@ -143,7 +145,7 @@ tree arrives(const staying &of, tree excess)
 	return test(LE_EXPR, excess, room);
 }
 
-/* Boolean whether the value is on the near side of the bound, at least by nothing. */
+/* The condition that the value has not passed the bound. */
 tree begins_before(const staying &of)
 {
 	tree base = of.value.base, bound = fold_convert(TREE_TYPE(base), of.bound);
@@ -151,7 +153,7 @@ tree begins_before(const staying &of)
 	return test(of.falls ? GE_EXPR : LE_EXPR, base, bound);
 }
 
-/* Rounds by a step that is not 0 in all that follows: the guard sees to that. */
+/* The number of rounds. The guard ensures that the step is not 0. */
 tree count_rounds(const staying &of, tree &further)
 {
 	tree from = wide(of.value.base), to = wide(of.bound);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How often a loop is gone through, also where the compiler's own analysis wants a constant step.
- */
+/* The number of rounds of a loop, also for steps that are not constant. */
 #ifndef KADENCE_BATCH_COUNT_H
 #define KADENCE_BATCH_COUNT_H
 
@@ -10,9 +9,9 @@ namespace kadence
 {
 
 /*
- * Puts into `further` an expression of what is known before the loop: how often the test of `exit`
- * says to stay, of an unsigned type. Returns the boolean expression under which that holds, or null
- * where nothing can be said.
+ * Sets `further` to the number of times that the test of `exit` stays in the loop: an expression of
+ * values before the loop, of an unsigned type. Returns the boolean expression under which the
+ * number is right, or null if the number is unknown.
  */
 tree rounds_until(class loop *loop, edge exit, const gcond *condition, tree &further);
 

@@ -19,7 +19,7 @@ bool is_unchanged_by(gcall *call, tree reference)
 	return !stmt_may_clobber_ref_p(call, reference);
 }
 
-/* Whether the loop's first round comes there whatever happens. */
+/* Whether the first round always reaches the block. */
 bool is_reached_at_once(const class loop *loop, gimple *statement, gcall *call)
 {
 	if (gimple_bb(statement) != loop->header)
@@ -56,7 +56,7 @@ void hoist(class loop *loop, gimple_stmt_iterator *from)
 	gphi *memory = get_virtual_phi(loop->header);
 
 	gsi_remove(from, false);
-	/* The loop's call changes memory, so the loop's header has a name for it. */
+	/* The loop's call changes memory, so the loop's header has a name for the memory. */
 	SET_USE(gimple_vuse_op(load), PHI_ARG_DEF_FROM_EDGE(memory, entry));
 	reset_flow_sensitive_info(gimple_assign_lhs(load));
 	gsi_insert_after(&to, load, GSI_NEW_STMT);
@@ -66,7 +66,7 @@ void hoist(class loop *loop, gimple_stmt_iterator *from)
 
 bool hoist_loads(class loop *loop, gcall *call)
 {
-	/* So ordered, what an address is made of is moved before the load from there. */
+	/* In this order, the operands of an address move before the load from it. */
 	basic_block *blocks = get_loop_body_in_dom_order(loop);
 	bool changed = false;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Loads that give the same in every round of a loop of calls. */
+/* Loads that have the same result in every round of a loop of calls. */
 #ifndef KADENCE_BATCH_LOADS_H
 #define KADENCE_BATCH_LOADS_H
 
@@ -9,10 +9,9 @@ namespace kadence
 {
 
 /*
- * Moves before the loop what it reads and what `call`, its only effect, does not change. The
- * compiler itself believes that a call changes whatever can be reached; but write and send change
- * nothing of the program's but errno, which is no named variable and no member of a structure.
- * Returns whether anything was moved.
+ * Moves loads before the loop if `call`, the loop's only effect, does not change their memory. The
+ * compiler assumes that a call changes all reachable memory. But write and send change only errno,
+ * which is no named variable and no member of a structure. Returns whether a load was moved.
  */
 bool hoist_loads(class loop *loop, gcall *call);
 

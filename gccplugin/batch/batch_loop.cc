@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * What is proved here is little, because the loop stays (batch_build.h): that the calls are the
- * loop's only effect, in every round, on the same descriptor, at even distances; and how many there
- * are if each writes its piece whole. What can only be known at run time goes into the guard.
+ * This file proves little, because the loop stays (batch_build.h). The calls are the loop's only
+ * effect. Every round makes one, on the same descriptor, with pieces at even distances. And if each
+ * call writes its piece whole, their number is known. Conditions that are known only at run time
+ * become the guard.
  */
 #include "base/function_shape.h"
 #include "batch/batch_count.h"
@@ -16,7 +17,7 @@ namespace kadence
 namespace
 {
 
-/* A condition on the result may be so many operations away from it. */
+/* At most this many operations lie between the result and a condition on it. */
 const int deepest_condition = 8;
 
 enum { descriptor_argument, address_argument, size_argument, flags_argument };
@@ -38,7 +39,7 @@ bool is_planned_send(const gimple *statement)
 	       plan_of(call, batched_send.name, site_kind::io).is_planned;
 }
 
-/* A write is redirected where it is planned; a send alone stays what it is. */
+/* A planned write is redirected. A single send stays plain. */
 bool is_batchable(const gimple *statement)
 {
 	return is_call_of(statement, "kadapt_write") || is_planned_send(statement);
@@ -50,7 +51,7 @@ void conjoin(tree &guard, tree condition)
 			    fold_convert(boolean_type_node, unshare_expr(condition)));
 }
 
-/* Why a statement beside the call forbids to move all calls to the loop's beginning. */
+/* Why all calls cannot move before the loop because of another statement; null if they can. */
 const char *objection_to_effect(gimple *statement)
 {
 	if (is_gimple_debug(statement))
@@ -65,7 +66,7 @@ const char *objection_to_load(gimple *statement)
 	return gimple_vuse(statement) ? "it reads memory, which the call may change" : nullptr;
 }
 
-/* The first objection to a statement of the loop beside the call; null for none. */
+/* The first objection to another statement of the loop; null if there is none. */
 const char *objection_in(const batch_loop &found, const char *(*objection_to)(gimple *))
 {
 	basic_block *blocks = get_loop_body(found.loop);
@@ -80,7 +81,7 @@ const char *objection_in(const batch_loop &found, const char *(*objection_to)(gi
 	return objection;
 }
 
-/* The value of an argument before the loop; null where it is another in each round. */
+/* The value of an argument before the loop; null if the rounds have different values. */
 tree invariant_value(class loop *loop, tree argument)
 {
 	affine_iv evolution;
@@ -118,8 +119,8 @@ const char *describe_arguments(batch_loop &found)
 }
 
 /*
- * `value` as it is when the call's result is the size, in terms of what is known before the loop;
- * null where it depends on anything else.
+ * `value` if the call's result is the size, as an expression of values before the loop. Null if it
+ * depends on anything else.
  */
 tree when_whole(const batch_loop &found, tree value, int depth)
 {
@@ -148,7 +149,7 @@ tree when_whole(const batch_loop &found, tree value, int depth)
 	return second ? fold_build2(code, TREE_TYPE(value), first, second) : NULL_TREE;
 }
 
-/* Whether `exit` is left alone as long as pieces are written whole, as a condition; or null. */
+/* The condition that `exit` is not taken while pieces are written whole; or null. */
 tree stays_when_whole(const batch_loop &found, edge exit, const gcond *condition)
 {
 	tree left = when_whole(found, gimple_cond_lhs(condition), 0);
@@ -160,7 +161,7 @@ tree stays_when_whole(const batch_loop &found, edge exit, const gcond *condition
 	return exit->flags & EDGE_TRUE_VALUE ? invert_truthvalue(outcome) : outcome;
 }
 
-/* `niter` further rounds follow the first test; was the call made before that test already? */
+/* `niter` rounds follow the first test. Whether the call comes before that test. */
 tree calls_made(const batch_loop &found, edge exit, tree further)
 {
 	const basic_block call_block = gimple_bb(found.call);
@@ -202,7 +203,7 @@ const char *describe_exits(batch_loop &found)
 			return objection;
 	if (!found.count)
 		return "nothing but an error ends it";
-	/* A single piece is for the ring. */
+	/* A single piece goes into the ring. */
 	conjoin(found.guard, fold_build2(GT_EXPR, boolean_type_node, found.count,
 					 build_one_cst(uint64_type_node)));
 	return integer_zerop(found.guard) ? "a piece written whole ends it" : nullptr;

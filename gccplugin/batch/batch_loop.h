@@ -11,24 +11,24 @@ namespace kadence
 /* Expressions of what is known before the loop; count and below are of type uint64_t. */
 struct batch_loop {
 	class loop *loop;
-	gcall *call; /* the one in the loop */
-	bool sends;  /* it is a send, else a write */
+	gcall *call; /* the call in the loop */
+	bool sends;  /* whether it is a send; else a write */
 	tree descriptor;
 	tree flags;   /* of a send */
 	tree base;    /* address of the first piece */
-	tree size;    /* of each */
-	tree stride;  /* from one to the next */
-	tree count;   /* how many, if all are written whole */
-	tree guard;   /* boolean: whether all that was found here is so */
+	tree size;    /* of each piece */
+	tree stride;  /* distance between two pieces */
+	tree count;   /* number of pieces, if all are written whole */
+	tree guard;   /* boolean: whether this description holds */
 	bool hoisted; /* loads were moved before the loop */
 };
 
-/* The call of this kind in the loop; the first, where there are several; null for none. */
+/* The first call of this kind in the loop; null if there is none. */
 gcall *batchable_call(const class loop *loop);
 
 /*
- * Describes a loop with such a call; returns null, or why it can't be described so. What the loop
- * reads may be moved before it, either way.
+ * Describes a loop with such a call. Returns null, or why the loop has no such description. In both
+ * cases, loads may have moved before the loop.
  */
 const char *describe_batch(class loop *loop, gcall *call, batch_loop &found);
 

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Pass kadence_batches: a loop whose only effect is to write pieces of memory at even distances,
- * through calls that kadence_redirect redirected, or to send such pieces at a site of the plan,
- * becomes one call of libkadapt's kadapt_batch_write or kadapt_batch_send. What is proved is in
- * batch_loop.cc, what is built in batch_build.h.
- * To see its work: -fplugin-arg-kadence-verbose, or the dump that -fdump-tree-all writes.
+ * Pass kadence_batches makes one call of some loops: kadapt_batch_write or kadapt_batch_send of
+ * libkadapt. The only effect of such a loop is to write or send pieces of memory at even distances.
+ * Its writes are redirected (kadence_redirect), or its sends are at a site of the plan.
+ * batch_loop.cc proves the loop's properties, and batch_build.h describes the result.
+ * -fplugin-arg-kadence-verbose prints the batches, and -fdump-tree-all dumps them.
  *
- * It runs right before the loop optimisers: the loops are as simple as they get, inlining is done.
- * It runs at link time as well. The compiler has no loop optimisers at -O0 and -Og, so there are no
- * batches.
+ * The pass runs right before the loop optimisers: inlining is over, and loops have their simplest
+ * form. It also runs at link time. At -O0 and -Og the compiler has no loop optimisers, so there are
+ * no batches.
  *
- * Left alone: loops with other stores or calls, or with loads of what the call may change; loops
- * with sizes that differ; calls in the reach of a C++ handler or destructor.
+ * The pass leaves these alone: loops with other stores or calls; loops with loads of memory that
+ * the call may change; loops with pieces of different sizes; calls that a C++ handler or destructor
+ * covers.
  */
 #include "base/passes.h"
 #include "batch/batch_build.h"

@@ -4,7 +4,7 @@
  * code moves the code behind it. A short loop that then lies across two cache lines takes half as
  * long again (examples/lu). All other functions stay as the compiler makes them: gzip takes 1.5 %
  * longer if all loops are aligned. A redirected call of I/O is as long as the original call and
- * moves nothing. If the user's options ask for an alignment of loops, they count.
+ * moves nothing. The user's own options about the alignment of loops take precedence.
  */
 #include <cstring>
 
@@ -19,7 +19,7 @@ namespace
 const char library_prefix[] = "kadapt_";
 const int line_log = 6, line_bytes = 1 << line_log;
 
-/* Whether the name is of a function of libkadapt whose call makes the code longer. */
+/* Whether the name is that of a function of libkadapt whose call makes the code longer. */
 bool lengthens_code(const char *name)
 {
 	const size_t length = strlen(library_prefix);
@@ -65,7 +65,8 @@ class alignment_pass : public rtl_opt_pass
 
 	unsigned execute(function *) final override
 	{
-		/* The function's own options count, whatever the function before needed. */
+		/* Each function begins with its own options, not with those of the function before.
+		 */
 		parse_alignment_opts();
 		if (has_inserted_code())
 			align_loops = align_flags(line_log, line_bytes - 1);

@@ -10,10 +10,10 @@ namespace kadence
 namespace
 {
 
-/* By DECL_UID: a tree kept here would have to be told to the garbage collector. */
+/* The key is DECL_UID: the garbage collector would have to know about trees. */
 std::map<unsigned, std::vector<const call_site *>> chosen;
 
-const plan *by_name; /* null: only what was chosen counts */
+const plan *by_name; /* null: use only the chosen sites */
 
 std::vector<const call_site *> sites_named(const_tree function)
 {
@@ -68,7 +68,7 @@ void choose_sites(const_tree function, const std::vector<const call_site *> &sit
 	chosen[DECL_UID(function)] = sites;
 }
 
-/* An inlined body is a block that names its function; the place of the call is its location. */
+/* An inlined body is a block. The block names its function, and its location is the call. */
 planned_call plan_of(const gcall *call, const std::string &name, site_kind kind)
 {
 	location_t place = gimple_location(call);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which functions of the unit have sites of the plan, of I/O or memory. Chosen where the plan's
- * names and files are those of the source (pass kadence_sites), asked for where calls are
- * redirected, after some inlining.
+ * The functions of the unit that have sites of the plan, for I/O or memory. Pass kadence_sites
+ * chooses them while names and files are those of the source. Calls are redirected later, after
+ * some inlining.
  */
 #ifndef KADENCE_CALL_SITES_H
 #define KADENCE_CALL_SITES_H
@@ -13,12 +13,12 @@
 namespace kadence
 {
 
-/* The sites that were chosen for a function; null for none. */
+/* The chosen sites of a function; null if it has none. */
 const std::vector<const call_site *> *chosen_sites(const_tree function);
 
 /*
- * For link-time optimisation, which does not know what was chosen when the units were compiled:
- * from now on the sites of a function are those of its name and file.
+ * For link-time optimisation, which does not know the sites that were chosen when the units were
+ * compiled: from now on, a function's sites are those of its name and file.
  */
 void choose_sites_by_name(const plan *what);
 
@@ -28,12 +28,12 @@ void choose_sites(const_tree function, const std::vector<const call_site *> &sit
 /* What the plan says of a call. */
 struct planned_call {
 	bool is_planned;
-	uint32_t treatments; /* of all sites that name it */
+	uint32_t treatments; /* the union over all sites of the call */
 };
 
 /*
- * For a call of this name and kind: a site of the current function, or of one that the call was
- * inlined from, plans it.
+ * What the plan says of a call of this name and kind. The site may belong to the current function,
+ * or to a function from which the call was inlined.
  */
 planned_call plan_of(const gcall *call, const std::string &name, site_kind kind);
 

@@ -43,7 +43,7 @@ bool is_of_kind(const_tree type, char kind)
 	}
 }
 
-/* The type of the call with one argument more, of which the attributes of the others stay true. */
+/* The type of the call with one more argument. The attributes of the other arguments stay. */
 tree with_treatments(tree type)
 {
 	tree arguments = NULL_TREE;
@@ -65,9 +65,9 @@ tree counterpart_type(const library_call &call, tree original)
 }
 
 /*
- * Of the attributes of the declaration, that it gives out memory which nothing else points to is as
- * true of the counterpart; and `leaf`, which the flow of the calling function was built after:
- * libkadapt calls nothing of the program's.
+ * Two attributes of the declaration hold for the counterpart, too. The result points to memory to
+ * which nothing else points. And `leaf`: libkadapt calls no function of the program. The flow graph
+ * of the calling function depends on `leaf`.
  */
 tree declare_counterpart(const library_call &call, tree original)
 {
@@ -106,7 +106,7 @@ bool has_type_of(const library_call &call, const_tree function_type)
 	for (; *kind; kind++, argument = TREE_CHAIN(argument))
 		if (!argument || !is_of_kind(TREE_VALUE(argument), *kind))
 			return false;
-	/* A list of arguments that ends in void takes no more. */
+	/* If the list of arguments ends in void, the function takes no more arguments. */
 	return argument && VOID_TYPE_P(TREE_VALUE(argument));
 }
 

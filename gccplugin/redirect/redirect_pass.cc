@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Pass kadence_redirect: at the plan's sites, a call of the C library that writes or flushes goes
- * to libkadapt's function of the same type instead: write becomes kadapt_write. A call that gives
- * out memory, C++'s operator new among them, becomes one with an argument more, which says what the
- * plan wants done with the memory.
- * To see its work: -fplugin-arg-kadence-verbose, or the dump that -fdump-tree-all writes.
+ * Pass kadence_redirect. At the plan's sites, a call that writes or flushes goes to libkadapt's
+ * function of the same type: write becomes kadapt_write. A call that allocates memory, also C++'s
+ * operator new, gets one more argument: the plan's treatments of the memory.
+ * -fplugin-arg-kadence-verbose prints the redirected calls, and -fdump-tree-all dumps them.
  *
- * It runs right after the compiler's first inlining, `einline`, so that a call in a small function
- * is redirected where the function's callers have it. A redirected call is nothing that the
- * compiler knows, so it is not turned into another one later.
+ * The pass runs right after the compiler's first inlining, `einline`. So a call in a small function
+ * is redirected in the function's callers. The compiler does not know the redirected function, so
+ * no later pass changes the call.
  *
- * Left alone: a malloc whose block a memset clears, because the compiler may make one calloc of the
- * two later, and pages that are never cleared are never touched; calls through pointers and inline
- * assembly, which libkadapt's interposed functions see at run time; functions of these names that
- * the program itself defines; with a warning, functions of these names that are declared otherwise
- * than in the C library.
+ * The pass leaves these alone:
+ *  - a malloc whose block a memset clears: the compiler may later make one calloc of both, and then
+ *    pages that nobody writes are never touched;
+ *  - calls through pointers and in inline assembly, which libkadapt's interposed functions see at
+ *    run time;
+ *  - functions of these names that the program itself defines;
+ *  - with a warning, functions of these names whose declaration differs from the C library's.
  */
 #include "base/function_shape.h"
 #include "base/passes.h"
@@ -29,7 +30,7 @@ namespace
 
 bool verbose;
 
-/* The library's function of the table that is called; null for any other. */
+/* The row of the table for the called function; null if there is none. */
 const library_call *call_of_library(const gcall *call)
 {
 	const tree callee = gimple_call_fndecl(call);
@@ -55,7 +56,7 @@ void redirect(gcall *call, tree target)
 		edge->redirect_callee(cgraph_node::get_create(target));
 }
 
-/* The same call of `target`, with one argument more. */
+/* The same call, to `target` and with one more argument. */
 gcall *build_with_treatments(gcall *call, tree target, uint32_t treatments)
 {
 	auto_vec<tree> arguments;
@@ -92,8 +93,9 @@ void redirect_with_treatments(gimple_stmt_iterator *gsi, tree target, uint32_t t
 }
 
 /*
- * The references to the original may all be gone now, and with them what made the linker take it
- * out of a static library that comes before libkadapt, which calls it. C's own library comes last.
+ * libkadapt calls the original. If a static library before libkadapt defines the original, the
+ * linker takes it only for a reference in the unit. All references may be redirected now, so keep
+ * one. The C library itself comes last.
  */
 void keep_in_link(const library_call &known)
 {

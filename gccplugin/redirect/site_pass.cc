@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Pass kadence_sites: chooses the functions in which calls are redirected, by the plan's names and
- * files, and has the program linked with what they need. Changes no code.
+ * Pass kadence_sites chooses the functions in which calls are redirected, by the plan's names and
+ * files. It makes the program link the parts of libkadapt that they need. It changes no code.
  *
- * A unit in which a site of the plan is carries the plan, whether or not a call is redirected:
- * what shared libraries write for it (C++'s and Fortran's streams) is interposed on. So does the
- * unit of main where the plan is about memory that no site gives out.
+ * A unit with a site of the plan carries the plan, also if no call is redirected: the writes of
+ * shared libraries (C++'s and Fortran's streams) are interposed. If the plan is about memory
+ * without a site, the unit of main carries the plan.
  */
 #include "base/function_shape.h"
 #include "base/passes.h"
@@ -23,7 +23,7 @@ struct redirecting current;
 /* As KADAPT_TREAT_* of libkadapt.h. */
 const uint32_t all_treatments = 0xf;
 
-/* Every call of every function. */
+/* A site that means every call of every function. */
 const call_site every_io = {site_kind::io, "", "", 0, {}, false, 0, 0};
 const call_site every_memory = {site_kind::memory, "", "", 0, {}, false, 0, all_treatments};
 
@@ -32,7 +32,7 @@ const char *describe(site_kind kind)
 	return kind == site_kind::io ? "the I/O site" : "the memory site";
 }
 
-/* Appends the sites of this name, but for those of a function that is no longer what it was. */
+/* Appends the sites of this name, except those of a function that has changed since the profile. */
 void append_sites(std::vector<const call_site *> &to, const std::string &name,
 		  const function_shape &shape, location_t place)
 {
@@ -70,7 +70,7 @@ void take_along(const std::vector<const call_site *> &sites)
 			refer_to(io_anchor);
 }
 
-/* The one function that every program has. */
+/* Every program has exactly one main(). */
 void take_along_in_main(const std::string &name)
 {
 	if (current.plan && name == "main" && current.plan->memory.planned &&

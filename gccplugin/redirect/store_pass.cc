@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Passes kadence_stores and kadence_stores_done, before and after each of the compiler's `dse`:
- * keep a fault of GCC 12 asleep.
+ * Passes kadence_stores and kadence_stores_done run before and after each of the compiler's `dse`.
+ * They prevent a fault of GCC 12:
  *
  *     data.nr = 66;
  *     try { data = call(); } catch (...) { use(data.nr); }
  *
- * Where the call throws, it has not written `data`. `dse`, which deletes stores that others
- * overwrite, knows that of whole stores (stmt_kills_ref_p), but not where it follows them byte by
- * byte (clear_bytes_written_by): it deletes the first store. In a plain compilation an earlier pass
- * has usually told the handler that the value is 66; a call that is inserted, or that delays
- * inlining, keeps it from that (g++.dg/torture/pr49115.C at -Os). So in a function with such a
- * statement stores are followed as wholes only. Nothing that we insert has to be left out for it.
- *
- * To see where: -fplugin-arg-kadence-verbose.
+ * If the call throws, it has not written `data`. `dse` deletes stores that later stores overwrite.
+ * It knows about throwing calls when it compares whole stores (stmt_kills_ref_p), but not when it
+ * follows stores byte by byte (clear_bytes_written_by): it deletes the first store. In a plain
+ * compilation, an earlier pass usually propagates the value 66 to the handler. An inserted call, or
+ * a call that delays inlining, prevents that (g++.dg/torture/pr49115.C at -Os). So in a function
+ * with such a statement, these passes let `dse` follow stores only as wholes. No inserted call has
+ * to be left out. -fplugin-arg-kadence-verbose prints these functions.
  */
 #include "base/function_shape.h"
 #include "base/passes.h"
@@ -27,7 +26,7 @@ namespace
 
 int usual_size;
 
-/* May throw to this function, and writes memory if it does not. */
+/* Whether a statement may throw to this function, and writes memory if it does not throw. */
 bool writes_unless_caught(function *fn, gimple *statement)
 {
 	const tree target = gimple_get_lhs(statement);
@@ -39,7 +38,7 @@ gimple *find_caught_write(function *fn)
 {
 	basic_block block;
 
-	/* What can throw to its own function ends its block. */
+	/* A statement that can throw to its own function is the last one of its block. */
 	FOR_EACH_BB_FN(block, fn)
 	if (gimple *last = last_stmt(block))
 		if (writes_unless_caught(fn, last))
