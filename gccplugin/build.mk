@@ -7,8 +7,8 @@ gccplugin_headers := $(wildcard gccplugin/*/*.h)
 gccplugin_objects := $(gccplugin_sources:gccplugin/%.cc=$(BUILD)/objects/gccplugin/%.o)
 gccplugin_include = $(shell $(CXX12) -print-file-name=plugin)/include
 
-# Without exceptions and run-time types, as the compiler itself is built. Its headers are system
-# headers to us: they are not clean at -Wextra.
+# Without exceptions and run-time types, as the compiler itself is built. The compiler's headers are
+# included as system headers, because they are not clean at -Wextra.
 GCCPLUGIN_CXXFLAGS := $(CFLAGS_STRICT) -std=gnu++17 -fPIC -fno-exceptions -fno-rtti \
 	-fvisibility=hidden
 
@@ -33,7 +33,7 @@ $(gccplugin_dir)/check-markers: gccplugin/check-markers.sh
 	@mkdir -p $(@D)
 	cp $< $@
 
-# make_wrapper NAME COMPILER: the package is called as the compiler is.
+# make_wrapper NAME COMPILER: the package has the name of the compiler.
 define make_wrapper
 	@mkdir -p $(@D)
 	sed -e 's|@NAME@|$(1)|g' -e 's|@COMPILER@|$(2)|g' -e 's|@PACKAGE@|$(2)|g' $< >$@

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Run by the compiler driver after it linked an executable in adapt mode (link.specs): says when
-# none of the plan's markers and sites is in it, which no single unit can know. Only a warning,
-# because configure scripts and helper programs of the same tree are linked with the same plan.
+# The compiler driver runs this after it linked an executable in adapt mode (link.specs). It warns if
+# the executable has none of the plan's markers and sites, which no single unit can know. It is only
+# a warning: configure scripts and helper programs of the same tree are linked with the same plan.
 #   check-markers [-o OUTPUT]
 set -eu
 output=a.out
@@ -10,7 +10,7 @@ if [ "${1:-}" = -o ]; then
 	output=$2
 fi
 symbols=$(nm -- "$output" 2>/dev/null) || exit 0
-# A stripped program does not tell.
+# A stripped program has no symbols to check.
 if [ -z "$symbols" ]; then
 	exit 0
 fi

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# @NAME@: @COMPILER@ with Kadence's plugin; takes what @COMPILER@ takes.
+# @NAME@: @COMPILER@ with Kadence's plugin. It takes all of @COMPILER@'s options.
 #
-#   KADENCE_MODE=plain   every object says what its functions look like (the default)
-#   KADENCE_MODE=adapt   also announces the phases of KADENCE_PLAN (the default where that is set)
+#   KADENCE_MODE=plain   records the shapes of functions in every object (the default)
+#   KADENCE_MODE=adapt   also announces the phases of KADENCE_PLAN (the default if it is set)
 #   KADENCE_MODE=profile counts basic blocks: the program writes its own profile when it runs
 #   KADENCE_PROFILE=fast|exact  how it counts (fast is the default)
 #   KADENCE_PLAN=FILE    a plan made by `kadence plan`
@@ -57,9 +57,9 @@ profile)
 	*) fail "KADENCE_PROFILE is '$KADENCE_PROFILE'; it must be fast or exact" ;;
 	esac
 	export KADENCE_PARTS
-	# What is counted must be compiled where it is written: not at link time. A counter moves the
-	# code behind it, and a short loop that comes to lie across two cache lines takes half as long
-	# again. The caller's own -falign-loops come later.
+	# Counted code must not be compiled at link time. A counter moves the code behind it, and a
+	# short loop that then lies across two cache lines takes half as long again. The caller's own
+	# -falign-loops come later.
 	exec @COMPILER@ -specs="$KADENCE_PARTS/gccplugin/profile.specs" -fplugin="$plugin" \
 		-fplugin-arg-kadence-profile="${KADENCE_PROFILE:-fast}" -g -falign-loops=64 \
 		"$@" -fno-lto

@@ -13,10 +13,10 @@ const char marks_file[] = "<kadence>";
 std::vector<named_function> functions;
 std::vector<named_block> blocks;
 
-/* Whether functions of the language have debug statements of their own to keep. */
+/* Whether the compiler keeps debug statements in functions of this language. */
 bool language_emits;
 
-/* One line for each block of the unit: the line table then knows them all. */
+/* One line for each block of the unit, so that the line table knows all blocks. */
 location_t location_of_mark(unsigned position)
 {
 	static bool begun;
@@ -37,7 +37,7 @@ void mark(function *fn, basic_block block)
 	gsi_insert_before(&gsi, statement, GSI_SAME_STMT);
 }
 
-/* What is inlined at a call outside of all scopes loses its debug statements: there is none. */
+/* Code that is inlined at a call outside of all scopes loses its debug statements. */
 void put_calls_into_scope(function *fn, basic_block block)
 {
 	for (gimple_stmt_iterator gsi = gsi_start_bb(block); !gsi_end_p(gsi); gsi_next(&gsi))
@@ -90,7 +90,7 @@ void mark_blocks(function *fn)
 	const function_shape shape = shape_of(fn);
 	basic_block block;
 
-	/* Or marks are dropped of what is inlined into it. */
+	/* Otherwise the compiler drops the marks of functions that are inlined into it. */
 	fn->debug_nonbind_markers = true;
 	functions.push_back({shape.name, shape.file, shape.cfg_checksum, (unsigned)blocks.size(),
 			     (unsigned)n_basic_blocks_for_fn(fn) - NUM_FIXED_BLOCKS});
@@ -121,7 +121,8 @@ void hold_marks(function *fn)
 		if (is_mark(gsi_stmt(gsi))) {
 			gimple *hold = gimple_build_predict(PRED_NO_PREDICTION, NOT_TAKEN);
 
-			/* A mark goes, too, with an inlined scope that has nothing else in it. */
+			/* The compiler deletes a mark with an inlined scope that has nothing else.
+			 */
 			gimple_set_location(hold, gimple_location(gsi_stmt(gsi)));
 			gsi_insert_after(&gsi, hold, GSI_NEW_STMT);
 		}

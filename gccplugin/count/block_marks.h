@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The names of basic blocks, and how they are carried from where names are given to where blocks
- * are counted.
+ * The names of basic blocks, and the marks that carry the names to the pass that counts blocks.
  *
- * A block is named where adapt mode looks at functions, right after the compiler's `ssa`: function,
- * checksum of its control-flow graph, index in it. Each gets a mark, a debug statement, which by
- * the compiler's own rule changes no code whatever passes run; it is inlined, copied, merged and
- * deleted with its block. Where blocks are counted, a mark's block is looked up by the line of its
- * location, which lies in a file of the plugin's own.
+ * Blocks are named at the position where adapt mode reads functions, right after the compiler's
+ * `ssa`. A name is the function, the checksum of its control-flow graph, and the block's index.
+ * Each block gets a mark, a debug statement. By a rule of the compiler, debug statements change no
+ * code in any pass. The mark is inlined, copied, merged and deleted together with its block. The
+ * location of a mark is a line in a file that only the plugin knows. The line tells the mark's
+ * block.
  */
 #ifndef KADENCE_BLOCK_MARKS_H
 #define KADENCE_BLOCK_MARKS_H
@@ -24,7 +24,7 @@ namespace kadence
 struct named_block {
 	unsigned function;     /* position in named_functions() */
 	unsigned index;	       /* in the function's graph; the entry block has 0 */
-	unsigned line;	       /* of its first statement; 0 where the compiler kept none */
+	unsigned line;	       /* of its first statement; 0: the compiler kept none */
 	unsigned instructions; /* estimated, at least 1 */
 	bool entry;	       /* the first block that is executed */
 };
@@ -37,13 +37,13 @@ struct named_function {
 	unsigned blocks;
 };
 
-/* All of the unit, in the order in which they were named. */
+/* All blocks and functions of the unit, in the order of naming. */
 const std::vector<named_function> &named_functions();
 const std::vector<named_block> &named_blocks();
 
 /*
- * Call before any function is compiled: the compiler drops such statements from copies of functions
- * in languages that write none themselves, as Fortran.
+ * Call this before any function is compiled. In languages whose front end writes no debug
+ * statements, as Fortran, the compiler would drop the statements from copies of functions.
  */
 void keep_marks();
 
@@ -51,23 +51,23 @@ void keep_marks();
 void mark_blocks(function *fn);
 
 /*
- * Call after functions were inlined into `fn`: where nothing else of an inlined function is left,
- * the compiler drops debug statements of it. Now they are the function's own.
+ * Call this after functions were inlined into `fn`. It gives the marks of inlined functions to
+ * `fn`. Otherwise, if nothing else of an inlined function is left, the compiler drops its marks.
  */
 void adopt_marks(function *fn);
 
 /*
- * To delete a block with nothing in it but a mark, the compiler needs only to know where it leads;
- * where several paths meet there, as at the head of a loop, the mark is deleted with it. Inlining
- * leaves such blocks: a call was all that there was. Call before inlining: beside each mark is then
- * what does nothing and is neither deleted nor left out of what is inlined, a hint for the
- * prediction of branches without a prediction. Branches have been predicted before.
+ * The compiler deletes a block that has only a mark, with the mark, if several paths meet behind
+ * the block, as at the head of a loop. Inlining leaves such blocks: the call was the only
+ * statement. Call this before inlining. It puts a statement without effect beside each mark, which
+ * is inlined and never deleted: a hint for the prediction of branches, after the prediction is
+ * over.
  */
 void hold_marks(function *fn);
 
 /*
- * Removes the marks and what holds them; by a block's index, the positions in named_blocks() whose
- * marks it had.
+ * Removes the marks and the hints. Returns, by a block's index, the positions in named_blocks() of
+ * the marks that the block had.
  */
 std::map<int, std::vector<unsigned>> take_marks(function *fn);
 

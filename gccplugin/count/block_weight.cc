@@ -11,7 +11,7 @@ namespace
 /* Instructions: compare with the last case, branch, load, jump. */
 enum { jump_by_table = 4 };
 
-/* What becomes part of the operand of a load or store: an index times the size of an element. */
+/* A product that becomes part of an operand: an index times the size of an element. */
 bool is_addressing(gimple *statement)
 {
 	if (!is_gimple_assign(statement))
@@ -24,7 +24,7 @@ bool is_addressing(gimple *statement)
 		types_compatible_p(TREE_TYPE(second), sizetype));
 }
 
-/* A machine's instruction by name, or a function that stands for one and has blocks of its own. */
+/* A call that is one instruction of the machine, or of a function that has its own blocks. */
 int instructions_of_call(gcall *call, int size)
 {
 	const tree callee = gimple_call_fndecl(call);
@@ -36,7 +36,8 @@ int instructions_of_call(gcall *call, int size)
 	return fndecl_built_in_p(callee, BUILT_IN_MD) ? 1 : size;
 }
 
-/* The weights of size count all of a switch's comparisons; what is executed is a jump by table. */
+/* The weights of size count all comparisons of a switch, but the program executes a jump by table.
+ */
 int instructions_of(gimple *statement)
 {
 	const int size = estimate_num_insns(statement, &eni_size_weights);

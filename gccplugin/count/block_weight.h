@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How many instructions a block has, by GCC's weights of size (estimate_num_insns) where these are
- * not far from what is executed. An estimate, from before optimisation.
+ * The number of instructions of a block: GCC's weights of size (estimate_num_insns), corrected
+ * where they differ much from the executed instructions. It is an estimate, made before
+ * optimisation.
  */
 #ifndef KADENCE_BLOCK_WEIGHT_H
 #define KADENCE_BLOCK_WEIGHT_H

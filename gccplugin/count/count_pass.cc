@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Passes of profile mode: what counts blocks (block_marks.h says how blocks got their names).
+ * The passes of profile mode, which count blocks. block_marks.h says how blocks are named.
  *
- *   kadence_adoption  after the early inlining, which only moves marks from scope to scope.
- *   kadence_exact   a pass over the whole unit, right before the compiler's own `profile`: what
- *                   gcov counts is counted, and equals it, block for block. Calls may not return:
- *                   each has an edge of its own out of the function.
- *   kadence_fast    right after inlining, before what is done to each function by itself: later,
- *                   branches that choose between two values are no branches any more, and their
- *                   marks are gone with them. All that gcov sees is still there. Calls are taken
- *                   to return.
+ *   kadence_adoption  runs after the early inlining, and only moves marks from scope to scope.
+ *   kadence_exact   runs over the whole unit, right before the compiler's own `profile`. Its counts
+ *                   equal gcov's, block by block. Calls may not return: each call has an edge out
+ *                   of the function.
+ *   kadence_fast    runs right after inlining, before the passes over single functions. Those
+ *                   replace branches that choose between two values, and delete their marks. All
+ *                   blocks that gcov counts are still there. Calls are assumed to return.
  *
- * To see their work: -fdump-tree-kadence_fast and -fdump-ipa-kadence_exact, which tell of each
- * block that is counted which named ones it consists of.
+ * -fdump-tree-kadence_fast and -fdump-ipa-kadence_exact print, for each counted block, the named
+ * blocks that it consists of.
  */
 #include "base/passes.h"
 #include "count/block_marks.h"
@@ -90,7 +89,7 @@ class fast_pass : public gimple_opt_pass
 			take_marks(fn);
 			return 0;
 		}
-		/* Inlining has left loops to be found anew. */
+		/* After inlining, the loops have to be found again. */
 		loop_optimizer_init(LOOPS_NORMAL);
 		scev_initialize();
 		add_noreturn_fake_exit_edges();

@@ -17,7 +17,7 @@ enum { tables_version = 2, flag_fast = 0x1 };
 std::vector<function_counts> compiled;
 unsigned counters;
 
-/* Texts, each once, at offsets. */
+/* The texts of the tables; each text is there once, at an offset. */
 class text_table
 {
       public:
@@ -103,7 +103,7 @@ void emit_compiled()
 	}
 }
 
-/* Dropped if this unit is not in the link; else kept, through the unit's row, with its code. */
+/* The linker drops it with the unit, or keeps it because of the unit's row. */
 void emit_rows(bool fast)
 {
 	fprintf(asm_out_file,
@@ -117,7 +117,7 @@ void emit_rows(bool fast)
 		counters, tables_version, fast ? flag_fast : 0);
 }
 
-/* A function that returns where the array is: shared libraries can't say so in data. */
+/* A function that returns the array's address. In a shared library, data cannot tell it. */
 void emit_place()
 {
 	fprintf(asm_out_file,

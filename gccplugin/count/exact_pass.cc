@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * kadence_exact: counts where gcov does, right before the compiler's own `profile`; count_pass.cc
- * says what that means.
+ * Pass kadence_exact counts blocks as gcov does, right before the compiler's own `profile`.
+ * count_pass.cc describes the passes.
  */
 #include "base/function_shape.h"
 #include "base/passes.h"
@@ -13,7 +13,7 @@ namespace kadence
 namespace
 {
 
-/* Whether the edge is a jump that the source writes on a line of its own. */
+/* Whether the edge is a jump that has its own line in the source. */
 bool is_written_elsewhere(edge way, gimple *last)
 {
 	return last && gimple_has_location(last) && !RESERVED_LOCATION_P(way->goto_locus) &&
@@ -35,7 +35,7 @@ gimple *last_with_location(basic_block block)
 	return last;
 }
 
-/* The graph as gcov has it: blocks for such jumps, ends of blocks after calls, numbers in a row. */
+/* Changes the graph to that of gcov: blocks for such jumps, blocks end at calls, new numbers. */
 void shape_as_gcov_does(function *fn)
 {
 	basic_block block;
@@ -77,7 +77,7 @@ class exact_pass : public simple_ipa_opt_pass
 			else
 				count_now(node);
 		}
-		/* Only now: whether a call may not return follows from what it calls. */
+		/* Not earlier: the called functions decide whether a call may not return. */
 		FOR_EACH_DEFINED_FUNCTION(node)
 		if (gimple_has_body_p(node->decl) && !is_left_alone(node->get_fun()))
 			forget_purity(node->get_fun());
@@ -90,7 +90,7 @@ class exact_pass : public simple_ipa_opt_pass
       private:
 	const bool fast_mode;
 
-	/* What is left alone loses its marks now, so that it stays alone where it is inlined. */
+	/* A function that is not counted loses its marks now, before it is inlined elsewhere. */
 	bool is_counted_later(cgraph_node *node) const
 	{
 		return fast_mode && opt_for_fn(node->decl, optimize) &&
@@ -112,7 +112,7 @@ class exact_pass : public simple_ipa_opt_pass
 		pop_cfun();
 	}
 
-	/* Calls of what was pure, and what the splitting of blocks left to do. */
+	/* Calls of functions that were pure, and the rest of the splitting of blocks. */
 	static void renew(cgraph_node *node)
 	{
 		push_cfun(DECL_STRUCT_FUNCTION(node->decl));

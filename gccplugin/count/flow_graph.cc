@@ -9,7 +9,7 @@ namespace kadence
 namespace
 {
 
-/* Disjoint sets, with the path halved at each look. */
+/* Disjoint sets, with path halving. */
 class groups
 {
       public:
@@ -64,7 +64,7 @@ bool flow_graph::choose(size_t root)
 	return true;
 }
 
-/* Kruskal's way, with what can't be counted first. */
+/* Kruskal's algorithm; edges that cannot be counted come first. */
 bool flow_graph::grow_tree()
 {
 	std::vector<size_t> order(edges.size());
@@ -85,7 +85,7 @@ bool flow_graph::grow_tree()
 	return true;
 }
 
-/* The balance of a vertex without one of its edges. */
+/* The balance of a vertex, without one of its edges. */
 sum flow_graph::balance(size_t vertex, size_t unknown) const
 {
 	const bool leaves = edges[unknown].source == vertex;
@@ -99,7 +99,7 @@ sum flow_graph::balance(size_t vertex, size_t unknown) const
 	return terms;
 }
 
-/* From the leaves of the tree inwards: each time, a vertex with one edge that is not known yet. */
+/* From the leaves of the tree inwards: each step takes a vertex with one unknown edge. */
 void flow_graph::derive(size_t root)
 {
 	std::vector<size_t> unknown(incident.size()), ready;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which edges of a flow graph are counted, and how all other counts follow from theirs.
+ * Chooses the edges of a flow graph that are counted. All other counts follow from theirs.
  *
- * What enters a vertex leaves it. So the edges outside of a spanning tree determine those on it
- * (Knuth and Stevenson, Optimal measurement points for program frequency counts, 1973); where the
- * tree is one of greatest weight, what is counted is executed least (Ball and Larus, Optimally
- * profiling and tracing programs, 1994).
+ * A vertex is left as often as it is entered. So the counts of the edges outside of a spanning tree
+ * determine those of its edges (Knuth and Stevenson, Optimal measurement points for program
+ * frequency counts, 1973). With a tree of greatest weight, the counted edges are executed least
+ * (Ball and Larus, Optimally profiling and tracing programs, 1994).
  */
 #ifndef KADENCE_FLOW_GRAPH_H
 #define KADENCE_FLOW_GRAPH_H
@@ -17,7 +17,7 @@
 namespace kadence
 {
 
-/* A value, taken or taken away. Values are the counters, then what is derived, in order. */
+/* A value that is added or subtracted. Values are the counters, then the derived sums, in order. */
 struct term {
 	unsigned value;
 	bool negative;
@@ -31,13 +31,13 @@ class flow_graph
 	{
 	}
 
-	/* Returns the edge's number. One that can't be counted must not close a circle of such. */
+	/* Returns the edge's number. Edges that cannot be counted must not form a circle. */
 	size_t add_edge(size_t source, size_t target, uint64_t weight, bool countable);
 
 	/*
-	 * Choose what is counted; returns false where something can't be counted that must be.
-	 * Where what enters a vertex has not left it yet, what is derived beyond it, towards the
-	 * root, is wrong by it.
+	 * Chooses the edges to count. Returns false if an edge must be counted and cannot be. While
+	 * an entry of a vertex has not left it yet, the sums derived beyond the vertex, towards the
+	 * root, are wrong by that entry.
 	 */
 	bool choose(size_t root);
 

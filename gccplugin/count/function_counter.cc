@@ -101,7 +101,7 @@ class function_counter
 			}
 	}
 
-	/* A block is an edge, too, from its beginning to its end: it can be counted within. */
+	/* A block is an edge, too, from its beginning to its end, because it can be counted. */
 	static size_t beginning(basic_block block)
 	{
 		return 2 * block->index;
@@ -127,7 +127,7 @@ class function_counter
 			add_way(way);
 	}
 
-	/* Where control comes or goes by abnormal edges, it comes from and goes to the outside. */
+	/* Abnormal edges lead from and to the outside. */
 	void add_block(basic_block block)
 	{
 		const bool special = is_dispatcher(block) || begins_by_returning_again(block);
@@ -145,7 +145,7 @@ class function_counter
 			graph.add_edge(end(block), beginning(EXIT_BLOCK_PTR_FOR_FN(fn)), 0, false);
 	}
 
-	/* Already has a way out that can't be counted. */
+	/* The block already has a way out that cannot be counted. */
 	bool leaves(basic_block block) const
 	{
 		for (edge way : all_of(block->succs))
@@ -162,14 +162,14 @@ class function_counter
 	void add_way(edge way)
 	{
 		const bool critical = EDGE_CRITICAL_P(way) || way->dest->index == EXIT_BLOCK;
-		/* Calls that have not returned, or never will, are calls all the same. */
+		/* Calls that have not returned, or never will, count as calls, too. */
 		const bool entry = way->src->index == ENTRY_BLOCK;
 		const uint64_t weight =
 		    entry ? 0 : loop_counters.weight(way->src, weight_of(way->count(), fn));
 
 		if (is_abnormal(way) && way->dest->index != EXIT_BLOCK)
 			return;
-		/* It comes back, and more than once. */
+		/* The call may return more than once. */
 		if (way->flags & EDGE_FAKE && begins_by_returning_again(way->src))
 			return;
 		edge_of[graph.add_edge(end(way->src), beginning(way->dest),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What both ways to count have in common: the counting of one function's blocks. */
+/* Counts the blocks of one function, for both ways to count. */
 #ifndef KADENCE_FUNCTION_COUNTER_H
 #define KADENCE_FUNCTION_COUNTER_H
 
@@ -9,19 +9,21 @@ namespace kadence
 {
 
 /*
- * Takes the marks of `fn`, the current function, inserts its counters and tells count_tables.h.
- * With `in_loops_apart`, loops that call nothing count in registers (loop_counters.h). Ways out of
- * the function other than its end are fake edges to its exit, which the caller adds and removes.
+ * Removes the marks of `fn`, the current function, inserts its counters, and adds the function to
+ * the tables (count_tables.h). With `in_loops_apart`, loops without calls count in registers
+ * (loop_counters.h). The caller adds and removes fake edges to the function's exit: they stand for
+ * all ways out of the function except its end.
  */
 void count_blocks(function *fn, bool in_loops_apart);
 
-/* What can't be counted, or must not be by its own wish, is left as it is. */
+/* Whether `fn` is counted. Some functions cannot be, and others ask not to be. */
 bool is_left_alone(function *fn);
 
-/* It writes memory now, whatever was declared or found out before. */
+/* The function writes memory now, whatever its declaration says. */
 void forget_purity(function *fn);
 
-/* Calls in `fn`, the current function, of what was pure; SSA form must be updated after it. */
+/* Updates calls in `fn`, the current function, of functions that were pure. The caller then updates
+ * the SSA form. */
 void renew_calls(function *fn);
 
 } // namespace kadence

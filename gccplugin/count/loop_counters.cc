@@ -18,17 +18,17 @@ tree operand_of_text(const char *constraint, tree operand)
 }
 
 /*
- * Whoever decides what to inline takes each line for an instruction. As one, functions that mostly
- * count would be inlined more than the plain ones, a recursive one into itself above all, and wait
- * for the counter that they have just written.
+ * The inliner takes each line of assembly for an instruction. If the text were one line, functions
+ * that mostly count would be inlined more than plain ones. Above all, recursive functions would be
+ * inlined into themselves, and would wait for the counter that they have just written.
  */
 const char read_and_write[] = "\n\n";
 
 /*
- * Text, so that the compiler neither takes counters for anything that a pointer of the program's
- * may point to, nor spends registers on their addresses. The symbol is a hidden one that
- * count_tables.cc defines when all is known: in a program its place in a thread's memory is a
- * constant, in a library it is known when that is loaded.
+ * It is text, so that the compiler does not assume that the program's pointers may point to
+ * counters, and spends no registers on their addresses. count_tables.cc defines the hidden symbol
+ * at the end of the unit. In a program, the symbol's place in a thread's memory is a constant. In a
+ * library, the place is known when the library is loaded.
  */
 gimple_seq add_to_memory(unsigned counter, tree amount, const char *lines = "")
 {
@@ -55,7 +55,7 @@ gimple_seq add_to_memory(unsigned counter, tree amount, const char *lines = "")
 	return code;
 }
 
-/* May neither take long nor go elsewhere, and nobody else looks at what it does. */
+/* Whether a statement is quick, does not leave the loop, and has no effect that others see. */
 bool is_quiet(gimple *statement)
 {
 	if (is_gimple_debug(statement))
@@ -182,7 +182,7 @@ gimple_seq loop_counters::increment_in_register(class loop *around, unsigned cou
 	return code;
 }
 
-/* What the way from strip to strip has too little, or too much, of. */
+/* Corrects the counts on the way from strip to strip. */
 void loop_counters::count_between_strips(class loop *around, basic_block from, basic_block to,
 					 unsigned counter)
 {
@@ -208,7 +208,7 @@ void loop_counters::count_block(basic_block block, unsigned counter)
 	gsi_insert_seq_before(&gsi, increment(around, counter), GSI_SAME_STMT);
 }
 
-/* An edge that leaves a loop is no part of it. */
+/* An edge that leaves a loop is not part of the loop. */
 void loop_counters::count_edge(edge way, unsigned counter)
 {
 	if (moved.count(way))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The code that counts. A counter is in memory, one for each thread. In an innermost loop that
- * calls nothing, its increase is kept in a register and added where the loop is left: the loop
- * optimisers know what to do with it (where the number of rounds can be computed they make a
- * product of it, and a vector where the loop becomes one).
+ * The code that counts. Counters are in memory, one for each thread. In an innermost loop without
+ * calls, a register holds the counter's increase, which is added when the loop is left. The loop
+ * optimisers handle such registers: they replace them by a product if the number of rounds can be
+ * computed, and by a vector if the loop is vectorised.
  */
 #ifndef KADENCE_LOOP_COUNTERS_H
 #define KADENCE_LOOP_COUNTERS_H
@@ -22,17 +22,18 @@ class loop_counters
 	/* `fn` is the current function. Without `registers`, all counting is done in memory. */
 	loop_counters(function *fn, bool registers);
 
-	/* What a count in this block costs that is executed `weight` times. */
+	/* The cost of counting this block if it is executed `weight` times. */
 	uint64_t weight(basic_block block, uint64_t weight) const;
 
-	/* Cut long loops into strips; call when all counters are chosen, and before the first. */
+	/* Cuts long loops into strips. Call it after choosing all counters and before the first
+	 * count. */
 	void cut_loops();
 
-	/* Add one to the counter whenever the block or the edge is executed. */
+	/* Adds one to the counter whenever the block or the edge is executed. */
 	void count_block(basic_block block, unsigned counter);
 	void count_edge(edge way, unsigned counter);
 
-	/* Call once, when all is counted that is to be. */
+	/* Call this once, after all counts. */
 	void finish();
 
       private:
@@ -41,7 +42,7 @@ class loop_counters
 	const bool inlined_later;
 	loops quiet; /* with their exits */
 	std::map<class loop *, strips> cut;
-	std::map<edge, edge> moved; /* what was behind an exit */
+	std::map<edge, edge> moved; /* the edges behind exits */
 	std::map<edge, gimple_seq> pending;
 
 	class loop *quiet_loop_of(basic_block block) const;

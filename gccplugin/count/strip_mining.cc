@@ -25,7 +25,7 @@ unsigned rounds_of_strip(class loop *loop)
 	return rounds;
 }
 
-/* Can be executed once more without anybody's noticing. */
+/* Whether another execution of the statement has no visible effect. */
 bool only_computes(basic_block block)
 {
 	for (gimple_stmt_iterator gsi = gsi_start_bb(block); !gsi_end_p(gsi); gsi_next(&gsi))
@@ -66,7 +66,7 @@ bool read_operands(class loop *loop, tree variable, tree bound, tree_code code, 
 	    TYPE_PRECISION(type) > 64 || !simple_iv(loop, loop, variable, &test.evolution, true) ||
 	    TREE_CODE(test.evolution.step) != INTEGER_CST || integer_zerop(test.evolution.step))
 		return false;
-	/* A distance in 32 bits has room for the longest strip of such steps. */
+	/* A distance of 32 bits is enough for the longest strip of such steps. */
 	if (!tree_fits_shwi_p(test.evolution.step) ||
 	    absu_hwi(tree_to_shwi(test.evolution.step)) > strip_statements)
 		return false;
@@ -95,7 +95,7 @@ bool read_test(class loop *loop, edge exit, loop_test &test)
 			     swap_tree_comparison(code), test);
 }
 
-/* Appends statements one by one; each gives the name that it defines. */
+/* Appends statements one by one. Each call returns the name that the statement defines. */
 class writer
 {
       public:
@@ -118,7 +118,7 @@ tree distance_type(const loop_test &test)
 	return POINTER_TYPE_P(type) ? size_type_node : unsigned_type_for(type);
 }
 
-/* How far so many steps lead, without a sign. */
+/* The distance of this many steps, without a sign. */
 tree length_of(const loop_test &test, unsigned rounds)
 {
 	return build_int_cst(distance_type(test),
@@ -130,7 +130,7 @@ tree_code forwards(const loop_test &test)
 	return tree_int_cst_sgn(test.evolution.step) > 0 ? PLUS_EXPR : MINUS_EXPR;
 }
 
-/* `from`, so much further on; what overflows is never used. */
+/* `from` plus the distance. A result that overflows is never used. */
 tree further(writer &to, const loop_test &test, tree from, tree length)
 {
 	tree type = distance_type(test);
@@ -139,7 +139,7 @@ tree further(writer &to, const loop_test &test, tree from, tree length)
 	return to.assign(TREE_TYPE(test.variable), NOP_EXPR, moved);
 }
 
-/* What the variable is compared with in the strip in which it is `first` at first. */
+/* The bound of the strip that begins with the value `first`. */
 tree end_of_strip(writer &to, const loop_test &test, tree first, unsigned rounds)
 {
 	tree unsign = distance_type(test), type = TREE_TYPE(test.variable);
@@ -168,7 +168,7 @@ tree base_in(basic_block preheader, const loop_test &test)
 	return base;
 }
 
-/* A name for what the header's own has at the beginning of a strip. */
+/* A name for the value of the header's name at the beginning of a strip. */
 void pass_through(basic_block strip, edge first, edge again, gphi *own, tree next, edge inwards)
 {
 	tree name = copy_ssa_name(gimple_phi_result(own));
@@ -189,8 +189,7 @@ void compare_with(loop_test &test, tree end)
 	update_stmt(test.statement);
 }
 
-/* Splits a fall-through; then the block at its middle goes to `other` where the comparison holds.
- */
+/* Splits a fall-through. The new block goes to `other` if the comparison holds. */
 edge branch(basic_block block, tree_code code, tree one, tree another, basic_block other)
 {
 	edge onwards = single_succ_edge(block);

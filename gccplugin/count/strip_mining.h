@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a loop counts in registers is seen when it adds that to memory. So that a long loop is seen
- * while it runs, its rounds are cut into strips (Loveman, Program improvement by source-to-source
- * transformation, 1977).
+ * A loop that counts in registers shows its counts when it adds them to memory. To show the counts
+ * of a long loop while it runs, its rounds are cut into strips (Loveman, Program improvement by
+ * source-to-source transformation, 1977).
  *
- * A loop with one exit, which compares what increases by a constant with what does not change,
- * gets a loop around it, whose rounds are the strips: the inner loop compares with the strip's end
- * instead, so that all that the compiler makes of such loops it still can. Others are not made
- * vectors of anyway: they count down in one more register.
+ * Some loops have one exit, which compares a variable that increases by a constant with a bound
+ * that does not change. Such a loop gets an outer loop whose rounds are the strips, and the inner
+ * loop compares with the strip's end. So the compiler can still transform the inner loop. Other
+ * loops are never vectorised: they count down in one more register.
  */
 #ifndef KADENCE_STRIP_MINING_H
 #define KADENCE_STRIP_MINING_H
@@ -19,31 +19,31 @@
 namespace kadence
 {
 
-/* Where a loop that was cut into strips passes. */
+/* The edges of a loop that was cut into strips. */
 struct strips {
-	edge beyond; /* behind its exit, where it is left for good; null: as before */
+	edge beyond; /* behind its exit, when it ends; null: as before */
 	edge again;  /* from its exit to the next strip; null: there is no outer loop */
 	edge refill; /* from strip to strip within the loop; null: there is an outer loop */
-	bool at_end; /* `again` stands for going through the latch; else the header comes once more
-		      */
+	bool at_end; /* `again` replaces the latch; else the header runs once more */
 };
 
-/* `variable` compares with `bound` as `code` says: then there is another round. */
+/* There is another round if `variable` compares with `bound` as `code` says. */
 struct loop_test {
 	gcond *statement;
 	tree_code code;
 	tree variable, bound;
 	affine_iv evolution;
-	bool at_end; /* of each round; else in the header, which does nothing else */
+	bool at_end; /* the test is at the end of a round; else in the header, which has nothing
+			else */
 };
 
 class strip_plan
 {
       public:
 	/*
-	 * Look at a quiet loop (loop_counters.h) with these exits, which has a preheader and a
-	 * simple latch, before any is cut. False: leave it; it never has as many rounds as a strip,
-	 * or can't be cut.
+	 * Reads a quiet loop (loop_counters.h) with these exits, a preheader and a simple latch,
+	 * before any loop is cut. Returns false if the loop cannot be cut, or never has as many
+	 * rounds as a strip.
 	 */
 	bool read(class loop *loop, const std::vector<edge> &exits);
 
