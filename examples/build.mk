@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The example programs, built without any help of ours: what tests and benches run natively.
+# The example programs, built without Kadence: tests and benchmarks run them natively.
 EXAMPLE_PROGRAMS := $(BUILD)/examples/heat/heat $(BUILD)/examples/heat-openmp/heat-openmp \
 	$(BUILD)/examples/lu/lu $(BUILD)/examples/ring/ring \
 	$(BUILD)/examples/fft/fft

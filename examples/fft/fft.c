@@ -2,16 +2,16 @@
 /*
  * fft: heat diffusion on a ring, solved by Fourier transforms.
  *
- * In each step the temperatures are transformed (radix 2, decimation in time), every mode is
- * damped by what it loses in that time, and the result is transformed back. Every transform takes
- * its result and its table of roots from malloc, as spectral codes do whose routines return
- * arrays: with each, two arrays come and two go, and what was freed is asked for again a moment
- * later.
+ * Each step transforms the temperatures (radix 2, decimation in time), damps every mode by its
+ * loss during the step, and transforms the result back. Every transform allocates its result and
+ * its table of roots with malloc, as spectral codes do whose routines return arrays. So each
+ * transform allocates two arrays and two are freed. A moment later the program allocates the
+ * same sizes again.
  *
  * usage: fft [-n power of two] [-s steps]
  *
- * There are 2^n points. The first temperatures are a sum of cosines, so the right answer at any
- * time is known: an error above 1e-9 ends the program with status 1. The last line is a checksum
+ * There are 2^n points. The first temperatures are a sum of cosines, so the exact answer at any
+ * time is known. An error above 1e-9 ends the program with status 1. The last line is a checksum
  * of all bits of the result.
  */
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The first temperatures have 8 modes, which fewer points could not tell apart. */
+/* The first temperatures have 8 modes, and fewer points could not tell these apart. */
 #define SMALLEST_POWER 5
 #define LARGEST_POWER 28
 #define MOST_STEPS 1000000
@@ -40,7 +40,7 @@ struct complex {
 enum direction { FORWARD = -1, BACKWARD = 1 };
 
 static const double largest_error = 1e-9;
-/* Of one step, in units in which mode 1 has lost the factor e after a time of 1. */
+/* The time of one step. In these units mode 1 loses the factor e in a time of 1. */
 static const double step_time = 1e-3;
 /* Mode m begins with the amplitude 1 / m. */
 static const int modes = 8;
@@ -138,7 +138,7 @@ static void butterfly(struct complex *upper, struct complex *lower, struct compl
 	*upper = (struct complex){upper->real + turned.real, upper->imaginary + turned.imaginary};
 }
 
-/* From transforms of `half` points to transforms of twice as many. */
+/* Combines pairs of transforms of `half` points to transforms of twice as many. */
 static void combine(struct complex *values, size_t points, size_t half, const struct complex *roots)
 {
 	size_t stride = points / (2 * half);
@@ -148,7 +148,7 @@ static void combine(struct complex *values, size_t points, size_t half, const st
 			butterfly(&values[start + i], &values[start + i + half], roots[i * stride]);
 }
 
-/* A new array; there and back makes 2^power times the original. */
+/* Returns a new array. Forward and backward make 2^power times the original. */
 static struct complex *transformed(const struct complex *values, int power,
 				   enum direction direction)
 {
@@ -164,7 +164,7 @@ static struct complex *transformed(const struct complex *values, int power,
 	return result;
 }
 
-/* What every mode loses in a step, and the factor that the two transforms leave. */
+/* Applies the loss of each mode in a step, and removes the factor of the two transforms. */
 static void damp(struct complex *spectrum, size_t points)
 {
 	for (size_t i = 0; i < points; i++) {
@@ -176,7 +176,7 @@ static void damp(struct complex *spectrum, size_t points)
 	}
 }
 
-/* Takes the old temperatures, returns the new ones. */
+/* Frees the old temperatures and returns the new ones. */
 static struct complex *step(struct complex *field, int power)
 {
 	struct complex *spectrum = transformed(field, power, FORWARD);
@@ -201,7 +201,7 @@ static double error_at(const struct complex *field, size_t points, double time)
 	return largest;
 }
 
-/* FNV-1a over the real parts, which are what a user would keep. */
+/* FNV-1a over the real parts: a user would keep only these. */
 static uint64_t checksum(const struct complex *field, size_t points)
 {
 	uint64_t sum = 0xcbf29ce484222325;
@@ -228,7 +228,7 @@ int main(int argc, char **argv)
 	printf("points %zu steps %d first %.12f\n", points, settings.steps, field[0].real);
 	printf("checksum %016jx\n", (uintmax_t)checksum(field, points));
 	free(field);
-	/* So that a result that is no number is an error, too. */
+	/* Written so that a result that is not a number is an error, too. */
 	if (!(error <= largest_error)) {
 		fprintf(stderr, "fft: the error is %g, more than %g\n", error, largest_error);
 		return EXIT_FAILURE;

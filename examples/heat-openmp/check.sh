@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# On two threads: the fundamental mode on 63 cells: after s steps the middle cell holds (1 - 8 r sin^2(pi/128))^s,
-# and of the 4 x 4 sampled cells each holds its sine times that.
+# The fundamental mode on 63 cells, on two threads. After s steps the middle cell holds
+# (1 - 8 r sin^2(pi/128))^s, and each of the 4 x 4 sampled cells holds that factor times its two
+# sines.
 set -eu
 trap 'rm -f check.checkpoint check.checkpoint.out' EXIT
 ./heat-openmp -t 2 -m -n 63 -s 100 -e 50 -g 16 -o check.checkpoint >check.checkpoint.out

@@ -2,10 +2,10 @@
 /*
  * heat-openmp: heat diffusion with checkpoints, as ../heat, on several threads.
  *
- * Each step's rows are shared out among the threads, and each cell is computed from the same
- * numbers in the same order whoever computes it. Records and sums are one thread's. So output and
- * checkpoint are those of ../heat with the same options, to the last byte, on any number of
- * threads.
+ * The threads share the rows of each step. Each cell is computed from the same numbers in the
+ * same order, whichever thread computes it. One thread writes the records and adds up the sums.
+ * So output and checkpoint are those of ../heat with the same options, to the last byte, on any
+ * number of threads.
  *
  * usage: heat-openmp [-n cells] [-s steps] [-e steps between checkpoints] [-g sampling distance]
  *                    [-o checkpoint file] [-t threads] [-m]

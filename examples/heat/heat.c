@@ -3,14 +3,14 @@
  * heat: two-dimensional heat diffusion with checkpoints.
  *
  * The explicit scheme u += r (u_north + u_south + u_west + u_east - 4 u) runs on a square plate
- * whose rim is kept at 0. Every so many steps a sample of the plate is appended to the
- * checkpoint file, one small record per sampled cell and one write(2) per record, as simulation
- * codes do that must lose nothing when the node dies.
+ * whose rim is kept at 0. After a set number of steps it appends a sample of the plate to the
+ * checkpoint file: one small record per sampled cell, one write(2) per record. Simulation codes
+ * that must lose nothing when the node dies do the same.
  *
  * usage: heat [-n cells] [-s steps] [-e steps between checkpoints] [-g sampling distance]
  *             [-r bytes] [-o checkpoint file] [-m]
  *
- * -r pads each record with blanks to so many bytes.
+ * -r pads each record with blanks to at least so many bytes.
  *
  * -m starts from the plate's fundamental mode, sin(pi x) sin(pi y), which the scheme multiplies
  * by 1 - 8 r sin^2(pi h / 2) in each step: the right answer is known by construction.
@@ -32,7 +32,7 @@ struct settings {
 	long steps;
 	long steps_between_checkpoints;
 	long sampling_distance;
-	long record_bytes; /* at least; 0: as long as it is */
+	long record_bytes; /* the least length of a record; 0: no padding */
 	const char *checkpoint_file;
 	bool fundamental_mode;
 };
@@ -175,7 +175,7 @@ static void write_record(int file, const char *record, size_t length)
 	}
 }
 
-/* Its length; what is shorter than the least is filled up with blanks before the newline. */
+/* Returns the record's length. Pads a short record with blanks, before its newline, to `least`. */
 static size_t format_record(char record[LONGEST_RECORD], long least, long step, long row,
 			    long column, double temperature)
 {

@@ -4,10 +4,10 @@
 !
 ! usage: lu [order [systems]]
 !
-! For each system a matrix of pseudo-random numbers is generated, the right-hand side is made
-! so that the solution is known to be all ones, and the system is factorised and solved. The
-! residual is normalised as LINPACK does: |Ax - b| / (n |A| |x| epsilon) stays of order 1 for a
-! backward stable elimination. A residual above 16 ends the program with status 1.
+! For each system the program generates a matrix of pseudo-random numbers and a right-hand side
+! for which the solution is all ones. It then factorises and solves the system. The residual is
+! normalised as in LINPACK: |Ax - b| / (n |A| |x| epsilon) stays of order 1 for a backward
+! stable elimination. A residual of 16 or more ends the program with status 1.
 program lu
   use, intrinsic :: iso_fortran_env, only: int64, real64, error_unit
   implicit none

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Every read's name says where it comes from: 99 in 100 must be aligned there, on that strand.
+# Each read's name says its place and strand: 99 in 100 reads must be aligned there.
 set -eu
 trap 'rm -f check.paf' EXIT
 source/minimap2 -t 1 -x map-ont genome-small.fa reads-small.fa >check.paf

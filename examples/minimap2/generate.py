@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A synthetic genome and long reads from it: the same files for the same arguments.
 
-A read is named `read<number>_<start>_<end>_<strand>` after the place it was taken from, so that
-an alignment can be judged. Beside the full set, a tenth of it is written for profiling, and a
-set of its own, of other proportions, for judging what that profile told.
+The name of a read, `read<number>_<start>_<end>_<strand>`, says where in the genome it was taken,
+so that a check can judge its alignment. The program writes three sets: the full set, a set of a
+tenth of its size for profiling, and a third of other proportions for judging that profile.
 """
 
 import argparse

@@ -4,10 +4,10 @@
 //
 // usage: ring [nodes [rounds [messages [work]]]]
 //
-// In every round each node computes one word (`work` steps of a generator), then the words
-// travel once around the ring, `messages` small messages to a hop, so that in the end every
-// node has added up the words of all: an all-reduce. The sums are known by construction, and a
-// node whose sum differs from its neighbours' ends the program with status 1.
+// In every round each node computes one word (`work` steps of a generator). Then the words
+// travel once around the ring, in `messages` small messages per hop, and every node adds up the
+// words of all: an all-reduce. All nodes must get the same sum. If a sum differs from the
+// others, the program ends with status 1.
 #include <arpa/inet.h>
 #include <cerrno>
 #include <cstdint>
@@ -33,7 +33,7 @@ struct Settings {
 	unsigned work = 10000000;
 };
 
-// What travels: small, as the messages of a fine-grained solver are.
+// A message: as small as those of a fine-grained solver.
 struct Message {
 	std::uint64_t round;
 	std::uint64_t number;
@@ -45,7 +45,7 @@ struct Message {
 	throw std::system_error(errno, std::generic_category(), what);
 }
 
-// A connected TCP socket that sends at once; closed with its owner.
+// A connected TCP socket that sends at once. The destructor closes it.
 class Connection
 {
       public:
@@ -100,7 +100,7 @@ class Connection
 	int descriptor_;
 };
 
-// What a node holds: the way out to the next node, the way in from the one before.
+// A node's connections: to the next node, and from the previous one.
 struct Node {
 	Connection next;
 	Connection previous;
@@ -121,7 +121,7 @@ int loopback_listener(sockaddr_in &address)
 	return listener;
 }
 
-// Connections are made one after the other, so that who talks to whom never depends on timing.
+// Makes the connections one after the other, so that no pairing of nodes depends on timing.
 std::vector<Node> connected_ring(unsigned nodes)
 {
 	std::vector<Connection> outgoing;
@@ -156,7 +156,7 @@ std::uint64_t computed_word(unsigned node, unsigned round, unsigned work)
 	return state;
 }
 
-// Pass one word to the next node in `messages` pieces, and take the previous node's.
+// Passes one word to the next node in `messages` pieces and receives the previous node's.
 std::uint64_t exchanged_word(const Node &node, std::uint64_t word, unsigned round,
 			     unsigned messages)
 {
@@ -222,7 +222,7 @@ int run(const Settings &settings)
 
 	for (unsigned node = 0; node < settings.nodes; node++)
 		threads.emplace_back([&, node] {
-			// A node that fails leaves its neighbours waiting for ever: all must end.
+			// The neighbours of a failed node would wait for ever, so all must end.
 			try {
 				sums[node] = sum_of_all_rounds(ring[node], node, settings);
 			} catch (const std::exception &error) {

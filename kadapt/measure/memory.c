@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * measure-memory: whether making pages present in bulk, and huge pages, pay on this
- * machine's own kernel; measured once, and remembered for libkadapt (lib/pages/costs.h).
+ * measure-memory: measures whether two things pay on this machine's own kernel, making
+ * pages present in bulk and huge pages. Remembers the result for libkadapt
+ * (lib/pages/costs.h).
  *
- *	measure-memory			what is remembered; measured first where nothing is
- *	measure-memory --again		measured in any case
- *	measure-memory --assume=WORDS	remembers instead that these pay: populate, huge, none
+ *	measure-memory			prints what is remembered; if nothing is, measures first
+ *	measure-memory --again		measures in any case
+ *	measure-memory --assume=WORDS	remembers that these pay: populate, huge, none
  *
- * A line of JSON says what holds, and the nanoseconds a page that were measured, if any.
- * Time is the processor's in this thread, so that neighbours on the machine count little.
+ * It prints one line of JSON: what pays and, if it measured, the nanoseconds per page.
+ * Time is this thread's processor time, so other programs on the machine matter little.
  *
- * What it gets wrong: 8 MiB at a time is memory that was just freed, most of it. A
- * virtual machine's host may have to give what has not been used for long, a huge page
- * at a time, which here took 5 ms each; so in a virtual machine huge pages never pay.
+ * What it gets wrong: most of the 8 MiB of a round is memory that was just freed. The
+ * host of a virtual machine may have to supply memory that has not been used for long, a
+ * huge page at a time, which took 5 ms each here. So in a virtual machine huge pages
+ * never pay.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,12 +37,12 @@
 #define ROUNDS 9
 #define MEASURED_BYTES ((size_t)8 << 20)
 #define MEASURED_PAGES (MEASURED_BYTES >> KADAPT_PAGE_SHIFT)
-/* A gain below this share of what it is gained over is none. */
+/* A gain below this share of the cost by faults does not count. */
 #define LEAST_GAIN 0.05
 
 enum way { BY_FAULTS, POPULATED, HUGE_PAGES, WAYS };
 
-/* Nanoseconds a page, in ascending order once measured. */
+/* Nanoseconds per page, in ascending order after measure(). */
 static double costs[WAYS][ROUNDS];
 
 static void fail(const char *what)
@@ -57,7 +59,7 @@ static double now_ns(void)
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/* Fresh memory at a multiple of a huge page, in `whole`, which is all that was mapped. */
+/* Maps fresh memory. Returns a multiple of a huge page in it; *whole is the mapping. */
 static char *fresh(char **whole)
 {
 	*whole = mmap(NULL, MEASURED_BYTES + KADAPT_HUGE_BYTES, PROT_READ | PROT_WRITE,
@@ -68,7 +70,7 @@ static char *fresh(char **whole)
 	       ((size_t)*whole + KADAPT_HUGE_BYTES - 1) % KADAPT_HUGE_BYTES;
 }
 
-/* Of each page: made present as `way` says, written to, and given back. */
+/* Returns the cost per page of making it present in this way, writing it and giving it back. */
 static double cost_of(enum way way)
 {
 	char *whole;
@@ -93,7 +95,7 @@ static int compare(const void *first, const void *second)
 	return (a > b) - (a < b);
 }
 
-/* In turn, so that what changes meanwhile changes for all. */
+/* The ways take turns, so that a change of the machine's speed meets all of them. */
 static void measure(void)
 {
 	for (int round = 0; round < ROUNDS; round++)
@@ -103,7 +105,7 @@ static void measure(void)
 		qsort(costs[way], ROUNDS, sizeof(costs[way][0]), compare);
 }
 
-/* All but so many of its dearest rounds are below all but two of the cheapest by faults. */
+/* All but its `dearest` rounds must cost less than all but the two cheapest rounds by faults. */
 static int pays(enum way way, int dearest)
 {
 	double limit = costs[BY_FAULTS][2] * (1 - LEAST_GAIN);
@@ -143,7 +145,8 @@ static struct kadapt_costs assumed(const char *words)
 		else if (!strcmp(word, "huge"))
 			found.huge_pays = 1;
 		else if (strcmp(word, "none") != 0) {
-			fprintf(stderr, "measure-memory: it is populate, huge or none, not %s\n",
+			fprintf(stderr,
+				"measure-memory: --assume takes populate, huge or none, not %s\n",
 				word);
 			exit(2);
 		}
@@ -151,7 +154,7 @@ static struct kadapt_costs assumed(const char *words)
 	return found;
 }
 
-/* Each folder on the way that is missing, for the user alone. */
+/* Makes the missing folders of the path, accessible to the user alone. */
 static void make_folders(char *path)
 {
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -162,7 +165,7 @@ static void make_folders(char *path)
 	}
 }
 
-/* Another name first: who reads finds all of it, or what was there before. */
+/* Writes under another name first: a reader finds the whole new file or the old one. */
 static void write_file(char *path, const char *subject, struct kadapt_costs found)
 {
 	char other[KADAPT_COSTS_PATH_BYTES + 16];
@@ -206,8 +209,8 @@ int main(int count, char **arguments)
 	}
 	kadapt_costs_subject(subject, sizeof(subject));
 	if (!kadapt_costs_path(path, sizeof(path), subject)) {
-		fprintf(stderr, "measure-memory: set HOME or KADENCE_CACHE to a folder: there is "
-				"no place to remember what is measured\n");
+		fprintf(stderr, "measure-memory: there is no folder for the result: set HOME or "
+				"KADENCE_CACHE to one\n");
 		return EXIT_FAILURE;
 	}
 	if (!*word && kadapt_costs_read(path, subject, &found)) {

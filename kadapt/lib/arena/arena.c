@@ -21,7 +21,7 @@ _Atomic size_t kadapt_memory_least = SIZE_MAX;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kadapt_memory_totals totals;
 
-/* At the first block, because the program may have set limits before. */
+/* Makes the arena at the first block, because the program may set limits before that. */
 static int is_there(void)
 {
 	static int is_tried;
@@ -35,14 +35,14 @@ static int is_there(void)
 	return kadapt_memory_least != SIZE_MAX;
 }
 
-/* Gives so much of what is kept back; all of it if there is less. */
+/* Gives `bytes` of kept pages back, or all if there are fewer. */
 static void give_kept(size_t bytes)
 {
 	for (int i = 0; i < KADAPT_ZONES && bytes; i++)
 		bytes -= kadapt_blocks_give_kept(&kadapt_zones[i], bytes);
 }
 
-/* A block that nothing kept fits. */
+/* Takes fresh pages. If there is no memory, gives the kept pages back and tries again. */
 static uint32_t take_fresh(struct kadapt_zone *zone, const struct kadapt_wish *wish)
 {
 	uint32_t first;
@@ -55,7 +55,7 @@ static uint32_t take_fresh(struct kadapt_zone *zone, const struct kadapt_wish *w
 	return first;
 }
 
-/* From inside: the block, and what the program has had is counted. */
+/* Takes a block and counts it. The caller holds the lock. */
 static void *take(const struct kadapt_wish *wish, size_t *dirty)
 {
 	struct kadapt_zone *zone = kadapt_zone_for(wish->treatments);
@@ -83,7 +83,7 @@ static void *take(const struct kadapt_wish *wish, size_t *dirty)
 	return kadapt_span_address(zone, first);
 }
 
-/* What this size takes; 0 pages if it is no block's size. */
+/* Returns the number of pages for this size, or 0 if no block can have it. */
 static uint32_t pages_for(size_t size)
 {
 	if (!size || size > kadapt_arena_bytes / KADAPT_ZONES)
@@ -179,7 +179,7 @@ int kadapt_arena_resize(void *block, size_t size)
 	return is_done;
 }
 
-/* A place to move to, with as much room to grow again as is asked for. The block counts once. */
+/* Takes a block to move to, with as much room behind it. The budget counts only the new block. */
 static void *place_for(void *block, size_t size)
 {
 	uint32_t first;
@@ -253,7 +253,7 @@ int kadapt_arena_give_kept(void)
 	return is_any;
 }
 
-/* Where a limit is set on addresses, those that were only reserved must not count. */
+/* Called before the program limits its addresses: reserved ones would count, too. */
 void kadapt_arena_close(void)
 {
 	int saved_errno = errno;
@@ -272,8 +272,9 @@ void kadapt_arena_close(void)
 }
 
 /*
- * A phase may begin a million times a second. In a tick of the kernel's clock, 1 to
- * 10 ms, no process grows by much more than what it may before somebody has to look.
+ * A phase may begin a million times a second, so the budget is checked once per tick of
+ * the kernel's clock, 1 to 10 ms. In a tick no process grows by much more than
+ * KADAPT_BUDGET_SLACK.
  */
 static int is_new_tick(void)
 {
@@ -286,7 +287,7 @@ static int is_new_tick(void)
 	return atomic_exchange_explicit(&last, tick, memory_order_relaxed) != tick;
 }
 
-/* From a phase's begin, which may be in a signal handler: where the lock is held, another time. */
+/* Called when a phase begins, perhaps in a signal handler: if the lock is held, does nothing. */
 void kadapt_memory_look(void)
 {
 	int saved_errno = errno;
@@ -307,7 +308,7 @@ int kadapt_memory_count(struct kadapt_memory_totals *found)
 	return totals.blocks != 0;
 }
 
-/* What is kept would be the child's as well, and be copied page by page for nobody. */
+/* The child would have the kept pages, too, and the kernel would copy them for nobody. */
 static void before_fork(void)
 {
 	int saved_errno = errno;
@@ -329,7 +330,7 @@ static void after_fork_in_child(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Before the program's own constructors, which may already allocate. */
+/* Runs before the program's own constructors, which may already allocate. */
 __attribute__((constructor(102))) static void begin_memory(void)
 {
 	int saved_errno = errno;

@@ -17,7 +17,7 @@ static void put_rest(struct kadapt_zone *zone, uint32_t rest, enum kadapt_span_s
 		kadapt_span_put(zone, rest, state);
 }
 
-/* Cuts off what lies before the first aligned page and behind the block; both go back. */
+/* Cuts off the pages before the first aligned one and those behind the block. Puts both back. */
 static uint32_t trim(struct kadapt_zone *zone, uint32_t first, const struct kadapt_wish *wish,
 		     enum kadapt_span_state state)
 {
@@ -32,7 +32,7 @@ static uint32_t trim(struct kadapt_zone *zone, uint32_t first, const struct kada
 	return start;
 }
 
-/* Pages with which an aligned block is in there wherever they begin. */
+/* Returns the length of a span that holds the aligned block wherever the span begins. */
 static uint32_t pages_to_find(const struct kadapt_wish *wish)
 {
 	uint32_t pages = wish->pages + wish->room;
@@ -51,7 +51,7 @@ static void begin_block(struct kadapt_zone *zone, uint32_t first, const struct k
 	span->treatments = (uint8_t)wish->treatments;
 }
 
-/* A kept span that is too small but has fresh pages behind it: a block that grew since. */
+/* Takes a kept span that is too short, with fresh pages behind it: the block has grown. */
 static uint32_t extend_kept(struct kadapt_zone *zone, const struct kadapt_wish *wish, size_t *dirty)
 {
 	uint32_t first = kadapt_span_largest(zone, KADAPT_SPAN_KEPT);
@@ -104,8 +104,8 @@ static void count_ahead(struct kadapt_span *span, size_t bytes)
 }
 
 /*
- * What no huge page is for faults page by page, where the kernel does not know
- * ranges. It is made present at once, as far as the budget allows.
+ * Where the kernel does not serve ranges, the part of a block outside huge pages would
+ * fault page by page. This makes it present at once, if the budget allows that.
  */
 static void populate_rest(struct kadapt_zone *zone, uint32_t first, size_t in_huge_pages)
 {
@@ -121,8 +121,8 @@ static void populate_rest(struct kadapt_zone *zone, uint32_t first, size_t in_hu
 }
 
 /*
- * How much of the block will be in huge pages. A touch makes all of one present, so
- * that on a kernel that nobody made for the program they count as made ahead.
+ * Returns how many bytes of the block will be in huge pages. One touch makes a whole
+ * huge page present. So without a device these bytes count as made present ahead.
  */
 static size_t ask_huge(struct kadapt_zone *zone, uint32_t first)
 {
@@ -185,7 +185,7 @@ uint32_t kadapt_blocks_take_fresh(struct kadapt_zone *zone, const struct kadapt_
 	return first;
 }
 
-/* The block's own pages, without the room that it had to grow into. */
+/* Leaves only the block's own pages in the span, and puts the room behind them back. */
 static void end_block(struct kadapt_zone *zone, uint32_t first)
 {
 	struct kadapt_span *span = &zone->table[first];
@@ -214,7 +214,7 @@ int kadapt_blocks_keep(struct kadapt_zone *zone, uint32_t first)
 	return 1;
 }
 
-/* 1, or 0 where the kernel can't, for want of memory for its own tables: empty pages stay kept. */
+/* Returns 1, or 0 if the kernel lacks memory for its own tables: then empty pages stay kept. */
 static int close_span(struct kadapt_zone *zone, uint32_t first)
 {
 	char *start = kadapt_span_address(zone, first);
@@ -235,7 +235,7 @@ void kadapt_blocks_dismiss(struct kadapt_zone *zone, uint32_t first)
 	close_span(zone, first);
 }
 
-/* The last pages of the span, up to so many; 0 where that fails. */
+/* Gives the last pages of the span back, at most `wanted`. Returns their number, 0 on failure. */
 static uint32_t give_some(struct kadapt_zone *zone, uint32_t first, size_t wanted)
 {
 	uint32_t pages = zone->table[first].pages;

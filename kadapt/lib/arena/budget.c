@@ -4,18 +4,18 @@
 #include "pages/group.h"
 #include "pages/machine.h"
 
-/* What may be present and untouched, besides a part of what is in use. */
+/* How much may be present and untouched: AHEAD_BYTES, and 1 / AHEAD_PART of the bytes in use. */
 #define AHEAD_BYTES ((size_t)16 << 20)
 #define AHEAD_PART 32
 
-/* A guest keeps so much of its memory free of what is kept. */
+/* On User-Mode Linux nothing is kept while less than 1 / FREE_PART of memory is available. */
 #define FREE_PART 8
 
 struct kadapt_budget kadapt_budget;
 _Atomic size_t kadapt_kept;
 
 static size_t most_kept;
-/* The peaks when they were last looked at: of the process, and of the arena in it. */
+/* The peaks of the process and of the arena when growth was last noted; the arena's peak now. */
 static size_t noted_resident, noted_arena, arena_peak;
 
 static size_t arena_bytes(void)
@@ -51,7 +51,7 @@ static size_t permitted(void)
 	return room < most_kept ? room : most_kept;
 }
 
-/* Has the process grown, and not by the arena? */
+/* Returns whether the process has grown more than the arena explains. */
 static int have_others_grown(void)
 {
 	size_t resident = kadapt_machine_peak_resident();
@@ -66,8 +66,8 @@ static int have_others_grown(void)
 }
 
 /*
- * Elsewhere, idle pages are the kernel's to take. User-Mode Linux would pay for
- * that with a fault a page, so there the arena looks itself.
+ * On other kernels the kernel itself takes idle pages when memory is short. On
+ * User-Mode Linux idle pages would cost a page fault each, so there the arena checks.
  */
 static int is_memory_short(void)
 {

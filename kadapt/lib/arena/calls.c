@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* In the place of malloc() and its like, where the plan says so. */
+/* These functions replace malloc() and its relatives at the plan's memory sites. */
 #define _GNU_SOURCE
 #include <malloc.h>
 #include <stdatomic.h>
@@ -20,7 +20,7 @@ static int is_power_of_two(size_t value)
 	return value && !(value & (value - 1));
 }
 
-/* What is kept may be what malloc() lacks. */
+/* If malloc() fails, gives the kept pages back and tries again. */
 static __attribute__((noinline)) void *take(size_t size, unsigned int treatments)
 {
 	size_t dirty;
@@ -58,7 +58,7 @@ void *kadapt_calloc(size_t count, size_t size, unsigned int treatments)
 	return take_cleared(count, size, treatments);
 }
 
-/* A block of the C library's has grown to a size that is the arena's. */
+/* Moves the C library's block into the arena: it has grown to a size that the arena serves. */
 static void *move_in(void *block, size_t size, unsigned int treatments)
 {
 	size_t bytes = kadapt_next_malloc_usable_size(block);
@@ -91,7 +91,7 @@ void *kadapt_reallocarray(void *block, size_t count, size_t size, unsigned int t
 	return kadapt_realloc(block, all, treatments);
 }
 
-/* NULL: the block is not the arena's, or the original has something to say of the alignment. */
+/* Returns NULL if the original must serve the call, or must judge the alignment. */
 static void *take_aligned(size_t alignment, size_t size, unsigned int treatments)
 {
 	size_t dirty;

@@ -11,12 +11,15 @@
 #include "libkadapt.h"
 #include "pages/costs.h"
 
-/* malloc maps every block that is larger, however many were freed: DEFAULT_MMAP_THRESHOLD_MAX. */
+/* malloc maps all larger blocks, however many were freed: DEFAULT_MMAP_THRESHOLD_MAX. */
 #define MALLOCS_MOST ((size_t)32 << 20)
 
 static struct kadapt_costs costs;
 
-/* The largest freed block of sizes that malloc learns; what it is to know of it, and knows. */
+/*
+ * The largest freed block of a size that malloc learns from; the size that malloc has to
+ * learn, once keeping failed; and the size that it was taught.
+ */
 static size_t largest;
 static _Atomic size_t learned, taught;
 
@@ -57,7 +60,7 @@ int kadapt_home_is_mallocs(size_t bytes, unsigned int treatments)
 		return 1;
 	if (kadapt_budget_allows_fresh(bytes))
 		return 0;
-	/* That was all: nothing can be kept any more. */
+	/* Keeping has failed. From here on nothing is kept. */
 	kadapt_budget_begin(0);
 	atomic_store_explicit(&learned, largest, memory_order_relaxed);
 	return 1;
@@ -70,8 +73,8 @@ void kadapt_home_freed(size_t bytes)
 }
 
 /*
- * malloc learns from a mapped block that is freed, and that is what it gets: once
- * for each size that is the largest so far, as it would from the program's own.
+ * malloc learns from a mapped block that is freed. So this function takes and frees one,
+ * once for each size that is the largest so far, as the program would have done.
  */
 void kadapt_home_teach(void)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where no device answers, the program is on a kernel that nobody made for it, and
+ * Where no device answers, the program runs on a kernel that was not made for it. There
  * its memory must cost no more than the plain program's:
  *
- * - Blocks that are not kept are malloc's. It maps blocks of a size until one of them
- *   is freed, and has such blocks in its heap from then on; where an arena takes
- *   and gives back each of them, all their pages are faults again. Nor does the heap
- *   stay what it was where some of the blocks are elsewhere that held its end up.
+ * - malloc serves the blocks that are not kept. It maps blocks of a size until one of
+ *   them is freed; from then on it serves such blocks from its heap, whose pages stay
+ *   present. An arena that took and gave back each block would cause page faults for
+ *   all their pages again. An arena that took only some of the blocks would change the
+ *   heap: malloc trims the heap's end, and a block that held it up would be missing.
  * - Blocks that are kept are made present in bulk, or put into huge pages, only if
  *   that was measured to pay on this machine (costs.h).
- * - They are malloc's as soon as more of them had to be taken afresh
- *   than a twentieth of the most that was in use at a time, and KADAPT_BUDGET_SLACK:
- *   sizes that don't fit what is kept, or more than may be kept.
+ * - malloc serves kept blocks, too, once more bytes of them had to be taken fresh than
+ *   the most that was in use at one time, a twentieth of that, and KADAPT_BUDGET_SLACK:
+ *   their sizes do not fit the kept pages, or the budget is too small. That is final.
  *
- * What has become malloc's stays malloc's. The caller holds the arena's lock, except where
- * it is said.
+ * The caller holds the arena's lock, unless a function's comment says otherwise.
  */
 #ifndef LIBKADAPT_MEMORY_HOME_H
 #define LIBKADAPT_MEMORY_HOME_H
@@ -23,21 +23,22 @@
 
 #include "base/device_file.h"
 
+/* Returns whether no device answers. Needs no lock. */
 KADAPT_HIDDEN int kadapt_home_is(void);
 
 /*
- * Those of the treatments that are done here (with a device, all); 0 if none is, so
- * that the block is malloc's.
+ * Sets *done to those of the treatments that are done here; with a device, all of them.
+ * Returns 0 if malloc serves the block: without a device, when it is not to be kept.
  */
 KADAPT_HIDDEN int kadapt_home_serves(unsigned int treatments, unsigned int *done);
 
-/* Whether a block that nothing kept fits is malloc's; with a device, never. */
+/* Returns whether malloc serves a block that no kept pages fit. With a device, never. */
 KADAPT_HIDDEN int kadapt_home_is_mallocs(size_t bytes, unsigned int treatments);
 
-/* The program freed a block. */
+/* Notes that the program freed a block. */
 KADAPT_HIDDEN void kadapt_home_freed(size_t bytes);
 
-/* Tells malloc what it would have learned from these. Without the lock. */
+/* Teaches malloc what it would have learned from these blocks. Called without the lock. */
 KADAPT_HIDDEN void kadapt_home_teach(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* In the place of mmap(2). What it returns is the kernel's answer, whatever comes of the rest. */
+/* These replace mmap(2). They return the kernel's answer, even if a treatment fails. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/mman.h>
@@ -16,12 +16,12 @@
 #define MADV_POPULATE_READ 22
 #endif
 
-/* A file is mapped ahead as far as it takes such a part of what could be had. */
+/* A file's pages are mapped ahead up to 1 / AVAILABLE_PART of the available memory. */
 #define AVAILABLE_PART 8
 
 _Atomic int kadapt_has_dense_mappings;
 
-/* At home the file is read, and its pages are mapped as it is touched, sixteen at a time. */
+/* Without a device the file is read ahead; touches map its pages, sixteen at a time. */
 static void map_ahead(void *start, size_t size)
 {
 	size_t most = kadapt_home_is() ? 0
@@ -35,7 +35,7 @@ static void map_ahead(void *start, size_t size)
 		madvise((char *)start + now, size - now, MADV_WILLNEED);
 }
 
-/* Of memory that a program maps to touch all of it, and of no other. */
+/* Only for memory that the program maps to touch all of it. */
 static void treat_anonymous(void *start, size_t size, unsigned int treatments)
 {
 	size_t whole = (size + KADAPT_PAGE_BYTES - 1) & ~(KADAPT_PAGE_BYTES - 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * In the place of C++'s operator new. Its own failures, handlers and exceptions
- * are the original's, which is called where the arena does not serve.
+ * These replace C++'s operator new. Where the arena does not serve the call, they call the
+ * original. So failures, handlers and exceptions are the original's.
  */
 #include <stdatomic.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "arena/process.h"
 #include "libkadapt.h"
 
-/* Looked up at the first large block: by then the C++ library is there. */
+/* Looked up at the first large block: by then the C++ library is loaded. */
 static int is_plain_new(void)
 {
 	enum { UNKNOWN, PLAIN, OWN };
@@ -35,8 +35,8 @@ static void *take(size_t size, size_t alignment, unsigned int treatments)
 }
 
 /*
- * By their assembler names. Weak, because a program need not have all of them in it;
- * the plugin sees to it that it has those whose calls it redirected.
+ * The originals, by their assembler names. They are weak, because a program need not
+ * contain all of them. The plugin ensures that it contains those that are redirected.
  */
 #define ORIGINAL(name, parameters) void *name parameters __attribute__((weak))
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of the C library that take blocks back, as this library defines them. */
+/* The C library's functions that take blocks back, as this library defines them. */
 #ifndef LIBKADAPT_ARENA_NEXT_H
 #define LIBKADAPT_ARENA_NEXT_H
 
@@ -8,16 +8,16 @@
 #include "base/device_file.h"
 
 /*
- * References to them make the linker take the functions that set limits, and those
- * that change pages. Not 0.
+ * References to them make the linker include the functions that set limits (limits.c)
+ * and those that change pages (protect.c). Never 0.
  */
 extern const int kadapt_limits_anchor KADAPT_HIDDEN;
 extern const int kadapt_protect_anchor KADAPT_HIDDEN;
 
-/* Whether everybody's free(), realloc() and so on in this process are this library's. */
+/* Returns whether all callers in this process reach this library's free(), realloc() and so on. */
 KADAPT_HIDDEN int kadapt_is_free_ours(void);
 
-/* The C library's own. */
+/* The C library's own functions. */
 KADAPT_HIDDEN void kadapt_next_free(void *block);
 KADAPT_HIDDEN void *kadapt_next_realloc(void *block, size_t size);
 KADAPT_HIDDEN size_t kadapt_next_malloc_usable_size(void *block);

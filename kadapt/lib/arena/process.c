@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Whether this process is one for an arena: the dynamic linker knows whose functions are whose. */
+/* Whether this process may have an arena. The dynamic linker knows who defines a function. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sys/auxv.h>
@@ -18,13 +18,13 @@ static int is_limited(int resource)
 	return getrlimit(resource, &limit) || limit.rlim_cur != RLIM_INFINITY;
 }
 
-/* All memory that a process is given counts at once, so an arena's table would be seen. */
+/* Then the kernel counts memory before it is touched, and the arena's tables would count, too. */
 static int is_strictly_counted(void)
 {
 	return kadapt_machine_file_has("/proc/sys/vm/overcommit_memory", "2");
 }
 
-/* A list such as 0-1: who touches a page first decides where it is, and pages are used again. */
+/* A list such as 0-1. A page's first touch decides its node, and kept pages are used again. */
 static int has_several_nodes(void)
 {
 	return kadapt_machine_file_has("/sys/devices/system/node/online", "-") ||
@@ -32,9 +32,9 @@ static int has_several_nodes(void)
 }
 
 /*
- * Valgrind puts its own functions in the place of free() and its like, whatever
- * the linker found, and there is no asking the linker. This is its documented
- * request 0x1001 (RUNNING_ON_VALGRIND), which does nothing on a processor.
+ * Valgrind replaces free() and its relatives, whatever the dynamic linker found, so the
+ * linker cannot tell. This is Valgrind's documented request 0x1001
+ * (RUNNING_ON_VALGRIND), which does nothing on a real processor.
  */
 static int is_under_valgrind(void)
 {
@@ -92,7 +92,7 @@ static const char *const operators[] = {
     "_ZdaPvmSt11align_val_t",
 };
 
-/* Where the file that holds this symbol was loaded, or NULL. */
+/* Returns the address at which the file of this symbol was loaded, or NULL. */
 static const void *home_of(const char *symbol)
 {
 	void *address = dlsym(RTLD_DEFAULT, symbol);
@@ -102,8 +102,8 @@ static const void *home_of(const char *symbol)
 }
 
 /*
- * A program may define each of them itself. Where the C++ library is part of the
- * program's own file it can't be told whose they are.
+ * A program may define each operator itself. If the C++ library is part of the program's
+ * own file, the owner of the operators cannot be told.
  */
 int kadapt_process_has_plain_new(void)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The ranges that are bound when the program starts, for the memory that no site is about. */
+/* The ranges for memory that no site allocates. They are bound when the program starts. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <malloc.h>
@@ -14,13 +14,13 @@
 
 const int kadapt_memory_anchor = 1;
 
-/* How far a heap may grow; whatever else lies in its way is served as without. */
+/* The reach of the heap's range. Holes and other memory in it are served as without a range. */
 #define HEAP_BYTES ((uintptr_t)1 << 40)
 
-/* Of a stack without a limit. */
+/* The range of a stack without a limit. */
 #define STACK_BYTES ((uintptr_t)1 << 30)
 
-/* Lower addresses are not to be had. */
+/* A program cannot map lower addresses. */
 #define FIRST_ADDRESS ((uintptr_t)1 << 16)
 
 int kadapt_range_is_known(void)
@@ -49,7 +49,7 @@ static uintptr_t round_down(uintptr_t address)
 	return address & ~(KADAPT_PAGE_BYTES - 1);
 }
 
-/* The kernel puts the program's name last of all above the stack. */
+/* The kernel puts the program's file name at the very end of the stack. */
 static uintptr_t end_of_stack(void)
 {
 	return round_down(getauxval(AT_EXECFN)) + KADAPT_PAGE_BYTES;
@@ -79,7 +79,7 @@ static void bind_stack(uintptr_t end, int is_ahead)
 	bind_between(end - bytes, end, is_ahead);
 }
 
-/* A later call counts where ranges overlap, so the largest comes first. */
+/* Where ranges overlap, the later call counts, so the largest range comes first. */
 static void bind_ahead(uint32_t ahead)
 {
 	uintptr_t end = end_of_stack();
@@ -91,9 +91,9 @@ static void bind_ahead(uint32_t ahead)
 }
 
 /*
- * Other threads' heaps grow by no more than a block needs, a call and a mapping's end each time,
- * so that nothing of them lies ahead. Where there is one processor, as on User-Mode Linux, several
- * heaps spare nobody a wait.
+ * The heaps of other threads grow by no more than a block needs. Each time a system call moves
+ * the end of a mapping, so no mapped memory lies ahead. With one processor, as on User-Mode
+ * Linux, several heaps save no thread any waiting.
  */
 static void have_one_heap(void)
 {
@@ -101,7 +101,7 @@ static void have_one_heap(void)
 		mallopt(M_ARENA_MAX, 1);
 }
 
-/* After the device was opened, which a program without a plan never does. */
+/* Runs after the device was opened. A program without a plan never opens it. */
 __attribute__((constructor(102))) static void begin_ranges(void)
 {
 	int saved_errno = errno;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges of addresses of which the kernel is told how their page faults are to be served. */
+/* Ranges: the library tells the kernel how to serve their page faults. */
 #ifndef LIBKADAPT_RANGES_H
 #define LIBKADAPT_RANGES_H
 
@@ -8,16 +8,19 @@
 
 #include "base/device_file.h"
 
-/* Whether this kernel can be told. */
+/* Returns whether this kernel serves ranges. */
 KADAPT_HIDDEN int kadapt_range_is_known(void);
 
-/* KADAPT_MEMORY with these flags; 1, or 0 where faults are served as ever. errno may change. */
+/* Calls KADAPT_MEMORY with these flags. Returns 1, or 0 on failure. errno may change. */
 KADAPT_HIDDEN int kadapt_range_bind(uintptr_t start, size_t bytes, uint32_t flags);
 
-/* What the range is without a site. errno may change. */
+/* Treats the range as memory that no site allocated. errno may change. */
 KADAPT_HIDDEN void kadapt_range_forget(uintptr_t start, size_t bytes);
 
-/* Some mapping of the program's own was bound; the one who sets it asks for the linker's help. */
+/*
+ * Not 0 once a mapping of a site was bound. Code that sets it does so from
+ * kadapt_unmap_anchor, a reference that makes the linker include munmap() (unmap.c).
+ */
 extern _Atomic int kadapt_has_dense_mappings KADAPT_HIDDEN;
 extern const int kadapt_unmap_anchor KADAPT_HIDDEN;
 

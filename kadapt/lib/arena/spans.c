@@ -2,10 +2,10 @@
 #include "arena/spans.h"
 #include "pages/pages.h"
 
-/* The table is made accessible in pieces of so many entries. */
+/* The table is made accessible in steps of so many entries. */
 #define TABLE_STEP ((uint32_t)1 << 14)
 
-/* Spans of one bin that are looked at for the smallest that fits. */
+/* The most spans of a bin that are searched for the smallest that fits. */
 #define LOOKS 64
 
 static unsigned int bin_of(uint32_t pages)
@@ -17,8 +17,8 @@ static unsigned int bin_of(uint32_t pages)
 }
 
 /*
- * Writes the length where it is looked for: at the first page and at the last.
- * Only its first page is a block's, whatever a program may free.
+ * Writes the length to the entries of the first and the last page, where neighbours look
+ * for it. Only the first page's entry says USED, whatever address a program may free.
  */
 static void set_length(struct kadapt_zone *zone, uint32_t first, uint32_t pages,
 		       enum kadapt_span_state state)
@@ -104,7 +104,7 @@ uint32_t kadapt_span_largest(const struct kadapt_zone *zone, enum kadapt_span_st
 	return 0;
 }
 
-/* Entries up to and including this one may be written; 1 or 0. */
+/* Makes the table accessible up to and including this entry. Returns 1 or 0. */
 static int make_ready(struct kadapt_zone *zone, uint32_t entry)
 {
 	uint32_t wanted = (entry / TABLE_STEP + 1) * TABLE_STEP;
@@ -141,7 +141,7 @@ uint32_t kadapt_span_cut(struct kadapt_zone *zone, uint32_t first, uint32_t page
 	return first + pages;
 }
 
-/* What is fresh below the top is the top's. */
+/* Lowers the top if the span is fresh and ends there. Returns 1 or 0. */
 static int lower_top(struct kadapt_zone *zone, uint32_t first, enum kadapt_span_state state)
 {
 	if (state != KADAPT_SPAN_FRESH || first + zone->table[first].pages != zone->top)
@@ -157,7 +157,7 @@ void kadapt_span_put(struct kadapt_zone *zone, uint32_t first, enum kadapt_span_
 	uint32_t behind = first + pages;
 	const struct kadapt_span *before = &zone->table[first - 1];
 
-	/* No block begins here any more, also where the page ends up in the midst of a span. */
+	/* No block begins here any more, even if the page ends up inside a merged span. */
 	zone->table[first].state = KADAPT_SPAN_EDGE;
 	if (behind < zone->top && zone->table[behind].state == state) {
 		kadapt_span_pull(zone, behind);

@@ -7,7 +7,7 @@
 #include "pages/machine.h"
 #include "pages/pages.h"
 
-/* Addresses of a zone, in memories of the machine; holes must not use them up. */
+/* A zone's addresses, in multiples of the machine's memory: holes must not use them up. */
 #define ZONE_MEMORIES 2
 
 enum { DENSE, PLAIN };
@@ -17,7 +17,7 @@ uintptr_t kadapt_arena_bytes;
 
 struct kadapt_zone kadapt_zones[KADAPT_ZONES];
 
-/* This process, rather than one it was forked from, has told the kernel of the dense zone. */
+/* Whether this process itself, not its parent before a fork, has bound the dense zone. */
 static int is_bound;
 
 static void begin_zones(char *start, size_t zone_bytes, char *table, size_t table_bytes)
@@ -33,7 +33,7 @@ static size_t round_up(size_t bytes, size_t unit)
 	return (bytes + unit - 1) & ~(unit - 1);
 }
 
-/* One behind the other, and their tables behind them. */
+/* The zones lie one behind the other, and their tables behind them. */
 int kadapt_zones_reserve(void)
 {
 	size_t zone_bytes = round_up(kadapt_machine_bytes() * ZONE_MEMORIES, KADAPT_HUGE_BYTES);

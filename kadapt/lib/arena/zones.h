@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The arena's zones: one whose page faults the kernel serves in bulk, where it can,
- * and one as any other memory. The caller holds the arena's lock.
+ * The arena's zones: one whose page faults the kernel serves in bulk if it can, and one
+ * of ordinary memory. The caller holds the arena's lock.
  */
 #ifndef LIBKADAPT_ZONES_H
 #define LIBKADAPT_ZONES_H
@@ -12,19 +12,19 @@
 
 extern struct kadapt_zone kadapt_zones[KADAPT_ZONES] KADAPT_HIDDEN;
 
-/* Addresses for them, from here on the arena's; 1 or 0. */
+/* Reserves the zones' addresses, which are the arena's from here on. Returns 1 or 0. */
 KADAPT_HIDDEN int kadapt_zones_reserve(void);
 
-/* A forked child, of which the kernel has been told nothing. */
+/* Called in a forked child, which begins without ranges. */
 KADAPT_HIDDEN void kadapt_zones_begin_child(void);
 
-/* Where blocks with these treatments are. */
+/* Returns the zone for blocks with these treatments. */
 KADAPT_HIDDEN struct kadapt_zone *kadapt_zone_for(unsigned int treatments);
 
-/* The zone of a block and the number of its first page; NULL if no block begins there. */
+/* Returns a block's zone and sets *first to its first page; NULL if no block begins there. */
 KADAPT_HIDDEN struct kadapt_zone *kadapt_zone_of(const void *block, uint32_t *first);
 
-/* The block that this address is in; NULL if there is none. */
+/* Returns the last block that begins at or before this address, or NULL if there is none. */
 KADAPT_HIDDEN struct kadapt_span *kadapt_zone_block_around(const void *address);
 
 #endif

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * free() and what else takes blocks of malloc's: for the whole process, because a
- * block may be freed anywhere. A block of another's costs one comparison more.
+ * free() and the other functions that take malloc's blocks. They are interposed for the
+ * whole process, because a block may be freed anywhere. For a block that is not the
+ * arena's, they cost one comparison more.
  *
- * Weak, so that a program or a sanitizer that has functions of these names keeps
- * them; there is no arena then.
+ * The definitions are weak. So a program or a sanitizer that defines functions of these
+ * names keeps its own; then there is no arena.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -17,7 +18,7 @@
 #include "arena/next.h"
 #include "libkadapt.h"
 
-/* Until the function has been found, the one that finds it is in its place. */
+/* Until the original has been found, next_NAME points to the function that finds it. */
 #define DEFINE_NEXT(type, name, parameters, arguments)                                             \
 	static type find_##name parameters;                                                        \
 	static __typeof__(&name) next_##name = find_##name;                                        \
@@ -39,8 +40,8 @@ DEFINE_NEXT(void *, realloc, (void *block, size_t size), (block, size))
 DEFINE_NEXT(size_t, malloc_usable_size, (void *block), (block))
 
 /*
- * Looking up may itself free what an earlier failure left: the text of that failure,
- * which is lost then. It happens once, and before the program begins.
+ * dlsym() may itself call free(), for the error text that an earlier failure left. That
+ * text is not freed. This happens at most once, before the program begins.
  */
 static void find_free(void *block)
 {
@@ -80,7 +81,7 @@ static void own_free(void *block)
 		kadapt_next_free(block);
 }
 
-/* Where the arena has no more room. */
+/* Moves a block to malloc, because the arena has no room for it. */
 static void *move_out(void *block, size_t size)
 {
 	size_t bytes = kadapt_arena_usable(block);
@@ -153,7 +154,7 @@ int kadapt_is_free_ours(void)
 	       dlsym(RTLD_DEFAULT, "malloc_usable_size") == (void *)own_malloc_usable_size;
 }
 
-/* Before there are threads. */
+/* Runs before there are threads. */
 __attribute__((constructor(101))) static void begin(void)
 {
 	look_up_free();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * A program that limits its own addresses or data means what it has, not what this
- * library reserved: before such a limit the arena gives up what is not in use.
- * Interposed like free(); a limit that another process sets is not seen.
+ * A program that limits its own addresses or data does not reckon with the addresses that
+ * this library reserved. So before such a limit is set, the arena unmaps all addresses
+ * that are not in use. The functions are interposed like free(). The library does not
+ * notice a limit that another process sets.
  */
 #define _GNU_SOURCE
 #include <sys/resource.h>

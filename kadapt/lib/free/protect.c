@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Interposed: a program may change what pages of its blocks are (guard pages, locked
- * memory, memory that a child does not get). With malloc's blocks that ends when the
- * block is freed, so such a block is not kept.
+ * Interposed, because a program may change properties of its blocks' pages: guard pages,
+ * locked memory, memory that a child does not inherit. In a block of malloc, such a change
+ * ends when the block is freed. So the arena does not keep such a block.
  */
 #define _GNU_SOURCE
 #include <sys/mman.h>
@@ -14,7 +14,7 @@
 
 const int kadapt_protect_anchor = 1;
 
-/* Advice about contents, or about what comes next, which is no property of the pages. */
+/* Advice about contents or about coming accesses changes no property of the pages. */
 static int is_passing(int advice)
 {
 	return advice == MADV_DONTNEED || advice == MADV_WILLNEED || advice == MADV_FREE;

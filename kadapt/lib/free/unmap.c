@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Interposed: what the kernel was told of a mapping is not to be said of the next one there. */
+/* Interposed: a range bound for one mapping must not apply to the next mapping there. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/mman.h>
@@ -16,7 +16,7 @@ __attribute__((weak)) int munmap(void *start, size_t size)
 	size_t whole = (size + KADAPT_PAGE_BYTES - 1) & ~(KADAPT_PAGE_BYTES - 1);
 	int saved_errno = errno;
 
-	/* Before, because another thread may map something there at once. */
+	/* Before the system call: right after it another thread may map memory there. */
 	if (kadapt_has_dense_mappings)
 		kadapt_range_forget((uintptr_t)start, whole);
 	errno = saved_errno;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* By system calls where the C library's names may be interposed. errno may change. */
+/* Uses system calls where the C library's functions may be interposed. errno may change. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@
 #define HUGE_PAGES "/sys/kernel/mm/transparent_hugepage/"
 #define FILE_BYTES (KADAPT_COSTS_SUBJECT_BYTES + 256)
 
-/* Family, model and stepping; other architectures have their kernel's name for it. */
+/* Returns family, model and stepping. Other architectures return 0: the subject names them. */
 static unsigned int processor(void)
 {
 	unsigned int signature = 0;
@@ -34,7 +34,7 @@ static unsigned int processor(void)
 	return signature;
 }
 
-/* The first line, or nothing. */
+/* Reads the first line, or an empty one if the file cannot be read. */
 static void read_line(const char *name, char *text, size_t room)
 {
 	kadapt_machine_read_file(name, text, room);
@@ -57,7 +57,7 @@ void kadapt_costs_subject(char *text, size_t room)
 
 int kadapt_costs_folder(char *path, size_t room)
 {
-	/* Where `kadence` keeps what can be made again. */
+	/* The folders in which `kadence` keeps what it can make again. */
 	static const struct {
 		const char *variable, *below;
 	} places[] = {
@@ -73,7 +73,7 @@ int kadapt_costs_folder(char *path, size_t room)
 	return 0;
 }
 
-/* FNV-1a: a name, not a proof; the file says what it is about. */
+/* FNV-1a. Names may collide, so the file contains its subject. */
 static uint64_t name_of(const char *subject)
 {
 	uint64_t hash = 0xcbf29ce484222325;
@@ -102,7 +102,7 @@ static int is_own(int file)
 	       !(found.st_mode & (S_IWGRP | S_IWOTH)) && found.st_nlink == 1;
 }
 
-/* Of a file to be trusted; how much was read. */
+/* Reads a file if it can be trusted. Returns the number of bytes read. */
 static size_t read_own(const char *path, char *text, size_t room)
 {
 	int file = (int)syscall(SYS_openat, AT_FDCWD, path,
@@ -124,7 +124,7 @@ int kadapt_costs_read(const char *path, const char *subject, struct kadapt_costs
 
 	if (!read_own(path, text, sizeof(text)))
 		return 0;
-	/* There are four answers; the file is one of them to the letter, or none. */
+	/* There are four valid contents. The file must begin with one of them, byte for byte. */
 	for (int answer = 0; answer < 4; answer++) {
 		int length = snprintf(wanted, sizeof(wanted), KADAPT_COSTS_FORMAT "%s\n",
 				      answer & 1, answer >> 1, subject);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was measured of memory on this machine's own kernel, and where that is
- * remembered: a file a machine, in the user's cache. measure/memory.c writes it,
- * libkadapt reads it.
+ * What page faults and huge pages were measured to cost on this machine's own kernel,
+ * and the file that remembers it: one file per machine, in the user's cache.
+ * measure/memory.c writes the file; libkadapt reads it.
  *
- * A measurement is true of one kernel, with one setting of huge pages, on one kind
- * of processor, of one machine: its subject. The file's name is made from that, and
- * the file holds it, so that what was measured elsewhere, or before a setting was
- * changed, is not found. A file counts only if it is a regular one of the process's
- * own user, that nobody else may write and that has no other name.
+ * A measurement holds for one kernel, one setting of huge pages, one kind of processor
+ * and one machine: its subject. The file's name is computed from the subject, and the
+ * file contains it. So the reader never finds a measurement of another machine, or of
+ * an earlier setting. The reader trusts only a regular file that belongs to the
+ * process's user, that nobody else may write, and that has no second name.
  */
 #ifndef LIBKADAPT_MEMORY_COSTS_H
 #define LIBKADAPT_MEMORY_COSTS_H
@@ -20,25 +20,25 @@
 #define KADAPT_COSTS_SUBJECT_BYTES 1024
 #define KADAPT_COSTS_PATH_BYTES 4096
 
-/* Line 1 of the file: this, with a 0 or a 1 each; line 2: the subject; the rest is for people. */
+/* Line 1 of the file, each number 0 or 1. Line 2 is the subject. Readers ignore further lines. */
 #define KADAPT_COSTS_FORMAT "kadence-memory-costs 1 populate %d huge %d\n"
 
-/* All 0: not known, so nothing is done that malloc would not do. */
+/* All 0 if nothing is known: then the library does nothing that malloc would not do. */
 struct kadapt_costs {
-	int populate_pays; /* to make pages present in bulk, beside faults */
-	int huge_pays;	   /* to ask for huge pages */
+	int populate_pays; /* making pages present in bulk, compared with faults */
+	int huge_pays;	   /* asking for huge pages */
 };
 
-/* One line, without its end. */
+/* Writes the subject: one line, without its newline. */
 KADAPT_HIDDEN void kadapt_costs_subject(char *text, size_t room);
 
-/* The folder for this user; 0 where there can be none. */
+/* Writes the path of this user's folder. Returns 0 if there can be none. */
 KADAPT_HIDDEN int kadapt_costs_folder(char *path, size_t room);
 
-/* The file of this subject in there; 0 where there can be none. */
+/* Writes the path of this subject's file in the folder. Returns 0 if there can be none. */
 KADAPT_HIDDEN int kadapt_costs_path(char *path, size_t room, const char *subject);
 
-/* What is remembered of it; 0 where nothing is, or nothing to be trusted. */
+/* Reads the remembered costs. Returns 0 if there is no file of this subject to be trusted. */
 KADAPT_HIDDEN int kadapt_costs_read(const char *path, const char *subject,
 				    struct kadapt_costs *found);
 

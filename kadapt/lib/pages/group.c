@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Where they are: control groups of version 2 at /sys/fs/cgroup, as systemd and
- * Slurm have them, and the memory controller of version 1 below it. A process that
- * sees a part of the tree (a container's) finds its own group, or the part's root.
- * Which groups have a limit is looked up once: without one, nothing is read again.
+ * Control groups of version 2 are at /sys/fs/cgroup, where systemd and Slurm mount them.
+ * The memory controller of version 1 is below it. A process that sees only a part of the
+ * tree, as in a container, finds its own group or the root of that part. The groups that
+ * have a limit are looked up once. If there are none, nothing is read again.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -17,11 +17,11 @@
 #define MOUNT "/sys/fs/cgroup"
 #define PATH_BYTES 512
 #define LEVELS_MAX 8
-/* This part of a limit is left to what the program asks for itself. */
+/* 1 / RESERVED_SHARE of a limit is left to the program's own allocations. */
 #define RESERVED_SHARE 16
 
 struct version {
-	const char *line; /* what stands before the group's path in /proc/self/cgroup */
+	const char *line; /* the text before the group's path in /proc/self/cgroup */
 	const char *mount, *limit, *usage;
 };
 
@@ -36,7 +36,7 @@ static struct {
 } levels[LEVELS_MAX];
 static unsigned int levels_count;
 
-/* What is no number, as "max", is no limit. */
+/* Reads a limit or usage in bytes. Returns SIZE_MAX if it is not a number, as "max". */
 static size_t read_number(const char *folder, const char *name)
 {
 	char path[PATH_BYTES + 32], text[32], *end;
@@ -48,7 +48,7 @@ static size_t read_number(const char *folder, const char *name)
 	return end == text || number > SIZE_MAX ? SIZE_MAX : (size_t)number;
 }
 
-/* Version 1 says that there is none by a number larger than any memory. */
+/* Version 1 writes a number larger than any memory if there is no limit. */
 static int is_limit(size_t bytes)
 {
 	return bytes < (size_t)1 << 48;

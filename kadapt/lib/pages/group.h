@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The control groups that a process is in, and what memory they leave it. */
+/* The control groups of the process, and how much memory they leave it. */
 #ifndef LIBKADAPT_GROUP_H
 #define LIBKADAPT_GROUP_H
 
@@ -8,8 +8,8 @@
 #include "base/device_file.h"
 
 /*
- * Whether each group that limits the process's memory has room for so many bytes
- * and a sixteenth of its limit besides. True where none limits it.
+ * Returns whether each control group that limits the process's memory has room for
+ * `bytes` and a sixteenth of its limit. True if no control group limits it.
  */
 KADAPT_HIDDEN int kadapt_group_has_room(size_t bytes);
 

@@ -10,7 +10,7 @@
 
 #include "pages/machine.h"
 
-/* By system calls: the names of the C library may be interposed, by this library itself even. */
+/* Uses system calls: the C library's functions may be interposed, even by this library. */
 size_t kadapt_machine_read_file(const char *name, char *text, size_t room)
 {
 	int file = (int)syscall(SYS_openat, AT_FDCWD, name, O_RDONLY | O_CLOEXEC);
@@ -58,7 +58,6 @@ size_t kadapt_machine_peak_resident(void)
 {
 	struct rusage usage;
 
-	/* Of a thread, because the peak is the process's anyway and the rest need not be added up.
-	 */
+	/* For one thread: the peak is the process's anyway, and nothing has to be added up. */
 	return getrusage(RUSAGE_THREAD, &usage) ? 0 : (size_t)usage.ru_maxrss * 1024;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of this machine the arena has to know, and of what it takes of it. */
+/* What the arena needs to know about the machine's memory and the process's. */
 #ifndef LIBKADAPT_MACHINE_H
 #define LIBKADAPT_MACHINE_H
 
@@ -10,22 +10,22 @@
 #define KADAPT_PAGE_SHIFT 12
 #define KADAPT_PAGE_BYTES ((size_t)1 << KADAPT_PAGE_SHIFT)
 
-/* The beginning of a file of the kernel's, as a string; how long, 0 where it can't be read. */
+/* Reads the beginning of a file as a string. Returns its length, or 0 if it cannot be read. */
 KADAPT_HIDDEN size_t kadapt_machine_read_file(const char *name, char *text, size_t room);
 
-/* Whether a small file of the kernel's contains this text; one that can't be read does not. */
+/* Returns whether a small file contains this text. False if the file cannot be read. */
 KADAPT_HIDDEN int kadapt_machine_file_has(const char *name, const char *text);
 
-/* Bytes of memory that the machine has. */
+/* Returns the size of the machine's memory in bytes. */
 KADAPT_HIDDEN size_t kadapt_machine_bytes(void);
 
-/* Bytes of it that could be had now, what caches of files hold included. */
+/* Returns the bytes of memory that are available now, file caches included. */
 KADAPT_HIDDEN size_t kadapt_machine_bytes_available(void);
 
-/* Whether that is so much at least; cheap where much is free. */
+/* Returns whether at least `bytes` are available. Cheap while much memory is free. */
 KADAPT_HIDDEN int kadapt_machine_has_available(size_t bytes);
 
-/* The most that was ever resident of this process, in bytes. */
+/* Returns the peak of this process's resident memory in bytes. */
 KADAPT_HIDDEN size_t kadapt_machine_peak_resident(void);
 
 #endif

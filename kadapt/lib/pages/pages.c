@@ -18,19 +18,19 @@
 #define MREMAP_DONTUNMAP 4
 #endif
 
-/* At most so much is in both places while contents move. */
+/* At most so much is present twice while contents are copied. */
 #define COPY_BYTES KADAPT_HUGE_BYTES
 
 #define HUGE_PAGES "/sys/kernel/mm/transparent_hugepage/"
 
-/* What is chosen there for sizes below KADAPT_HUGE_BYTES stands in a file each. */
+/* Each size below KADAPT_HUGE_BYTES has its setting in a file of its own. */
 static const char *const smaller_sizes[] = {
     HUGE_PAGES "hugepages-16kB/enabled",  HUGE_PAGES "hugepages-32kB/enabled",
     HUGE_PAGES "hugepages-64kB/enabled",  HUGE_PAGES "hugepages-128kB/enabled",
     HUGE_PAGES "hugepages-256kB/enabled", HUGE_PAGES "hugepages-512kB/enabled",
 };
 
-/* Huge pages are for who asks; for everybody; of smaller sizes, too, for who asks. */
+/* Huge pages are given: to memory that asks; to all memory; in smaller sizes, too, if it asks. */
 static int is_asked, is_given, has_smaller;
 
 static int is_retired;
@@ -102,7 +102,7 @@ int kadapt_pages_unmap(void *start, size_t bytes)
 	return syscall(SYS_munmap, start, bytes) == 0;
 }
 
-/* Mapped anew rather than unmapped: nobody else's mapping shall come to lie there. */
+/* Maps anew instead of unmapping, so that no other mapping can be placed there. */
 int kadapt_pages_close(void *start, size_t bytes)
 {
 	if (is_retired)
@@ -115,14 +115,14 @@ void kadapt_pages_drop(void *start, size_t bytes)
 	advise(start, bytes, MADV_DONTNEED);
 }
 
-/* `from` stays mapped, so that nobody else's mapping comes to lie there. */
+/* `from` stays mapped, so that no other mapping can be placed there. */
 int kadapt_pages_move(void *to, void *from, size_t bytes)
 {
 	const int flags = MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP;
 
 	if ((void *)syscall(SYS_mremap, from, bytes, bytes, flags, to) == MAP_FAILED)
 		return 0;
-	/* Whatever the program had made of their protection. */
+	/* The program may have changed the protection of these pages. */
 	kadapt_pages_open(to, bytes);
 	return 1;
 }
