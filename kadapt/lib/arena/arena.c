@@ -206,10 +206,18 @@ static void move_contents(char *to, char *from, size_t bytes)
 		kadapt_pages_copy(to, from, bytes);
 }
 
+/* Of two sizes the smaller, in whole pages. */
+static size_t smaller(size_t bytes, size_t size)
+{
+	size_t whole = (size_t)pages_for(size) << KADAPT_PAGE_SHIFT;
+
+	return bytes < whole ? bytes : whole;
+}
+
 void *kadapt_arena_move(void *block, size_t size)
 {
 	int saved_errno = errno;
-	size_t bytes = kadapt_arena_usable(block);
+	size_t bytes = smaller(kadapt_arena_usable(block), size);
 	struct kadapt_zone *zone;
 	uint32_t first;
 	void *place;
