@@ -5,10 +5,12 @@
 #include <malloc.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "blocks_of_many_sizes.h"
 
 #define BYTES ((size_t)5 << 20)
+#define PAGE ((size_t)4096)
 
 static void tell(const char *what, void *block)
 {
@@ -72,6 +74,30 @@ static void cleared(void)
 	puts("cleared");
 }
 
+/* Splits an area until the kernel allows no more mappings. */
+static void use_up_mappings(char *area, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += 2 * PAGE)
+		if (mprotect(area + at, PAGE, PROT_READ))
+			return;
+}
+
+static void shrunk_without_mappings(void)
+{
+	const size_t bytes = PAGE << 18;
+	char *area =
+	    mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	unsigned char *block = malloc(4 * BYTES);
+
+	fill(block, 4 * BYTES, 3);
+	use_up_mappings(area, bytes);
+	block = realloc(block, BYTES);
+	munmap(area, bytes);
+	check(block, BYTES, 3);
+	puts("shrunk");
+	free(block);
+}
+
 int main(void)
 {
 	errno = 0;
@@ -82,6 +108,7 @@ int main(void)
 	aligned(0);
 	usable();
 	cleared();
+	shrunk_without_mappings();
 	errno = 77;
 	free(malloc(BYTES));
 	printf("errno %d\n", errno);
