@@ -200,7 +200,7 @@ def _stand_in(request: Request, given: _Relay) -> int:
     signal.pthread_sigmask(signal.SIG_BLOCK, expected)
     try:
         relay = _start(request, replace(given, signals=theirs))
-        _let_go()
+        _close_input_and_output()
         return _forward_signals(relay, ours, expected)
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, expected)
@@ -208,8 +208,8 @@ def _stand_in(request: Request, given: _Relay) -> int:
         os.close(ours)
 
 
-def _let_go() -> None:
-    """Let go of input and output. Standard error stays, for messages about the guest."""
+def _close_input_and_output() -> None:
+    """Replace input and output by /dev/null. Standard error stays, for messages about the guest."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1):
         os.dup2(nothing, descriptor)

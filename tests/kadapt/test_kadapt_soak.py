@@ -28,24 +28,24 @@ pytestmark = [pytest.mark.soak, pytest.mark.kernel, pytest.mark.timeout(0)]
 PROCESSORS = 2
 MEMORY_MEGABYTES = 1024
 LONGEST_SECONDS = 12 * 3600.0
-# Told, not measured, which needs more of a machine than an emulated one has: the length of a delay,
-# without which KCSAN waits for nobody, and the clock, without which all timers end at a tick. What
-# is a little wrong makes time pass a little faster.
+# An emulated machine cannot measure these, so the kernel is told. Without the length of a delay,
+# KCSAN never waits for a race. Without a precise clock, all timers expire at a tick. If the values
+# are a little wrong, time passes a little faster.
 CLOCKS = ("lpj=1500000", "tsc=reliable", "tsc_early_khz=2500000")
 MEMORY_CHECKED, RACE_CHECKED = "memory-checked", "race-checked"
-# Without it no timer is short.
+# The line of the log that shows a precise clock.
 HAS_CLOCK = "clocksource: Switched to clocksource tsc"
-# What shows that a checker did check; of KCSAN, see its planted mistakes.
+# The lines that show that a checker works. For KCSAN, the planted mistakes show more.
 CHECKS = {MEMORY_CHECKED: "kmemleak looked", RACE_CHECKED: "kcsan: enabled early"}
 
-# Without what counts switches or ticks, which checkers and a busy machine add to.
+# Without the cases that count switches or ticks: checkers and a busy machine add some.
 SELFTEST = "/kadapt-selftest error_ ring_ rerror_ guard_ batch_ life_"
 ON_TMPFS = "/kadapt-faults -d /tmp -k @KILLS@ -f @CALLS@ -r @ROUNDS@"
 ON_UM = "-k @KILLS@ -f @CALLS@ -r @ROUNDS@"
 ON_UM_MEMORY = "-r @ROUNDS@ memory_"
 ON_DISK = "/kadapt-faults -d /disk -k @KILLS@ kill_file full_disk short_memory closed passed many"
 
-# A leak shows when it was looked for twice: what is found at once may only be under way.
+# kmemleak has to scan twice: memory of the first scan may still be in use.
 SCRIPT = """
 mount -t debugfs none /sys/kernel/debug 2>/dev/null
 echo 60 > /proc/sys/kernel/hung_task_timeout_secs

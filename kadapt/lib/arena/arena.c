@@ -118,7 +118,7 @@ static void give(struct kadapt_zone *zone, uint32_t first)
 	if (kadapt_blocks_keep(zone, first))
 		give_kept(kadapt_budget_excess());
 	else
-		kadapt_blocks_dismiss(zone, first);
+		kadapt_blocks_free(zone, first);
 }
 
 int kadapt_arena_give(void *block)
@@ -230,7 +230,7 @@ void *kadapt_arena_move(void *block, size_t size)
 		pthread_mutex_lock(&lock);
 		zone = kadapt_zone_of(block, &first);
 		if (zone)
-			kadapt_blocks_dismiss(zone, first);
+			kadapt_blocks_free(zone, first);
 		pthread_mutex_unlock(&lock);
 	}
 	errno = saved_errno;

@@ -229,7 +229,7 @@ static int close_span(struct kadapt_zone *zone, uint32_t first)
 	return 0;
 }
 
-void kadapt_blocks_dismiss(struct kadapt_zone *zone, uint32_t first)
+void kadapt_blocks_free(struct kadapt_zone *zone, uint32_t first)
 {
 	end_block(zone, first);
 	close_span(zone, first);

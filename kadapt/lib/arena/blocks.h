@@ -31,7 +31,7 @@ KADAPT_HIDDEN uint32_t kadapt_blocks_take_fresh(struct kadapt_zone *zone,
 KADAPT_HIDDEN int kadapt_blocks_keep(struct kadapt_zone *zone, uint32_t first);
 
 /* Gives a block's pages back to the kernel. */
-KADAPT_HIDDEN void kadapt_blocks_dismiss(struct kadapt_zone *zone, uint32_t first);
+KADAPT_HIDDEN void kadapt_blocks_free(struct kadapt_zone *zone, uint32_t first);
 
 /*
  * Gives kept pages back: `bytes` or more, or all if there are fewer. Returns the number of
