@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs a command under a seccomp filter, as containers do: confined.py ANSWER CALL... -- CMD...
 
-ANSWER is what the calls get: an error's name, or KILL.
+ANSWER is the filter's answer to these calls: the name of an error, or KILL.
 """
 
 import ctypes
@@ -32,7 +32,7 @@ class Program(ctypes.Structure):
 
 
 def install(answer: str, names: list[str]) -> None:
-    """Answer these system calls so from now on, in this process and all that it starts."""
+    """Install the filter in this process; the processes that it starts inherit the filter."""
     action = KILL_PROCESS if answer == "KILL" else ERRNO | getattr(errno, answer)
     steps = [(LOAD_CALL, 0, 0, 0)]
     steps += [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Running commands in guests, and looking for what they may leave behind."""
+"""Fixtures that run commands in guests, and functions that find the processes of a guest."""
 
 import os
 import shutil
@@ -26,7 +26,7 @@ MEMORY_BYTES = {"um": 256 << 20, "x86_64": 512 << 20}
 
 @dataclass(frozen=True)
 class Ran:
-    """What a command did in a guest."""
+    """The result and output of a command in a guest."""
 
     result: boot.Result
     stdout: bytes
@@ -35,7 +35,7 @@ class Ran:
 
 @dataclass(frozen=True)
 class Machine:
-    """A kernel, and what it runs on."""
+    """A kernel's image, its target and its memory size."""
 
     image: Path
     target: str
@@ -48,25 +48,25 @@ def _machine(kernel: Any, target: str) -> Machine:
 
 @pytest.fixture(scope="session")
 def um_machine(generic_kernel: Any) -> Machine:
-    """For what only User-Mode Linux has."""
+    """The machine for tests of User-Mode Linux alone."""
     return _machine(generic_kernel, "um")
 
 
 @pytest.fixture(scope="session", params=["um", pytest.param("x86_64", marks=pytest.mark.full)])
 def machine(request: pytest.FixtureRequest) -> Machine:
-    """The machine that all guests here are: each target keeps the same contract."""
+    """The machine of the guests in these tests. Both targets must meet the same contract."""
     name = {"um": "generic_kernel", "x86_64": "sockets_kernel_x86_64"}[request.param]
     return _machine(request.getfixturevalue(name), request.param)
 
 
 @pytest.fixture
 def image(machine: Machine) -> Path:
-    """The kernel that all guests here run."""
+    """The kernel's image of `machine`."""
     return machine.image
 
 
 def run_in_guest(machine: Machine, *argv: str, stdin: bytes = b"", **fields: Any) -> Ran:
-    """Run a command through the Python face; its kernel log must be clean."""
+    """Run a command with boot.run(); the kernel log must have no complaints."""
     with (
         tempfile.TemporaryFile() as source,
         tempfile.TemporaryFile() as output,
@@ -99,13 +99,13 @@ def guest(machine: Machine) -> Callable[..., Ran]:
 
 @pytest.fixture(scope="session")
 def guest_of() -> Callable[[Path], Callable[..., Ran]]:
-    """The same in a guest of User-Mode Linux whose kernel is started by that image."""
+    """Like `guest`, for a guest of User-Mode Linux with another image."""
     return lambda image: partial(run_in_guest, Machine(image, "um", MEMORY_BYTES["um"]))
 
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Compile one of the programs, once each."""
+    """Compile one of the programs, once per session."""
     folder = tmp_path_factory.mktemp("programs")
 
     def compile_once(name: str, *options: str) -> Path:
@@ -120,7 +120,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 @pytest.fixture
 def own_image(image: Path, tmp_path: Path) -> Path:
-    """The kernel under a path of this test alone, so that its processes can be told apart."""
+    """A path of the kernel for this test alone, which identifies the processes of its guests."""
     path = tmp_path / "kernel"
     path.symlink_to(image)
     return path
@@ -128,7 +128,7 @@ def own_image(image: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def command(own_image: Path, machine: Machine) -> list[str]:
-    """The words of `kadence run` up to the command to be run."""
+    """The words of `kadence run` before the guest's command."""
     program = Path(sys.executable).parent / "kadence"
     options = ["--target", machine.target, "--mem", f"{machine.memory_bytes >> 20}M"]
     return [str(program), "run", "--kernel", str(own_image), *options, "--"]
@@ -136,7 +136,7 @@ def command(own_image: Path, machine: Machine) -> list[str]:
 
 @pytest.fixture
 def started(command: list[str]) -> Any:
-    """Start a command through `kadence run` with pipes for streams; killed with the test."""
+    """Start a command with `kadence run` and pipes as streams; killed after the test."""
     processes: list[subprocess.Popen[bytes]] = []
 
     def start(*argv: str, **options: Any) -> "subprocess.Popen[bytes]":
@@ -171,19 +171,19 @@ def processes_of(image: Path) -> list[int]:
 
 
 def kernel_of(image: Path) -> int:
-    """The process that is the kernel itself: the leader of the session of all that run it."""
+    """The kernel's own process: the session leader of all processes that run the image."""
     programs = (os.fsencode(image), os.fsencode(shutil.which("qemu-system-x86_64") or ""))
     running = (pid for pid in processes_of(image) if _arguments(pid)[0] in programs)
     return os.getsid(next(running))
 
 
 def relay_of(image: Path) -> int:
-    """The process between the kernel and the caller: the kernel's parent."""
+    """The kernel's parent: the process that the relay starts to watch the kernel (its keeper)."""
     return int(Path(f"/proc/{kernel_of(image)}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def wait_until(condition: Callable[[], bool]) -> bool:
-    """Whether the condition comes true before patience ends."""
+    """Whether the condition becomes true within PATIENCE_SECONDS."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not condition():
         if time.monotonic() > deadline:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""KVM is used only where a kernel was seen to boot with it; the answer is remembered."""
+"""Kadence uses KVM only if a kernel booted with it; the cache remembers the result."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def device(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Callable[[str], list[str]]:
-    """A stand-in for QEMU, with a count of its starts in the file `starts`."""
+    """A script in place of QEMU. Each start adds an empty line to the file `starts`."""
 
     def make(script: str) -> list[str]:
         program = tmp_path / "qemu"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A batch system signals every process of a job: the guest survives, the command gets it once."""
+"""All processes of a job get a signal: the guest survives and its command gets it once."""
 
 import os
 import signal
@@ -17,12 +17,12 @@ from .conftest import processes_of, wait_until
 
 pytestmark = pytest.mark.kernel
 
-# Long enough for a second delivery to be seen where there is one.
+# Long enough to observe a second delivery.
 QUIET_SECONDS = 0.5
 
 
 def descendants(pid: int) -> list[int]:
-    """All processes below one, parents before their children."""
+    """All descendants of a process, parents before their children."""
     found = []
     for task in Path(f"/proc/{pid}/task").glob("*"):
         with suppress(OSError):
@@ -32,10 +32,10 @@ def descendants(pid: int) -> list[int]:
 
 
 def strike(pid: int, *numbers: int, backwards: bool = False) -> int:
-    """Signal a process and all below it, as a process tracker does; returns how many they were.
+    """Signal a process and its descendants, as a process tracker does; returns their number.
 
-    SIGALRM is what User-Mode Linux works with itself: docs/boot.md says what one from outside may
-    do to it, so here it reaches only the two that pass it on.
+    User-Mode Linux uses SIGALRM itself, and one from outside may crash the guest (docs/boot.md). So
+    SIGALRM goes only to the two processes that forward it.
     """
     struck = [pid, *descendants(pid)]
     if signal.SIGALRM in numbers:
@@ -49,7 +49,7 @@ def strike(pid: int, *numbers: int, backwards: bool = False) -> int:
 
 @pytest.fixture
 def counting(started: Callable[..., Any], tmp_path: Path) -> Callable[[int], Any]:
-    """Start a shell in a guest, with processes beside it, that says each time it got a signal."""
+    """Start a shell in a guest, beside other processes; it prints a line for each signal."""
 
     def start(number: int) -> Any:
         name = signal.Signals(number).name.removeprefix("SIG")
@@ -71,7 +71,7 @@ def test_every_blow_reaches_the_command_once(
 ) -> None:
     process = counting(number)
     for _ in range(3):
-        # relay, keeper, kernel; User-Mode Linux has its programs' processes, too
+        # relay, keeper, kernel; under User-Mode Linux also the processes of its programs
         assert len(descendants(process.pid)) >= 3
         assert strike(process.pid, number, backwards=backwards) >= 2
         assert process.stdout.readline() == b"got\n"
@@ -84,7 +84,7 @@ def test_every_blow_reaches_the_command_once(
 def test_a_cancelled_step_ends_by_its_own_means(
     counting: Callable[[int], Any], own_image: Path
 ) -> None:
-    """What Slurm does to cancel: SIGCONT, SIGTERM, and if that does not help SIGKILL."""
+    """Slurm cancels a step with SIGCONT and SIGTERM, then SIGKILL if the step does not end."""
     process = counting(signal.SIGTERM)
     strike(process.pid, signal.SIGCONT, signal.SIGTERM)
     assert process.stdout.readline() == b"got\n"
@@ -111,7 +111,7 @@ def test_what_no_program_dies_of_does_no_harm(
 
 
 def test_a_suspended_job_goes_on_where_it_was(started: Callable[..., Any], tmp_path: Path) -> None:
-    """What Slurm does: SIGTSTP, some seconds later SIGSTOP, and SIGCONT in the end."""
+    """Slurm sends SIGTSTP, some seconds later SIGSTOP, and finally SIGCONT."""
     ticks = tmp_path / "ticks"
     script = (
         f"(while :; do :; done) & echo ready; until test -e {tmp_path}/end; do echo >> {ticks}; "
@@ -137,7 +137,7 @@ def test_a_suspended_job_goes_on_where_it_was(started: Callable[..., Any], tmp_p
 def test_a_stopped_guest_goes_on_where_it_was(
     started: Callable[..., Any], tmp_path: Path, backwards: bool
 ) -> None:
-    """SIGSTOP without a warning hits programs as they run, and some wake before their kernel."""
+    """SIGSTOP without SIGTSTP stops running programs. Some continue before their kernel does."""
     ticks = tmp_path / "ticks"
     script = (
         f"(while :; do :; done) & echo ready; until test -e {tmp_path}/end; do echo >> {ticks}; "
@@ -156,7 +156,7 @@ def test_a_stopped_guest_goes_on_where_it_was(
 
 
 def _is_still(file: Path) -> bool:
-    """Whether a file that grows fifty times a second does so no longer."""
+    """Whether a file that grew fifty times a second has stopped growing."""
     before = file.stat().st_size
     time.sleep(QUIET_SECONDS)
     return file.stat().st_size == before

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The command runs as the caller would have run it, and ends as it ended."""
+"""The command runs as if the caller had run it, and the caller gets its exit status."""
 
 import os
 import resource
@@ -44,7 +44,7 @@ def test_command_that_is_no_program(guest: Any) -> None:
 
 
 def test_usage_is_that_of_the_command_and_its_children(guest: Any) -> None:
-    """Five sleeps are at least five voluntary switches; 48 MiB touched are 12288 first faults."""
+    """Five sleeps make at least five voluntary switches; touching 48 MiB makes 12288 faults."""
     program = "import time; a = bytearray(48 << 20)\nfor i in range(5): time.sleep(0.01)"
     ran = guest("sh", "-c", f"{sys.executable} -c '{program}'; exit 0")
     assert ran.result.status == 0, ran.stderr
@@ -58,7 +58,7 @@ def test_usage_is_that_of_the_command_and_its_children(guest: Any) -> None:
 def test_log_is_that_of_the_whole_guest(guest: Any) -> None:
     log = guest("true").result.log
     assert "Linux version" in log
-    assert "reboot: " in log  # power down, or a restart that QEMU takes for the end
+    assert "reboot: " in log  # power down, or a restart, at which QEMU ends
 
 
 def test_arguments_and_environment_pass_unchanged(guest: Any) -> None:
@@ -118,7 +118,7 @@ def test_umask_limits_and_ignored_signals_are_the_callers(guest: Any, tmp_path: 
 
 
 def copied_command(root: Path, own: Path) -> list[str]:
-    """The command at a place that everybody can reach, wherever the checkout is."""
+    """Copy the `kadence` command to `own`, where every user can read it; returns its words."""
     shutil.copytree(root / "kadence", own / "site/kadence")
     for stage, package in (("boot", "boot"), ("kconfig-gen", "kconfig")):
         shutil.copytree(root / stage, own / "site/kadence" / package)
@@ -130,7 +130,7 @@ def copied_command(root: Path, own: Path) -> list[str]:
 def test_needs_no_privilege(root: Path, command: list[str], image: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("already run without privilege: all other tests here show it")
-    # Not below /dev, where the guest mounts its own before it starts init.
+    # Not below /dev, where the guest mounts its own file system before it starts init.
     own = Path(tempfile.mkdtemp(dir="/var/tmp"))
     own.chmod(0o755)
     arguments = command[command.index("run") :]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What of a kernel's log is a complaint, and what only sounds like one."""
+"""Which lines of a kernel's log are complaints, and which only resemble one."""
 
 import pytest
 

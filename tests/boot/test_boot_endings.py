@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest that ends early is told in one sentence: the cause where it is known, and its log."""
+"""The error of a guest that ends early is one sentence: the cause, if known, and the log."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ from kadence import boot
 from kadence.base.errors import GuestError
 from kadence.boot import endings, host
 
-# What the relay reports of a kernel that ended by itself with status 1.
+# The relay's report of a kernel that ended by itself with status 1.
 DIED = {
     "outcome": "died",
     "failure": "",
@@ -30,7 +30,7 @@ STARTED = {"boot_ns": "1000"}
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache without logs of others."""
+    """A cache without other tests' logs."""
     monkeypatch.setenv("KADENCE_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
@@ -42,7 +42,7 @@ def _told(log: str, fields: Mapping[str, str] | None = None, target: str = "um")
     return message
 
 
-# Each as a real guest, QEMU or this machine wrote it.
+# Each log is from a real guest, from QEMU or from this machine.
 @pytest.mark.parametrize(
     ("log", "says"),
     [
@@ -162,7 +162,7 @@ def test_full_disk_leaves_no_half_of_a_log(cache: Path) -> None:
 
 @pytest.fixture
 def ended(minimal_kernel: Any) -> Callable[..., GuestError]:
-    """How a guest of the minimal kernel ends that is started with these arguments."""
+    """Start a guest of the minimal kernel with kernel arguments; returns the error it ends with."""
 
     def end(*arguments: str, argv: tuple[str, ...] = ("true",), **fields: Any) -> GuestError:
         fields = {"memory_bytes": 64 << 20} | fields
@@ -196,7 +196,7 @@ def test_guest_with_too_little_memory(ended: Callable[..., GuestError]) -> None:
 
 @pytest.mark.kernel
 def test_guest_whose_memory_does_not_fit_its_place(minimal_kernel: Any, tmp_path: Path) -> None:
-    """Full only once it runs: somebody else takes the room."""
+    """Another process fills the file system while the guest runs."""
     if os.geteuid() != 0:
         pytest.skip("only root may mount")
     place, program = tmp_path / "place", Path(sys.executable).parent / "kadence"

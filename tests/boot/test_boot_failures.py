@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest that fails says so once, distinctly, and leaves nothing."""
+"""A guest that fails causes one clear message and leaves no processes or files."""
 
 import errno
 import os
@@ -64,7 +64,7 @@ def test_ordinary_end_leaves_nothing(started: Any, own_image: Path) -> None:
     assert processes_of(own_image) == []
 
 
-# The small x86_64 kernel has no SysRq to panic by; test_boot_x86_64.py has a panic of its own.
+# The small x86_64 kernel has no SysRq for a panic; test_boot_x86_64.py has another panic.
 @pytest.mark.parametrize("machine", ["um"], indirect=True)
 def test_panic_is_told_in_one_sentence_with_its_log(started: Any, own_image: Path) -> None:
     if os.geteuid() != 0:
@@ -81,7 +81,7 @@ def test_panic_is_told_in_one_sentence_with_its_log(started: Any, own_image: Pat
 
 
 def test_guest_that_stops_answering(own_image: Path, machine: Any, tmp_path: Path) -> None:
-    """The kernel is stopped from outside once the command has given a sign that it runs."""
+    """The test stops the kernel's process once the command runs and has made the file `sign`."""
     sign = tmp_path / "sign"
 
     def stop() -> None:
@@ -123,7 +123,7 @@ def test_busy_guest_is_not_taken_for_hanging(guest: Any) -> None:
 def test_fork_that_runs_out_of_memory_fails_and_harms_none(
     compiled: Callable[..., Path], guest: Callable[..., Any], machine: Machine
 ) -> None:
-    """Where a copy of all mappings may not be promised, as on the machine's own kernel."""
+    """Under strict overcommitment the guest refuses to copy all mappings, as the host does."""
     strict = "cd /proc/sys/vm; echo 2 > overcommit_memory; echo 60 > overcommit_ratio; exec "
     program = f"{compiled('failed_fork', '-static')} {machine.memory_bytes * 2 // 5}"
     ran = guest("sh", "-c", strict + program)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a machine forbids is found by trying, and named; made so here for one process at a time."""
+"""The probe finds out what the machine forbids; each test forbids it for one process only."""
 
 import errno
 import json
@@ -19,14 +19,14 @@ from kadence.boot import clock, host, memory
 from kadence.boot.host import Answer
 
 CONFINED = Path(__file__).with_name("confined.py")
-NOBODY = 54321  # who has no process here
-# What a child says of this machine, as JSON.
+NOBODY = 54321  # a user without processes here
+# A program that prints the machine's obstacle to a target as JSON.
 ASK = "import json; from kadence.boot import host; print(json.dumps(str(host.obstacle('{}'))))"
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount and become another")
 
 
 def _obstacle(target: str, *before: str) -> str:
-    """What a Python that these words start says."""
+    """The obstacle that a Python finds; the words `before` start it."""
     command = [*before, sys.executable, "-c", ASK.format(target)]
     completed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=100)
     return str(json.loads(completed.stdout))
@@ -47,7 +47,7 @@ def test_this_machine_starts_guests(target: str) -> None:
 
 @pytest.mark.parametrize("answer", ["EPERM", "ENOSYS", "KILL"])
 def test_filter_against_tracing(answer: str) -> None:
-    """As Docker's default profile before Linux 4.8, gVisor, and a strict site's own."""
+    """As in Docker's default profile before Linux 4.8, in gVisor, and at strict sites."""
     said = _obstacle("um", *_confined(answer, "ptrace"))
     assert said.startswith("User-Mode Linux can't trace its programs: a seccomp filter of ")
     assert _obstacle("x86_64", *_confined(answer, "ptrace")) == "None"
@@ -65,7 +65,7 @@ def test_filter_against_other_calls(call: str, does: str) -> None:
 
 
 def test_filter_that_no_guest_minds() -> None:
-    """Docker's default profile refuses to keep the heap in its place."""
+    """Docker's default profile refuses personality(), which keeps the heap at a fixed address."""
     assert _obstacle("um", *_confined("EPERM", "personality")) == "None"
 
 
@@ -78,7 +78,7 @@ def test_limit_on_processes() -> None:
     )
     (answer,) = host.parse(ran.stdout)
     assert (answer.error, answer.step) == (errno.EAGAIN, "clone")
-    # The probe itself and the process of its check are two of the six.
+    # The probe and its check's process are two of the six.
     assert answer.count == 4
     assert "only 4 can be started" in host.explain(answer, Path("/tmp")).sentence
 
@@ -90,7 +90,7 @@ def test_limit_on_processes() -> None:
     ids=["noexec", "full"],
 )
 def test_guests_without_dev_shm_have_their_memory_elsewhere(script: str) -> None:
-    """Docker mounts a /dev/shm of 64 MiB, from which nothing may be executed."""
+    """Docker mounts a /dev/shm of 64 MiB with noexec."""
     assert _obstacle("um", *_mounted(script)) == "None"
 
 
@@ -105,7 +105,7 @@ def test_no_place_for_memory_is_named_with_the_reason(tmp_path: Path) -> None:
 
 @root_only
 def test_file_that_must_not_be_executed() -> None:
-    """Found by the probe itself, too."""
+    """The probe finds this, too."""
     command = host.probe(["file"], Path("/dev/shm"))
     mounted = _mounted("mount -t tmpfs -o noexec t /dev/shm")
     ran = subprocess.run([*mounted, *command], capture_output=True, text=True, check=True)
@@ -114,11 +114,11 @@ def test_file_that_must_not_be_executed() -> None:
 
 
 def test_size_of_the_registers_is_the_processors() -> None:
-    """The kernel's own word for it: what XSAVE stores of all that is enabled (Linux 5.x on)."""
+    """The kernel reports the bytes that XSAVE stores for all enabled registers (from Linux 5.x)."""
     flags = Path("/proc/cpuinfo").read_text().partition("flags")[2].partition("\n")[0].split()
     found = host.register_bytes()
     assert found is not None
-    # The legacy area and header, and the upper halves of AVX, AVX-512's registers, and tiles.
+    # Legacy area and header, the upper halves for AVX, AVX-512's registers, and tiles.
     least = (
         576 + 256 * ("avx" in flags) + 1600 * ("avx512f" in flags) + 8192 * ("amx_tile" in flags)
     )
@@ -127,7 +127,7 @@ def test_size_of_the_registers_is_the_processors() -> None:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Callable[..., Path]:
-    """Files of a machine that this one is not."""
+    """Make the files in /proc, /sys etc. of another machine; returns their root."""
 
     def make(**files: str) -> Path:
         for name, text in files.items():
@@ -203,7 +203,7 @@ def test_every_check_is_one_of_the_probes() -> None:
 
 
 def test_the_counter_is_measured_as_the_clock_runs() -> None:
-    """Beside the plainest measurement there is: two readings, half a second apart."""
+    """Compared with a simple measurement: two readings, half a second apart."""
     program = (
         "#include <stdio.h>\n#include <time.h>\n#include <unistd.h>\n#include <x86intrin.h>\n"
         "int main(void) { struct timespec a, b; clock_gettime(CLOCK_MONOTONIC, &a);"
@@ -239,7 +239,7 @@ def _run(before: list[str], *words: str) -> Any:
 
 
 def test_another_target_is_chosen_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With an empty store, so that nothing is run in the end."""
+    """The kernel store is empty, so the command ends without a guest."""
     monkeypatch.setenv("KADENCE_CACHE", str(tmp_path))
     ran = _run(_confined("EPERM", "ptrace"), "run", "--", "true")
     first, second = ran.stderr.splitlines()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How many processors a guest gets, what is refused, and that they run at the same time."""
+"""A guest's number of processors, the numbers that are refused, and processors running at once."""
 
 import json
 import os
@@ -27,7 +27,7 @@ SINGLE = "# CONFIG_SMP is not set\nCONFIG_NR_CPUS=1\n"
 
 @pytest.fixture
 def image_with(tmp_path: Path) -> Callable[[str], Path]:
-    """An image with a configuration beside it; the kernel is never started."""
+    """Make an image with a configuration beside it. No test starts this kernel."""
 
     def make(settings: str) -> Path:
         (tmp_path / "config").write_text(settings)
@@ -135,7 +135,7 @@ def test_tasks_of_a_plan(
     expected: int,
     on_um: int,
 ) -> None:
-    """On User-Mode Linux threads of one process take turns."""
+    """Under User-Mode Linux, the threads of one process take turns."""
     plan = make_plan(tmp_path / "p.plan.json", **needs)
     assert tasks.of_plan(plan, X86_64) == expected
     assert tasks.of_plan(plan, "um") == on_um
@@ -158,7 +158,7 @@ def test_plan_that_counts_no_tasks(
 def test_each_number_of_processors_is_probed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Of a machine that was seen to boot with one processor, nobody knows what it does with two."""
+    """A guest that boots with one processor under KVM may fail to boot with two."""
     monkeypatch.setenv("KADENCE_CACHE", str(tmp_path))
     device = tmp_path / "kvm"
     device.touch()
@@ -172,7 +172,7 @@ def test_each_number_of_processors_is_probed(
 
 @pytest.fixture
 def stock_image() -> Path:
-    """Debian's kernel, which finds processors as on any machine."""
+    """Debian's kernel, which finds its processors by ACPI, as on any machine."""
     if os.geteuid() != 0:
         pytest.skip("Debian's kernel reaches the host by virtiofs, whose server needs root")
     try:
@@ -183,7 +183,7 @@ def stock_image() -> Path:
 
 @pytest.fixture
 def tailored_image(sockets_kernel_x86_64: Any) -> Path:
-    """A kernel for a program with threads; without ACPI it finds processors in another way."""
+    """A kernel for a program with threads. Without ACPI, it finds its processors in another way."""
     return Path(sockets_kernel_x86_64.image)
 
 
@@ -194,7 +194,7 @@ def tailored_image(sockets_kernel_x86_64: Any) -> Path:
     ]
 )
 def run(request: pytest.FixtureRequest) -> Callable[..., str]:
-    """What a command printed in a guest with several processors; the log must be clean."""
+    """Run a command in a guest with `count` processors; returns its output. Asserts a clean log."""
     image = request.getfixturevalue(request.param)
 
     def run_in_guest(count: int, *argv: str) -> str:
@@ -228,7 +228,7 @@ cat /sys/devices/system/node/online 2>/dev/null || echo 0
 
 @pytest.mark.parametrize("count", [2, 3])
 def test_all_see_the_processors_on_one_node(run: Callable[..., str], count: int) -> None:
-    """Also more than this machine may have."""
+    """The guest may have more processors than this machine."""
     span = f"0-{count - 1}"
     assert run(count, "sh", "-c", LOOK).split() == [str(count), str(count), span, span, "0"]
 
@@ -237,11 +237,11 @@ def test_all_see_the_processors_on_one_node(run: Callable[..., str], count: int)
 def test_openmp_says_how_many_and_who_asks_may_have_more(
     kadence: Callable[..., Any], stock_image: Path
 ) -> None:
-    """More than this machine has are given, and told."""
+    """Kadence grants more processors than this machine has, and prints a line about it."""
     words = ["run", "--target", X86_64, "--kernel", stock_image, "--mem", "512M"]
     here = processors.usable()
     told = kadence(*words, "--", "nproc", env=os.environ | {"OMP_NUM_THREADS": "2,8"})
-    # nproc heeds the variable, too, but shows no more than there are.
+    # nproc obeys OMP_NUM_THREADS too, but prints no more processors than the guest has.
     assert told.stdout == f"{min(2, here)}\n", told.stderr
     more = kadence(*words, "--cpus", str(here + 1), "--", "nproc")
     assert more.stdout == f"{here + 1}\n", more.stderr
@@ -249,9 +249,9 @@ def test_openmp_says_how_many_and_who_asks_may_have_more(
 
 
 def test_two_threads_run_at_once(run: Callable[..., str], tmp_path: Path) -> None:
-    """Each spins until the other has had its turn: on one processor a turn costs a switch.
+    """Each thread spins until the other's turn is over. On one processor, each turn costs a switch.
 
-    What the clock says passes from one processor to the other, and never goes backwards.
+    The time must never go backwards from one processor to the other.
     """
     program = tmp_path / "handshake"
     source = HERE / "programs/handshake.c"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What cannot be a guest is refused in a sentence; no kernel needed."""
+"""Kadence refuses, in one sentence, what cannot be a guest. These tests need no kernel."""
 
 import resource
 from collections.abc import Callable
@@ -123,7 +123,7 @@ def test_limits_of_the_caller_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_memory_cgroup_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A group of 300 MiB, 100 used, in one without a limit."""
+    """A group with a limit of 300 MiB, 100 of them used, inside a group without a limit."""
     inner = tmp_path / "inner"
     inner.mkdir()
     for group, limit in ((tmp_path, "max"), (inner, str(300 * MIB))):

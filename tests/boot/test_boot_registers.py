@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A guest starts on every processor, and its programs keep all of their registers.
 
-Processors that this machine has not are made by construction: processor.c, preloaded into
-User-Mode Linux, gives the host's register state another size.
+The tests simulate other processors: they preload processor.c into User-Mode Linux, where it changes
+the size of the host's register state.
 """
 
 import re
@@ -21,21 +21,21 @@ from kadence.kconfig.tree import fetch
 pytestmark = pytest.mark.kernel
 
 SIGNALS = "60"
-# SSE and AVX; AVX-512; AMX; what comes next.
+# SSE and AVX; AVX-512; AMX; a future processor.
 STATE_BYTES = [832, 2696, 11008, 16384]
 # The flag in /proc/cpuinfo that a processor with these registers has.
 KINDS = {"sse": "sse2", "avx": "avx", "avx512": "avx512bw"}
-# Programs leave alone what the processor by construction lacks.
+# Keeps programs from using registers that the simulated processor lacks.
 NO_AVX512 = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW"}
 
 
 def processor_flags() -> set[str]:
-    """What this machine's processor can do."""
+    """The flags of this machine's processor."""
     return flags_in(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
 
 
 def flags_in(text: str) -> set[str]:
-    """What the processor can do whose /proc/cpuinfo this is."""
+    """The processor's flags in the text of a /proc/cpuinfo."""
     found = re.search(r"^flags\s*: (.*)$", text, re.MULTILINE)
     return set(found[1].split()) if found else set()
 
@@ -44,7 +44,7 @@ def flags_in(text: str) -> set[str]:
 def with_state(
     compiled: Callable[..., Path], generic_kernel: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[..., Path]:
-    """The kernel on a processor whose register state has that many bytes; see processor.c."""
+    """Make an image that starts `kernel` with a register state of `state_bytes` (processor.c)."""
     preloaded = compiled("processor", "-shared", "-fPIC")
     folder = tmp_path_factory.mktemp("images")
 
@@ -67,9 +67,9 @@ def test_processors_by_construction(
     state_bytes: int,
     kind: str,
 ) -> None:
-    """The guest's kernel writes the whole state back, and each part belongs to its thread.
+    """The guest's kernel writes back the whole state, and each part is the right thread's.
 
-    A state of 832 bytes has no room for AVX-512, which the guest's programs must leave alone.
+    A state of 832 bytes has no room for AVX-512, so the guest's programs must not use AVX-512.
     """
     if kind == "avx512" and state_bytes < 1000:
         kind = "avx"
@@ -84,7 +84,7 @@ def test_processors_by_construction(
 
 @pytest.fixture(scope="session")
 def newer_kernel() -> Any:
-    """The generic kernel of 7.3, where its source can be had."""
+    """The generic kernel of series 7.3; skips the test if its source cannot be fetched."""
     try:
         fetch.fetch(series.get("7.3"))
     except ToolError as error:
@@ -101,7 +101,7 @@ def test_processors_by_construction_on_the_newer_series(
     newer_kernel: Any,
     state_bytes: int,
 ) -> None:
-    """By ptrace, which is what the preloaded library stands in for."""
+    """With seccomp=off the kernel uses ptrace(), which the preloaded library replaces."""
     guest = guest_of(with_state(state_bytes, kernel=newer_kernel))
     words = [str(compiled("registers", "-static", "-mno-avx")), "sse", SIGNALS]
     ran = guest(*words, environment=NO_AVX512, kernel_arguments=["seccomp=off"])
@@ -130,7 +130,7 @@ def test_registers_outlive_signals_by_seccomp(
 def test_registers_outlive_signals_and_preemption(
     compiled: Callable[..., Path], guest: Callable[..., Any], kind: str
 ) -> None:
-    """An emulated processor has fewer than this machine's."""
+    """An emulated processor has fewer registers than this machine's, so ask the guest."""
     if KINDS[kind] not in flags_in(guest("cat", "/proc/cpuinfo").stdout.decode()):
         pytest.skip(f"this processor has no {kind}")
     program = compiled("registers", "-static", "-mno-avx")
@@ -144,7 +144,7 @@ def test_components_are_those_of_the_machine(
     generic_kernel: Any,
     guest_of: Callable[[Path], Callable[..., Any]],
 ) -> None:
-    """What may be asked for, what was given, and each refusal: as the machine's kernel answers."""
+    """Supported components, permitted components and refusals equal those on the host."""
     program = str(compiled("components", "-static"))
     expected = subprocess.run([program], check=True, capture_output=True).stdout
     assert guest_of(generic_kernel.image)(program).stdout == expected
@@ -155,7 +155,7 @@ def test_small_signal_stack_is_refused_not_overrun(
     generic_kernel: Any,
     guest_of: Callable[[Path], Callable[..., Any]],
 ) -> None:
-    """As on the machine's own kernel."""
+    """The program prints the same as on the host."""
     program = str(compiled("small_stack", "-static"))
     expected = subprocess.run([program], check=True, capture_output=True).stdout
     assert guest_of(generic_kernel.image)(program).stdout == expected
@@ -169,7 +169,7 @@ def test_frames_leave_out_what_nobody_asked_for(
     settings: list[str],
     expected: bytes,
 ) -> None:
-    """With AMX a usual signal stack has room, as tiles are in the frames of few processes."""
+    """A signal stack of usual size suffices with AMX: few processes have tiles in their frames."""
     guest = guest_of(with_state(11008, *settings))
     stack = guest(str(compiled("small_stack", "-static")), environment=NO_AVX512)
     assert stack.stdout == expected

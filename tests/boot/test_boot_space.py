@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Space in the machine's own files, as a guest reserves it and gives it back."""
+"""A guest reserves and frees space in the host's files."""
 
 import sys
 from pathlib import Path
@@ -13,7 +13,7 @@ BLOCK = 512
 
 @pytest.fixture(scope="session")
 def machine(um_machine: Any) -> Any:
-    """User-Mode Linux alone: the files of an x86_64 guest come by 9p, which reserves nothing."""
+    """User-Mode Linux alone: an x86_64 guest reaches files by 9p, which cannot reserve space."""
     return um_machine
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The command's streams are the caller's, end to end."""
+"""The command in the guest reads and writes the caller's streams."""
 
 import hashlib
 import os
@@ -32,7 +32,7 @@ def test_hundred_megabytes_each_way(started: Any) -> None:
 
 
 def test_odd_sizes_arrive_in_order(guest: Any) -> None:
-    """Pieces around the sizes of pages, pipes and rings, so that every wrap-around is met."""
+    """Pieces with sizes near those of pages, pipes and rings, to reach every wrap-around."""
     sizes = [1, 4095, 4097, 65535, 65537, 262_143, 1_048_577, 3] * 3
     sent = random.Random(2).randbytes(sum(sizes))
     program = f"import os, sys\nfor n in {sizes}: os.write(1, sys.stdin.buffer.read(n))"
@@ -54,7 +54,7 @@ def test_end_of_input_arrives_while_the_command_runs(started: Any) -> None:
 
 
 def test_end_of_output_arrives_while_the_command_runs(started: Any, tmp_path: Path) -> None:
-    """The command goes on until the caller, having seen the end of output, makes a file."""
+    """The command runs until the caller, after the end of output, makes a file."""
     signal = tmp_path / "seen"
     script = f"echo last; exec >&-; until test -e {signal}; do sleep 0.05; done; exit 4"
     process = started("sh", "-c", script)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A terminal outside is a terminal inside, stream by stream."""
+"""Each stream that is a terminal on the host is a terminal in the guest."""
 
 import fcntl
 import os
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.kernel
 
 
 class Terminal:
-    """A pseudo-terminal, its reader's side and all that it showed."""
+    """A pseudo-terminal: both of its ends, and all text that it has shown."""
 
     def __init__(self) -> None:
         self.master, self.slave = pty.openpty()
@@ -29,7 +29,7 @@ class Terminal:
         self.shown = b""
 
     def shows(self, text: bytes) -> bool:
-        """Whether the text is shown before patience ends."""
+        """Whether the terminal shows the text within PATIENCE_SECONDS."""
 
         def seen() -> bool:
             with suppress(BlockingIOError):
@@ -54,7 +54,7 @@ def terminal() -> Iterator[Terminal]:
 def _in_session(
     terminal: Terminal, command: list[str], **streams: Any
 ) -> "subprocess.Popen[bytes]":
-    """Run as the foreground of the terminal, as a shell would."""
+    """Run a command in the foreground of the terminal, as a shell would."""
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), terminal.slave) | streams
     if streams["stdin"] == terminal.slave:
         command = ["setsid", "--ctty", "--wait", "sh", "-c", 'exec "$@"', "sh", *command]

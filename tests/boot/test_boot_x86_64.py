@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The contract of a run under a stock x86_64 kernel, and what only this target has."""
+"""The contract of a run under a stock x86_64 kernel, and the features of this target alone."""
 
 import hashlib
 import os
@@ -33,9 +33,9 @@ GUEST_FAILED = 125
 
 @pytest.fixture(scope="module")
 def machine() -> Path:
-    """Debian's kernel, which has no 9p built in: the host's files come by virtiofs.
+    """Debian's kernel, which has no 9p built in: the guest reaches the host's files by virtiofs.
 
-    Kadence's own kernels, on 9p, are held to the contract by all other tests of this folder.
+    All other tests in this folder check the contract with Kadence's own kernels, which use 9p.
     """
     if os.geteuid() != 0:
         pytest.skip("Debian's kernel reaches the host by virtiofs, whose server needs root")
@@ -47,7 +47,7 @@ def machine() -> Path:
 
 @pytest.fixture
 def run(machine: Path) -> Callable[..., Ran]:
-    """Run a command through the Python face; the kernel log must be clean."""
+    """Run a command with boot.run(); the kernel log must have no complaints."""
 
     def run_in_guest(*argv: str, **fields: Any) -> Ran:
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
@@ -69,7 +69,7 @@ def run(machine: Path) -> Callable[..., Ran]:
 
 @pytest.fixture
 def words(machine: Path, tmp_path: Path) -> list[str]:
-    """The words of `kadence run` up to the command; the image has a path of this test alone."""
+    """The words of `kadence run` before the guest's command; the image has a path of its own."""
     image = tmp_path / machine.name
     image.symlink_to(machine)
     program = Path(sys.executable).parent / "kadence"
@@ -96,16 +96,16 @@ def test_command_runs_as_the_caller_would_have_run_it(
 
 
 def test_the_clock_counts_as_this_machines(run: Callable[..., Ran]) -> None:
-    """Told to the kernel, which would measure another rate wherever a load disturbs it."""
+    """Kadence tells the kernel the rate. A kernel that measured it would err under load."""
     ran = run("true")
     if x86_64.accelerator(boot.Request(Path(), ["true"])) != acceleration.TCG:
-        pytest.skip("by KVM the guest is told by the processor")
+        pytest.skip("under KVM the processor tells the guest its rate")
     detected = re.findall(r"tsc: Detected ([0-9.]+) MHz", ran.result.log)
     assert abs(float(detected[-1]) * 1000 / clock.counter_khz() - 1) < 1e-3
 
 
 def test_files_are_the_hosts_when_the_command_ends(run: Callable[..., Ran], tmp_path: Path) -> None:
-    """Written, appended to, mapped, locked, renamed: what the guest did is there."""
+    """The guest writes, appends to, maps, locks and renames files; the host sees the results."""
     program = (
         "import fcntl, mmap, os; f = open('mapped', 'w+b'); f.truncate(8192); "
         "fcntl.lockf(f, fcntl.LOCK_EX); m = mmap.mmap(f.fileno(), 8192); m[4096:4100] = b'here'; "
@@ -155,7 +155,7 @@ def test_killing_kadence_leaves_nothing(words: list[str], tmp_path: Path) -> Non
 
 
 def test_hang_is_told(machine: Path, tmp_path: Path) -> None:
-    """QEMU is stopped from outside once the command has given a sign that it runs."""
+    """The test stops QEMU once the command runs and has made the file `sign`."""
     image = tmp_path / machine.name
     image.symlink_to(machine)
     sign = tmp_path / "sign"
@@ -179,7 +179,7 @@ def test_hang_is_told(machine: Path, tmp_path: Path) -> None:
 
 
 def test_panic_is_told(machine: Path) -> None:
-    """An init that is not there is the one thing that every kernel panics over."""
+    """Every kernel panics without an init and a root file system."""
     request = boot.Request(
         machine,
         ["true"],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A place to compile in; the helpers beside the tests are found from here."""
+"""The fixture `workshop`. Makes the helper modules in this folder importable."""
 
 import sys
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Loops that become batches make the same calls, with the same outcome, as the plain program."""
+"""An adapted program whose loops became batches makes the same calls, with the same results."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from workshop import PROGRAMS, Workshop
 
-# Way of compiling -> the shapes of batches.c that are no batch there, and why.
+# Compiler options -> the functions of batches.c whose loops do not become batches, and why.
 BACKWARDS = {"write_backwards": "its pieces go backwards"}
 WRAPPING = {"write_narrow": "its pieces are not at even distances"}
 ALWAYS = BACKWARDS | WRAPPING
@@ -28,7 +28,7 @@ WAYS = {
 
 
 def scripted(workshop: Workshop, name: str, *options: str) -> Path:
-    """The write and send of scripted_io.c, as an object."""
+    """Compile scripted_io.c, which defines write and send; returns the object file."""
     for needed in "scripted_io.c", "scripted_io.h":
         workshop.source(needed)
     target = workshop.directory / f"{name}.o"
@@ -37,7 +37,7 @@ def scripted(workshop: Workshop, name: str, *options: str) -> Path:
 
 
 def compiled(workshop: Workshop, source: Path, way: str, verbose: bool = True) -> str:
-    """Compile a program plain and adapted; returns what the plugin told of the latter."""
+    """Compile a program plain and adapted; returns the messages of the adapted compilation."""
     plain, adapted = scripted(workshop, "plain", "-DPLAIN"), scripted(workshop, "adapted")
     workshop.source("anchor.c", "const int kadapt_io_anchor = 1;\n")
     site = {"function": None, "file": source.name, "calls": ["write", "send"]}
@@ -57,7 +57,7 @@ def compiled(workshop: Workshop, source: Path, way: str, verbose: bool = True) -
 
 
 def shapes() -> dict[int, str]:
-    """Line -> function, of the loops in batches.c."""
+    """Line -> function, for the functions of batches.c that contain the loops."""
     text = (PROGRAMS / "batches.c").read_text()
     begin, end = text.index("BEGIN shapes"), text.index("END shapes")
     found = {}
@@ -67,7 +67,7 @@ def shapes() -> dict[int, str]:
 
 
 def refusals(told: str) -> dict[str, str]:
-    """Function -> reason, from the plugin's notes."""
+    """Function -> reason why its loop is no batch, from the plugin's notes."""
     starts = shapes()
     notes = re.findall(r"batches\.c:(\d+):\d+: note: the loop of this call is no batch: (.*)", told)
     return {starts[max(s for s in starts if s <= int(line))]: reason for line, reason in notes}
@@ -82,7 +82,7 @@ def test_every_shape_is_a_batch_or_says_why_not(workshop: Workshop, way: str) ->
 
 @pytest.mark.parametrize("way", ["-O0", *WAYS, "-O2 -flto"])
 def test_batches_make_the_plain_programs_calls(workshop: Workshop, way: str) -> None:
-    """Whole, short and failed pieces at every place, and sizes that never come to an end."""
+    """Whole, short and failed pieces at every place, and sizes with which loops never end."""
     compiled(workshop, workshop.source("batches.c"), way, verbose=False)
     expected, found = (workshop.run(f"./{name}") for name in ("plain", "adapted"))
     assert found.stdout == expected.stdout
@@ -212,7 +212,7 @@ MEMBERS = """
 
 
 def test_only_planned_sends_are_batches(workshop: Workshop) -> None:
-    """A send has no counterpart of its own: alone, or where no site names it, it stays."""
+    """libkadapt has no counterpart of a single send: a send outside a planned batch stays."""
     source = workshop.source("f.c", MEMBERS + "int one(int d) { return send(d, 0, 8, 0); }\n")
     batch, plain = "kadapt_batch_send", "send"
     for sites, found in (
@@ -227,7 +227,7 @@ def test_only_planned_sends_are_batches(workshop: Workshop) -> None:
 
 
 def test_members_and_variables_are_read_once(workshop: Workshop) -> None:
-    """A send changes nothing of the program's; the compiler itself would read them each time."""
+    """A send writes no memory of the program, but the plain compiler rereads them for each call."""
     source = workshop.source("f.c", MEMBERS)
     arguments = ["redirect-all", "verbose"]
     options = ["-c", "-O2", "-fchecking", "-o", "f.o"]

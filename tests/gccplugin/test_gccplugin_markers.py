@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Markers: how often the phase call fires is known from the programs."""
+"""Markers: the phase call fires as often as the test programs enter the marked code."""
 
 import os
 from typing import Any
@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from workshop import LONG_NS, Workshop, marker
 
-# Every way of compiling must give the same counts.
+# The counts must be the same with each of these options.
 WAYS = ["-O0", "-O1", "-O2", "-O3", "-Os", "-Og", "-O2 -g", "-O2 -flto", "-O2 -fPIC"]
 
-# Of loops.c: (function, loop or None) -> how often it is entered.
+# For loops.c: (function, loop or None) -> how often the program enters it.
 LOOPS = {
     ("main", None): 1,
     ("main", 0): 1,
@@ -51,7 +51,7 @@ MODULES = {
 def fire(
     workshop: Workshop, program: str, expected: dict[tuple[str, int | None], int], way: str
 ) -> dict[int, int]:
-    """Compile `program` with a marker a phase and count the firings."""
+    """Compile `program` with one marker per phase; returns phase -> how often its marker fired."""
     markers = [
         marker(name, phase, loop, file=program) for phase, (name, loop) in enumerate(expected)
     ]
@@ -76,7 +76,7 @@ def test_markers_fire_as_often_as_their_code_is_entered(
 
 @pytest.mark.parametrize("way", WAYS)
 def test_nested_loops_fire_once_per_entry(workshop: Workshop, way: str) -> None:
-    """Ten outer iterations enter the inner loop ten times, the outer one once."""
+    """The program enters the outer loop once, and the inner loop in each of ten iterations."""
     source = workshop.source("loops.c")
     workshop.compile(source, "-c", "-o", "object.o", *way.split(), "-ffat-lto-objects")
     loops = workshop.records("object.o")["nested"].loops
@@ -87,7 +87,7 @@ def test_nested_loops_fire_once_per_entry(workshop: Workshop, way: str) -> None:
 
 @pytest.mark.parametrize("way", ["-O0", "-O2", "-O2 -flto"])
 def test_loop_in_a_handler_fires_once_per_exception(workshop: Workshop, way: str) -> None:
-    """Of 0..9 four are divisible by three."""
+    """The inner loop is in the handler. Of the numbers 0..9, the four multiples of three throw."""
     source = workshop.source("classes.cc")
     workshop.compile(source, "-c", "-o", "object.o", *way.split(), "-ffat-lto-objects")
     loops = workshop.records("object.o")["_ZL8attemptsi"].loops
@@ -130,7 +130,7 @@ FUNCTION = "int f(int x)\n{\n\twhile (x)\n\t\tx--;\n\treturn x;\n}\n"
 
 
 def compiled_with(workshop: Workshop, item: dict[str, Any], text: str = FUNCTION, *options: str):
-    """Compile one function with one marker; returns diagnostics and whether it was inserted."""
+    """Compile one function with one marker; returns messages and whether there is a phase call."""
     plan = workshop.plan(item)
     source = workshop.source("src/f.c", text)
     completed = workshop.compile(source, "-c", "-O2", "-o", "f.o", *options, plan=plan)
@@ -343,7 +343,7 @@ TOLD = f"4 0 0 0\n0 0 {LONG_NS} 0\n1 0 0 0\n2 0 {LONG_NS} 0\n"
     "way", ["-O0", "-O2", "-O2 -flto", "-O2 -static", "-Os -Wl,--gc-sections -fdata-sections"]
 )
 def test_policies_reach_the_library_as_one_object(workshop: Workshop, way: str) -> None:
-    """Two units have markers; the program has one object with every policy of the plan."""
+    """Two units have markers; the program has one `kadapt_plan` with every policy of the plan."""
     workshop.source("reader.c", READER)
     workshop.run("gcc-12", "-c", "reader.c", "-o", "reader.o")
     workshop.run("ar", "rc", "libreader.a", "reader.o")

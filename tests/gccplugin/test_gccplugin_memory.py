@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""At the plan's memory sites, calls that give out memory become libkadapt's."""
+"""At the plan's memory sites, the plugin redirects calls that allocate memory to libkadapt."""
 
 import re
 from pathlib import Path
@@ -12,11 +12,11 @@ from kadence.phases.describe import memory_calls
 from kadence.phases.plan.memory_judgement import HUGE, KEEP, MAP_AHEAD, POPULATE
 from kadence.phases.plan.memory_planning import HEAP, MAPPINGS, STACK
 
-# What a plan says.
+# The words that a plan uses.
 TREATMENTS = (POPULATE, KEEP, HUGE, MAP_AHEAD)
 AHEAD = (HEAP, STACK, MAPPINGS)
 
-# Statement -> what it is redirected to.
+# Statement -> the function that it calls.
 STATEMENTS = {
     "keep(malloc(size))": "malloc",
     "keep(calloc(size, 8))": "calloc",
@@ -62,20 +62,20 @@ void keep(void *);
 
 
 def memory(*sites: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """The plan's member."""
+    """The plan's member `memory`."""
     amounts = {"keep_bytes": 7 << 32, "fresh_least_bytes": 131072}
     fixed = {"mode": "default", "reason": None, "ahead": [], "sites": list(sites)}
     return fixed | amounts | changes
 
 
 def site(name: str | None, **changes: Any) -> dict[str, Any]:
-    """A site as a plan has it."""
+    """A memory site in the form in which a plan contains it."""
     fixed = {"phase": 0, "function": name, "file": None, "line": None, "calls": []}
     return fixed | {"treatments": ["populate", "keep"], "evidence": {}} | changes
 
 
 def undefined(workshop: Workshop, name: str = "f.o") -> set[str]:
-    """What an object leaves to others, of libkadapt and of what it stands in for."""
+    """The undefined symbols of an object that libkadapt defines."""
     symbols = workshop.run("nm", "-u", "-j", name).stdout.split()
     return {symbol for symbol in symbols if symbol.startswith("kadapt_")}
 
@@ -109,7 +109,8 @@ def test_an_operator_becomes_its_counterpart(
         arguments=["redirect-all"],
     )
     assert undefined(workshop) == {f"kadapt_{name}"}
-    # What the arena does not serve is the original's, wherever the linker finds that.
+    # libkadapt calls the original for what the arena does not serve. The object's reference makes
+    # the linker find the original even in a static library that precedes libkadapt.
     assert name in workshop.run("nm", "-u", "-j", "f.o").stdout.split()
 
 
@@ -119,7 +120,7 @@ def test_every_call_of_the_table_is_tested() -> None:
 
 
 def test_words_of_a_plan_are_the_bits_of_the_library(root: Path) -> None:
-    """The plugin reads words and hands on bits, which libkadapt's header names."""
+    """The plugin translates the plan's words into the bits that libkadapt's header defines."""
     header = (root / "kadapt/lib/libkadapt.h").read_text()
     plugin = (root / "gccplugin/plan/plan.cc").read_text()
     words = {"TREAT": ("treatments", TREATMENTS), "AHEAD": ("places", AHEAD)}
@@ -208,7 +209,7 @@ def test_treatments_reach_the_call(workshop: Workshop) -> None:
 
 
 def test_what_a_memset_clears_is_left_to_the_compiler(workshop: Workshop) -> None:
-    """It makes one calloc of the two, whose pages are not touched before their use."""
+    """The compiler merges the two calls into one calloc, which touches no page before its use."""
     text = """
         #include <stdlib.h>
         #include <string.h>
@@ -311,7 +312,7 @@ def test_plan_object_says_which_phases_are_plain(workshop: Workshop) -> None:
 
 
 def test_ranges_are_asked_for_where_main_is(workshop: Workshop) -> None:
-    """Without a marker or a site, too; a unit without main has nothing of it."""
+    """Even without a marker or a site. A unit without main has no reference to libkadapt."""
     plan = workshop.plan(memory=memory(ahead=["heap"]))
     for name, wanted in ("main", {"kadapt_memory_anchor"}), ("other", set()):
         source = workshop.source("f.c", f"int {name}(void) {{ return 0; }}\n")

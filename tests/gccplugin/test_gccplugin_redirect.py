@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""At the plan's sites, calls of the C library become libkadapt's, and nothing else does."""
+"""The plugin redirects calls of the C library at the plan's I/O sites, and no other calls."""
 
 import re
 from typing import Any
@@ -9,14 +9,15 @@ from workshop import PROGRAMS, Workshop, marker
 
 from kadence.phases.describe import io_calls
 
-# Statement -> what it is redirected to.
+# Statement -> the function that it calls.
 STATEMENTS = {
     "write(1, text, size)": "write",
     "writev(1, pieces, 2)": "writev",
     "fflush(stream)": "fflush",
     "fflush_unlocked(stream)": "fflush_unlocked",
 }
-# These do without: what they move is large already, or nobody can see that it is late but they.
+# Not redirected: streams without flushes write large pieces already, and rings for sockets and
+# reads did not pay (docs/io.md).
 OTHERS = {
     "pwrite(1, text, size, 7)": "pwrite",
     "send(1, text, size, 0)": "send",
@@ -45,22 +46,22 @@ def function(statement: str) -> str:
 
 
 def site(name: str | None, **changes: Any) -> dict[str, Any]:
-    """A site as a plan has it."""
+    """An I/O site in the form in which a plan contains it."""
     return {"phase": 0, "function": name, "file": None, "line": None, "calls": []} | changes
 
 
 def paths(*sites: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """The plan's member."""
+    """The plan's member `io`."""
     return {"mode": "strict", "reason": None, "streams": False, "sites": list(sites)} | changes
 
 
 def undefined(workshop: Workshop, name: str = "f.o") -> set[str]:
-    """What an object leaves to others."""
+    """The undefined symbols of an object."""
     return set(workshop.run("nm", "-u", "-j", name).stdout.split())
 
 
 def redirected(workshop: Workshop, text: str, *options: str, name: str = "f.c") -> set[str]:
-    """The undefined symbols of a unit in which everything was redirected."""
+    """Compile a unit and redirect every call that can be; returns its undefined symbols."""
     source = workshop.source(name, text)
     workshop.compile(
         source, "-c", "-w", "-o", "f.o", "-fchecking", *options, arguments=["redirect-all"]
@@ -141,7 +142,7 @@ TWO = """
 
 
 def told_lines(workshop: Workshop, *sites: dict[str, Any], level: str = "-O2") -> list[int]:
-    """The lines of TWO in which something is redirected."""
+    """The lines of TWO in which the plugin redirects a call."""
     source = workshop.source("src/two.c", TWO)
     told = workshop.compile(
         *(source, "-c", "-w", "-o", "f.o", level),
@@ -180,7 +181,7 @@ def test_a_site_belongs_to_the_function_that_was_profiled(workshop: Workshop) ->
 
 
 def test_an_inlined_function_is_planned_under_its_own_name(workshop: Workshop) -> None:
-    """And under that of the function it was inlined into."""
+    """And under the name of the function into which the compiler inlined it."""
     assert told_lines(workshop, site("inlined"), level="-O3") == [6]
     assert 7 in told_lines(workshop, site("three"), level="-O3")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The section .kadence.cfg: what it says is known from marks in the programs' comments."""
+"""The section .kadence.cfg: the tests compare it with comments in the test programs, the marks."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from workshop import COMPILERS, PROGRAMS, Recorded, Workshop, marker
 LEVELS = ["-O0", "-O1", "-O2", "-O3", "-Os"]
 MARK = re.compile(r"(?:/\*|//|! )\s*(\w+)(?: (\d+))?(?: \*/)?$")
 
-# Assembler name -> name in the marks.
+# Assembler name -> name in the mark.
 CLASSES = {
     "_ZN5shapeC1Ev": "shape",
     "_ZN5shapeC2Ev": "shape",
@@ -33,7 +33,7 @@ MODULES = {
 
 
 def marks(program: str) -> tuple[dict[str, int], dict[str, list[tuple[int, int]]]]:
-    """Line of every marked function; line and depth of every marked loop, in order of lines."""
+    """Function -> its line, and function -> line and depth of each of its loops, by line."""
     functions: dict[str, int] = {}
     loops: dict[str, list[tuple[int, int]]] = {}
     for number, line in enumerate((PROGRAMS / program).read_text().splitlines(), 1):
@@ -60,7 +60,7 @@ def test_functions_and_loops_are_those_of_the_source(
     for symbol, name in (names or {name: name for name in functions}).items():
         assert Path(records[symbol].file).name == program
         assert records[symbol].line == functions[name], symbol
-        if symbol != "interpret":  # its loop is made by the compiler and has no line
+        if symbol != "interpret":  # the compiler makes its loop, which has no line
             assert sorted(records[symbol].loops) == loops.get(name, []), symbol
 
 
@@ -110,7 +110,7 @@ def test_linker_concatenates_the_section_and_does_not_load_it(workshop: Workshop
     assert set(workshop.records("program")) == {"main", "one", "two"}
     sections = workshop.run("readelf", "--sections", "--wide", "program").stdout
     (line,) = [line for line in sections.splitlines() if ".kadence.cfg" in line]
-    # Name, type, address 0, offset, size, entry size 0, no flags at all.
+    # Name, type, address 0, offset, size, entry size 0, no flags.
     assert re.search(r"\.kadence\.cfg\s+PROGBITS\s+0+ \w+ \w+ 00\s+0\s+0\s+1$", line), line
 
 
@@ -168,7 +168,7 @@ def test_code_is_the_same_with_and_without_the_plugin(
     workshop: Workshop, program: str, level: str
 ) -> None:
     source = workshop.source(program)
-    # Debug information would name the plugin among the compiler's options.
+    # Without -gno-record-gcc-switches, debug information would contain the plugin's options.
     options = [*level.split(), "-gno-record-gcc-switches", "-S", "-o", "text.s"]
     workshop.run(COMPILERS[source.suffix], source, *options)
     plain = (workshop.directory / "text.s").read_text()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""GCC's own test programs: a fixed sample in `make test`, all of them in `make test-torture`."""
+"""GCC's own test programs: a fixed sample in `make test`, all programs in `make test-torture`."""
 
 import pytest
 import torture
@@ -13,7 +13,7 @@ OF_EACH_SUITE = 2
 
 
 def failures(programs: list[torture.Program], *levels: str) -> list[str]:
-    """The complaints about these programs."""
+    """The outcomes of these programs that have a complaint."""
     return [str(outcome) for outcome in torture.run(programs, levels) if outcome.complaint]
 
 
@@ -28,7 +28,7 @@ def complaints(outcomes: list[torture.Outcome]) -> list[str]:
 
 
 def test_no_marker_wakes_the_compilers_fault_in_deleting_stores() -> None:
-    """Its constructor is inlined later with a call in it; at -Os it aborted."""
+    """pr49115.C aborted at -Os: a phase call delayed the inlining of its constructor."""
     (suite,) = (of for of in torture_dg.SUITES if of.folder == "g++.dg/torture")
     (program,) = (one for one in suite.programs() if one.name.endswith("/pr49115.C"))
     assert complaints(torture_dg.run(suite, [program], "-Os")) == []
@@ -45,7 +45,7 @@ def test_sample_behaves_the_same_in_every_mode(suite: torture_dg.Suite) -> None:
 
 
 def test_directives_are_honoured() -> None:
-    """Without their options these programs would not compile, or not run."""
+    """Without these options, the programs would not compile or not run."""
     options = {program.name: program.options for program in torture.programs()}
     assert options["20001121-1.c"] == ("-lm", "-fgnu89-inline")
     assert "-mtune=i686" not in options["20010129-1.c"]

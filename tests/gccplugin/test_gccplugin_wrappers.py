@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kadence-cc, kadence-c++ and kadence-fc stand in for the compilers they wrap."""
+"""kadence-cc, kadence-c++ and kadence-fc can replace the compilers that they call."""
 
 import re
 import shutil
@@ -18,7 +18,7 @@ HELLO = '#include <stdio.h>\nint main(void) { puts("hello"); return 0; }\n'
 
 
 class Shop(Workshop):
-    """A workshop with the wrappers and a library that counts in libkadapt's place."""
+    """A workshop with the wrappers and, in libkadapt's place, a library that counts phase calls."""
 
     def __init__(self, directory: Path) -> None:
         super().__init__(directory)
@@ -33,7 +33,7 @@ class Shop(Workshop):
     def wrapped(
         self, wrapper: str, *arguments: object, check: bool = True, **env: str
     ) -> Completed:
-        """Run a wrapper; modes and plans of the caller's environment do not reach it."""
+        """Run a wrapper; removes mode and plan of the caller's environment."""
         settings = {"KADENCE_MODE": "", "KADENCE_PLAN": ""} | env
         return self.run(self.parts / "bin" / wrapper, *arguments, check=check, **settings)
 
@@ -67,7 +67,7 @@ def test_adapt_mode_announces_the_plans_phases(shop: Shop, suffix: str) -> None:
 
 
 def test_adapt_mode_aligns_the_loops_of_marked_functions_alone(shop: Shop) -> None:
-    """The others are as the plain compiler makes them; other wishes about loops come first."""
+    """Other functions stay as in a plain program. The user's alignment options take precedence."""
     plan = str(shop.plan(marker("nested")))
     source = shop.source("loops.c")
     for options, expected in (
@@ -81,7 +81,7 @@ def test_adapt_mode_aligns_the_loops_of_marked_functions_alone(shop: Shop) -> No
 
 
 def aligned_functions(assembly: str) -> set[str]:
-    """Those inside of which something begins at a cache line."""
+    """The functions in which something is aligned to a cache line."""
     function, found = "", set()
     for line in assembly.splitlines():
         if line.startswith("\t.type\t") and line.endswith("@function"):

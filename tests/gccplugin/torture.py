@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """GCC's own gcc.c-torture/execute programs, compiled with and without the plugin.
 
-With a phase call in every function and before every loop, and with every call of the C library that
-can be redirected going another way, a program must compile, end and print as it does without; and
-with the plugin only recording, its assembly text must be the same but for the records. A program
-that fails without the plugin too counts as the same.
+The plugin inserts a phase call in every function and before every loop, and redirects every call of
+the C library that it can. The program must then compile, end and print as without the plugin. When
+the plugin only records, the assembly text must be the same except for the records. A program that
+fails in the same way without the plugin passes.
 
     python tests/gccplugin/torture.py [-O0 -O2 -O3]
 """
@@ -26,13 +26,13 @@ COMPILER = "gcc-12"
 PACKAGE = "gcc-12-source"
 TESTS = "/gcc/testsuite/"
 SUITE = "gcc.c-torture/execute"
-# Of these and what is below them, all is unpacked.
+# These folders are unpacked with everything below them.
 FOLDERS = (SUITE, "g++.dg/eh", "g++.dg/torture", "g++.dg/init", "gfortran.dg")
 STUBS = ("torture_stub", "torture_stub_new")
 SECONDS = 600
 WORKERS = 2
 
-# As the suite's own builtins.exp has it.
+# From the suite's builtins.exp.
 BUILTINS_OPTIONS = (
     "-fno-tree-dse",
     "-fno-tree-loop-distribute-patterns",
@@ -44,14 +44,14 @@ DIRECTIVE = re.compile(
     r'\{ dg-(?:additional-)?options (?:"([^"]*)"|\{ "([^"]*)" \}|(-[^\s}]+))'
     r"\s*(\{ target (.*)\})?\s*\}"
 )
-# Where things lie differs from run to run, and what temporary files are called.
+# Addresses and names of temporary files differ from run to run.
 VARYING = re.compile(rb"0x[0-9a-f]{8,}|gfortrantmp\w{6}")
 EXTRA_FLAGS = re.compile(r"(?:set|lappend) additional_flags (-\S+|\"[^\"]*\".*)")
 
 
 @dataclass(frozen=True)
 class Program:
-    """What is compiled into one executable, and how."""
+    """The source files of one executable, and the options to compile them."""
 
     name: str
     sources: tuple[Path, ...]
@@ -60,12 +60,12 @@ class Program:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a program fared at one optimisation level; no complaint is a pass."""
+    """The outcome of a program at one optimisation level; an empty complaint is a pass."""
 
     name: str
     level: str
     complaint: str
-    failed_before: bool  # it fails without the plugin, too
+    failed_before: bool  # the program fails without the plugin, too
 
     def __str__(self) -> str:
         return f"{self.name} {self.level}: {self.complaint or 'passed'}"
@@ -73,7 +73,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Behaviour:
-    """What can be seen of a program from outside."""
+    """A program's observable behaviour."""
 
     stage: str  # compile, link, run
     status: int | str
@@ -81,7 +81,7 @@ class Behaviour:
 
 
 def suite(folder: str = SUITE) -> Path:
-    """A folder of GCC's tests, unpacked from Debian's package, kept in the cache."""
+    """A folder of GCC's tests, from Debian's package. The first call unpacks it into the cache."""
     kept = cache_directory() / "gcc-tests"
     if not (kept / "complete").exists():
         kept.mkdir(parents=True, exist_ok=True)
@@ -92,7 +92,7 @@ def suite(folder: str = SUITE) -> Path:
 
 
 def _source_archive(scratch: Path) -> Path:
-    """GCC's sources: of the installed package, else of one fetched for the purpose."""
+    """GCC's source archive, from the installed package or else from one that this downloads."""
     place = Path("/usr/src/gcc-12")
     if not place.is_dir():
         subprocess.run(["apt-get", "-q", "download", PACKAGE], cwd=scratch, check=True)
@@ -117,7 +117,7 @@ def _unpack(archive: Path, kept: Path) -> None:
 
 
 def programs() -> list[Program]:
-    """Every program of the suite, in the order of their names."""
+    """Every program of the suite, sorted by file name, those in `builtins` last."""
     directory = suite()
     plain = sorted([*directory.glob("*.c"), *directory.glob("ieee/*.c")])
     found = [
@@ -133,7 +133,7 @@ def programs() -> list[Program]:
 
 
 def options_of(source: Path) -> tuple[str, ...]:
-    """What the program's own directives ask for on this machine."""
+    """The compiler options that the directives in `source` request for this machine."""
     options: list[str] = []
     text = source.read_text(encoding="utf-8", errors="replace")
     for plain, braced, bare, selector, target in DIRECTIVE.findall(text):
@@ -155,7 +155,7 @@ def compare(program: Program, level: str, archive: Path) -> Outcome:
         plain = assemble(program, options, scratch, "plain")
         recorded = assemble(program, [*options, plugin], scratch, "recorded")
         behaviour = build_and_run((*plain, archive), options, scratch / "without")
-        # The compiler looks after every pass whether its own structures still agree.
+        # With -fchecking, the compiler checks its data structures after every pass.
         arguments = ["mark-all", "redirect-all"]
         marking = [*options, plugin, *(f"-fplugin-arg-kadence-{name}" for name in arguments)]
         marking.append("-fchecking")
@@ -178,7 +178,7 @@ def assemble(
     name: str,
     compiler: str | Path = COMPILER,
 ) -> tuple[Path, ...]:
-    """The assembly files of a program; those that do not compile are not there."""
+    """Compile to assembly files; returns their paths. A file is missing if its source fails."""
     targets = tuple(scratch / f"{name}{index}.s" for index in range(len(program.sources)))
     for source, target in zip(program.sources, targets, strict=True):
         command: list[str | Path] = [compiler, *options, "-S", "-o", target, source]
@@ -202,7 +202,7 @@ def build_and_run(
     compiler: str | Path = COMPILER,
     environment: Mapping[str, str] | None = None,
 ) -> Behaviour:
-    """What a program does, from its compilation on."""
+    """Compile, link and run a program; returns its behaviour."""
     command: list[str | Path] = [compiler, *inputs, *options, "-o", target]
     surroundings = {**os.environ, **(environment or {})}
     with tempfile.TemporaryDirectory() as directory:
@@ -229,7 +229,7 @@ def build_and_run(
 
 
 def build_archive(directory: Path) -> Path:
-    """The archive with the phase call that destroys what it may."""
+    """Build the archive of STUBS, whose phase call overwrites every register that it may."""
     members = [directory / f"{name}.o" for name in STUBS]
     archive = directory / "libstub.a"
     for member in members:
@@ -241,7 +241,7 @@ def build_archive(directory: Path) -> Path:
 
 
 def run(chosen: Sequence[Program], levels: Sequence[str]) -> list[Outcome]:
-    """Compare every chosen program at every level, as many at a time as there are workers."""
+    """Compare every chosen program at every level, WORKERS at a time."""
     with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(WORKERS) as pool:
         archive = build_archive(Path(directory))
         jobs = [
@@ -251,13 +251,13 @@ def run(chosen: Sequence[Program], levels: Sequence[str]) -> list[Outcome]:
 
 
 def sample(size: int) -> list[Program]:
-    """As many programs, spread evenly over the suite."""
+    """`size` programs, spread evenly over the suite."""
     found = programs()
     return [found[index * len(found) // size] for index in range(size)]
 
 
 def summarise(outcomes: Sequence[Outcome]) -> str:
-    """A line a failure, a line a program that fails without the plugin too, and the count."""
+    """A line per failure and per program that fails without the plugin too, and the totals."""
     failures = [outcome for outcome in outcomes if outcome.complaint]
     before = [outcome for outcome in outcomes if outcome.failed_before and not outcome.complaint]
     lines = [f"FAILED {outcome}" for outcome in failures]
@@ -267,7 +267,7 @@ def summarise(outcomes: Sequence[Outcome]) -> str:
 
 
 def main(levels: Sequence[str]) -> int:
-    """Run the whole suite and print a summary a level and one of all."""
+    """Run the whole suite and print a summary of all levels."""
     chosen = programs()
     sources = sum(1 for _ in suite().rglob("*.c"))
     wanted = levels or ("-O0", "-O2", "-O3")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""GCC's own torture programs in profile mode: they end and print as they do without.
+"""GCC's own torture programs in profile mode: they end and print as without counting.
 
 python tests/gccplugin/torture_counting.py -O2 [FIRST [LAST]]    # of the suite, by number
 """
@@ -17,7 +17,7 @@ MODES = ("fast", "exact")
 
 
 def compare(program: Program, level: str) -> Outcome:
-    """Compile and run `program` plainly and in both modes of counting."""
+    """Compile and run `program` without counting and in both counting modes."""
     options = [level, "-w", *program.options]
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name)
@@ -36,11 +36,11 @@ def compare(program: Program, level: str) -> Outcome:
 def _counted(
     program: Program, options: Sequence[str], scratch: Path, mode: str
 ) -> tuple[Behaviour, bool]:
-    """What the counting program does, and whether it left a profile."""
+    """The behaviour of the counting program, and whether it wrote a profile."""
     profile = scratch / f"{mode}.kprof"
     behaviour = build_and_run(
         program.sources,
-        # The compiler looks after every pass whether its own structures still agree.
+        # With -fchecking, the compiler checks its data structures after every pass.
         [*options, "-fchecking"],
         scratch / mode,
         built("bin/kadence-cc"),
@@ -54,7 +54,7 @@ def _counted(
 
 
 def run(chosen: Iterable[Program], level: str) -> list[Outcome]:
-    """One after the other: most of the time is the compiler's."""
+    """Compare the chosen programs one after another."""
     return [compare(program, level) for program in chosen]
 
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """GCC's own run tests of exceptions, constructors and Fortran, in every mode of the compiler stage.
 
-A program must compile, end and print as it does without the plugin, with a marker everywhere and
-every call redirected that can be, and while it counts itself, fast and exactly; and its assembly
-text must be the same where the plugin only records. What Debian's compiler fails by itself, without
-the suite's harness, is named in torture_excluded.txt, with how it fails; a program that fails
-plainly and is not named there is a failure, too.
+A program must compile, end and print as without the plugin in three modes: with markers everywhere
+and every possible call redirected, with fast counting, and with exact counting. When the plugin
+only records, the assembly text must be the same.
+
+torture_excluded.txt names the programs that fail with Debian's compiler alone, without the suite's
+harness, and says how. A program that fails with the plain compiler and is not in this file counts
+as a failure.
 
     python tests/gccplugin/torture_dg.py [SUITE] [--level LEVEL] [--part N/OF]
 """
@@ -42,15 +44,15 @@ RUNS = re.compile(r"\{\s*dg-do\s+run\b")
 FAILS = re.compile(r"\{\s*dg-shouldfail\b")
 MODULES = re.compile(r"\{\s*dg-compile-aux-modules\b")
 OTHERS = re.compile(r"\{\s*dg-additional-sources\s+\"?([^\"}]*)\"?\s*\}")
-# With -g, the list of the compiler's options names the plugin.
+# With -g, debug information would contain the plugin among the compiler's options.
 QUIET = ("-w", "-gno-record-gcc-switches")
-# Where an error occurred is said by the line where there is -g, which profile mode adds.
+# A backtrace contains line numbers if there is -g, which profile mode adds.
 SURROUNDINGS = {"GFORTRAN_ERROR_BACKTRACE": "0"}
 
 
 @dataclass(frozen=True)
 class Suite:
-    """A folder of GCC's tests; those below it are others."""
+    """A folder of GCC's tests, without the folders below it."""
 
     folder: str
     endings: tuple[str, ...]
@@ -59,7 +61,7 @@ class Suite:
     levels: tuple[str, ...]
 
     def programs(self) -> list[Program]:
-        """Every program that is there to be run, in the order of their names."""
+        """Every program that is a run test, sorted by name."""
         place = suite(self.folder)
         return [
             self._program(path)
@@ -70,7 +72,7 @@ class Suite:
     def _program(self, path: Path) -> Program:
         others = " ".join(OTHERS.findall(_text(path))).split()
         beside = [path.with_name(other) for other in others]
-        # What a module offers is known once its file has been compiled.
+        # The compiler must compile a module's file before the files that use the module.
         is_module = bool(MODULES.search(_text(path)))
         sources = (*beside, path) if is_module else (path, *beside)
         return Program(f"{self.folder}/{path.name}", sources, options_of(path))
@@ -92,14 +94,14 @@ def _text(path: Path) -> str:
 
 
 def excluded() -> set[str]:
-    """The names of what the plain compiler fails."""
+    """The names of the excluded programs."""
     lines = _text(EXCLUDED).splitlines()
     return {line.split()[0] for line in lines if line and not line.startswith("#")}
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One program at one level, and where its files go."""
+    """One program at one level, and the directory for its files."""
 
     suite: Suite
     program: Program
@@ -108,7 +110,7 @@ class Trial:
     scratch: Path
 
     def outcome(self) -> Outcome:
-        """What differs in any mode from the plain compiler's program."""
+        """Compare the program in every mode with the plain program."""
         plain = self._assembled("plain")
         behaviour = self._behaviour("without", self.suite.compiler, inputs=plain)
         if not self._is_sound(behaviour):
@@ -127,7 +129,7 @@ class Trial:
         return [self.level, *QUIET, *self.program.options]
 
     def _assembled(self, name: str, *more: str) -> tuple[Path, ...]:
-        """Never for link-time optimization: what it writes names its sections by chance."""
+        """Assembly files, without -flto: link-time optimization gives its sections random names."""
         is_deferred = any(option.startswith("-flto") for option in self.program.options)
         options = [*self._options(), *more, *["-fno-lto"] * is_deferred]
         return assemble(self.program, options, self.scratch, name, self.suite.compiler)
@@ -137,7 +139,7 @@ class Trial:
         return behaviour.stage == "run" and (behaviour.status != 0) == fails
 
     def _changed(self) -> dict[str, Behaviour]:
-        """How it behaves in the modes that change its code."""
+        """Mode -> the program's behaviour, for the modes that change its code."""
         plugin = built("gccplugin/kadence.so")
         arguments = [f"-fplugin-arg-kadence-{name}-all" for name in ("mark", "redirect")]
         marking = [f"-fplugin={plugin}", *arguments, "-fchecking"]
@@ -180,7 +182,7 @@ def try_one(of: Suite, program: Program, level: str, archive: Path) -> Outcome:
 
 
 def run(of: Suite, chosen: Sequence[Program], level: str) -> list[Outcome]:
-    """The outcomes of those that are not excluded."""
+    """The outcomes of the chosen programs that are not excluded."""
     left_out = excluded()
     with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(WORKERS) as pool:
         archive = build_archive(Path(directory))
@@ -193,11 +195,11 @@ def run(of: Suite, chosen: Sequence[Program], level: str) -> list[Outcome]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run what was asked for and print a line a suite and level, and one a failure."""
+    """Run the requested suites. Prints a line per suite and level, and a line per failure."""
     parser = argparse.ArgumentParser(description="GCC's run tests, in every mode")
     parser.add_argument("suite", nargs="?", choices=[of.folder for of in SUITES])
     parser.add_argument("--level")
-    parser.add_argument("--part", default="1/1", help="the Nth of so many parts of each suite")
+    parser.add_argument("--part", default="1/1", help="N/OF: run the Nth of OF parts of each suite")
     wanted = parser.parse_args(arguments)
     part, of_parts = map(int, wanted.part.split("/"))
     failed = False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compiling with the plugin and looking at what came of it."""
+"""Helpers that compile with the plugin and inspect the result."""
 
 import json
 import os
@@ -22,18 +22,18 @@ Completed = subprocess.CompletedProcess[str]
 
 @dataclass(frozen=True)
 class Recorded:
-    """A function as the section .kadence.cfg has it."""
+    """A function, as recorded in the section .kadence.cfg."""
 
     file: str
     line: int
     checksum: str
     loops: tuple[tuple[int, int], ...]  # line and depth, by index
-    entry: int = 0  # blocks, 0 where there is none: the first
-    before: tuple[int, ...] = ()  # those that lead into the loops
+    entry: int = 0  # index of the block that only calls lead to; 0: there is none
+    before: tuple[int, ...] = ()  # per loop: index of the block that leads into it
 
 
 def parse_records(text: str) -> dict[str, Recorded]:
-    """The records of a section; the numbers in it must agree with each other."""
+    """Parse the records of a section; asserts that its counts and indices are consistent."""
     lines = [line.split("\t") for line in text.replace("\0", "").splitlines()]
     functions = {}
     while lines:
@@ -59,7 +59,7 @@ class Workshop:
         self.directory = directory
 
     def source(self, name: str, text: str | None = None) -> Path:
-        """A source file of the given text, else a copy of the program of this name."""
+        """Write a source file with the given text; without text, copy the program of this name."""
         path = self.directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text((PROGRAMS / name).read_text() if text is None else text)
@@ -73,7 +73,7 @@ class Workshop:
         arguments: Sequence[str] = (),
         check: bool = True,
     ) -> Completed:
-        """Run the compiler that the source's name asks for, with the plugin."""
+        """Compile with the plugin; the suffix of `source` selects the compiler."""
         plugin = [f"-fplugin={built('gccplugin/kadence.so')}"]
         if plan:
             plugin.append(f"-fplugin-arg-kadence-plan={plan}")
@@ -81,7 +81,7 @@ class Workshop:
         return self.run(COMPILERS[Path(source).suffix], *plugin, source, *options, check=check)
 
     def run(self, *command: object, check: bool = True, **environment: str) -> Completed:
-        """Run a command here, with further variables in its environment."""
+        """Run a command in this directory, with additional environment variables."""
         completed = subprocess.run(
             [str(word) for word in command],
             cwd=self.directory,
@@ -94,7 +94,7 @@ class Workshop:
         return completed
 
     def records(self, binary: str | Path) -> dict[str, Recorded]:
-        """What the section .kadence.cfg of a binary says, by function."""
+        """Function -> its record in the section .kadence.cfg of a binary."""
         content = self.directory / "section.txt"
         content.unlink(missing_ok=True)
         copy = f"--dump-section=.kadence.cfg={content}"
@@ -102,7 +102,7 @@ class Workshop:
         return parse_records(content.read_text())
 
     def plan(self, *markers: dict[str, Any], phases: int = 2, **changes: Any) -> Path:
-        """A plan with these markers; even phases have a long quantum."""
+        """Write a plan with these markers; phases with even numbers have a long quantum."""
         body = {
             "schema": "kadence.plan",
             "version": 4,
@@ -117,14 +117,14 @@ class Workshop:
         return path
 
     def counting_stub(self) -> Path:
-        """An object whose phase call counts, and tells the counts when the program ends."""
+        """Compile the phase call that counts, and prints the counts when the program ends."""
         target = self.directory / "count_stub.o"
         if not target.exists():
             self.run("gcc-12", "-O2", "-fPIC", "-c", "-o", target, PROGRAMS / "count_stub.c")
         return target
 
     def firings(self, binary: str = "./program") -> dict[int, int]:
-        """Run a program linked with the counting stub: phase -> how often it was entered."""
+        """Run a program linked with the counting stub; returns phase -> its number of entries."""
         told = self.run(binary).stderr.split()
         return {int(phase): int(count) for phase, _, count in (w.partition("=") for w in told)}
 
@@ -136,7 +136,7 @@ def marker(
     file: str | None = None,
     checksum: str | None = None,
 ) -> dict[str, Any]:
-    """A marker as a plan has it."""
+    """A marker in the form in which a plan contains it."""
     return {
         "id": 0,
         "phase": phase,

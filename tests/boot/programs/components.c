@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the kernel says of the register state's components, a number a line:
- * those supported, those permitted, and the errno of asking for tiles (18), for AVX (2) and for
- * one that no processor has (62).
+ * Prints the kernel's answers about the components of the register state, one number per line.
+ * The first two are the supported and the permitted components. The next three are the errno of
+ * requests for tiles (18), for AVX (2) and for a component that no processor has (62). The last is
+ * the permitted components after these requests.
  */
 #define _GNU_SOURCE
 #include <errno.h>

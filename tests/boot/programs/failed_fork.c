@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A fork that runs out of memory half-way through the mappings. Under strict overcommitment a copy
- * of the second mapping, BYTES large, is refused, after the first has been copied. Prints the
- * errors of ten such forks.
+ * failed_fork BYTES: forks that run out of memory half-way through the mappings. Under strict
+ * overcommitment, the kernel copies the first mapping, then refuses to copy the second, which has
+ * BYTES bytes. Prints the errors of ten such forks.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * handshake: two threads take turns 20,000 times, each spinning on shared memory until the other
- * has had its turn. No system call is made meanwhile: the clock and sched_getcpu() read memory. On
- * one processor every turn would have to wait until the scheduler takes the processor from the one
- * that spins.
+ * handshake: two threads take turns 20,000 times. Each spins on shared memory until the other's
+ * turn is over. The threads make no system calls meanwhile: the clock and sched_getcpu() read
+ * memory. On one processor, every turn would wait until the scheduler preempts the thread that
+ * spins.
  *
- * Prints four numbers: turns, those in which the two were on different processors, those in which
+ * Prints four numbers: the turns, those on another processor than the turn before, those in which
  * the clock went backwards from one thread to the other, and the threads' involuntary switches.
  */
 #define _GNU_SOURCE
@@ -21,7 +21,7 @@
 #define TURNS 20000
 
 static _Atomic int turn;
-/* Written by whose turn it is, read by who has the next. */
+/* The thread whose turn it is writes these, and the thread with the next turn reads them. */
 static int64_t stamp;
 static int processor = -1;
 static long apart, backwards;

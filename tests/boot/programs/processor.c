@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A processor by construction: preloaded into User-Mode Linux, this makes the host's register
- * state STATE_BYTES long, as the host makes it on a processor with more or fewer registers.
+ * A simulated processor with more or fewer registers than the real one. The tests preload this
+ * library into User-Mode Linux, where it makes the host's register state STATE_BYTES long.
  *
- * As the host does, it refuses a state of any other length. What the real processor lacks is a
- * tail whose words follow from a register that the real one has (the low half of xmm14), so that
- * a kernel which loses a part of the state, or mixes two threads', is caught at the next write.
- * Of a longer real state, the rest is kept for each process of the host's: two threads of one
- * process must not use it.
+ * Like the host, the library refuses a state of any other length. If the real state is shorter,
+ * the library appends a tail and computes its words from the low half of xmm14. A kernel that
+ * loses a part of the state, or mixes the states of two threads, fails the check at its next write.
+ * If the real state is longer, the library keeps the rest for each host process and writes it back.
+ * Two threads of one process must not use the registers in this rest.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -28,7 +28,7 @@ enum { GET_SUPPORTED = 0x1021, GET_PERMITTED = 0x1022 };
 enum { LEGACY_AND_AVX = 7 };
 enum { PROCESSES = 256 };
 
-/* The whole state that a process had when the kernel last read it. */
+/* A host process's whole state when the kernel last read it. */
 static struct process {
 	pid_t pid;
 	char state[REAL_MOST];
@@ -62,7 +62,7 @@ static long host(int request, pid_t pid, struct iovec *vector)
 	return real(request, pid, NT_X86_XSTATE, vector);
 }
 
-/* What a process must ask for: the component ON_REQUEST, or nothing. */
+/* The bit of the component that a process must request, from ON_REQUEST, or 0. */
 static uint64_t on_request(void)
 {
 	const char *number = getenv("ON_REQUEST");
@@ -125,14 +125,14 @@ static size_t real_bytes(pid_t pid)
 static long write_state(pid_t pid, const struct iovec *vector)
 {
 	char *kept = process_of(pid)->state;
-	static char real[REAL_MOST]; /* the kernel calls from stacks of 16 KiB */
+	static char real[REAL_MOST]; /* not on the stack: the kernel's stacks have 16 KiB */
 	struct iovec whole = {real, real_bytes(pid)};
 
 	if (vector->iov_len != state_bytes()) {
 		errno = EFAULT;
 		return -1;
 	}
-	/* A frame may lack a component that nobody asked for, whose bytes mean nothing then. */
+	/* A frame may lack a component that the process did not request: those bytes are undefined. */
 	if (!on_request())
 		check_tail(vector->iov_base, whole.iov_len);
 	memcpy(real, kept, whole.iov_len);

@@ -2,11 +2,11 @@
 /*
  * Registers outlive signals and preemption: registers sse|avx|avx512 SIGNALS
  *
- * Four threads in two processes each fill all vector registers with numbers of their own and
- * compute on nothing else until SIGNALS timer signals came. The handler fills the same registers
- * with other numbers, is preempted, finds them again, and finds the interrupted thread's in the
- * signal's frame, the last of which it changes there. Afterwards each thread must hold what it had,
- * but for that one register. Exit status 0: it does.
+ * Four threads in two processes each fill all vector registers with numbers of their own. They
+ * then only wait until SIGNALS timer signals have come. The handler finds the interrupted
+ * thread's numbers in the signal's frame and changes the last register there. It fills the vector
+ * registers with other numbers, is preempted, and finds these numbers again. In the end each thread
+ * must still have its numbers, except in the last register. Exit status 0: it has.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -32,19 +32,19 @@ struct registers {
 	uint64_t mask[8];
 } __attribute__((aligned(64)));
 
-/* What one instruction set has of them, and how it fills, waits and looks. */
+/* The registers of one instruction set, and how to fill them, wait, and store them. */
 struct kind {
 	const char *name;
 	int registers;
 	size_t bytes;
-	size_t state_bytes; /* of a frame that holds them */
+	size_t state_bytes; /* least size of a frame that holds them */
 	bool masks;
 	void (*hold)(const struct registers *, struct registers *, volatile long *,
 		     volatile long *);
 };
 
 static const struct kind *kind;
-static __thread volatile long left, holds; /* signals; whether the registers are filled */
+static __thread volatile long left, holds; /* signals left; whether the registers are filled */
 static __thread struct registers mine, found, handlers, handlers_found;
 
 /* The assembler repeats an instruction for each number. */
@@ -105,7 +105,7 @@ static void compare(const struct registers *set, const struct registers *seen, i
 			fail("mask register", i);
 }
 
-/* The frame says how long it is, ends in its second magic number, and has the thread's xmm. */
+/* The frame has its length, its second magic number at the end, and the thread's xmm. */
 static void check_frame(char *state)
 {
 	uint32_t size, extended;

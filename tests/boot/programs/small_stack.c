@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A signal stack of 2,048 bytes, the least that sigaltstack takes. A frame with AVX-512's registers
- * does not fit: the signal must then end the process (SIGSEGV), and the bytes below the stack must
- * stay as they were. Prints the signal that ended the child, or 0, and how many of them changed.
+ * A signal stack of 2,048 bytes, the minimum of sigaltstack(). A frame with AVX-512's registers
+ * does not fit: the signal must then end the process (SIGSEGV) and leave the bytes below the stack
+ * unchanged. Prints the signal that ended the child, or 0, and the number of bytes that changed.
  */
 #define _GNU_SOURCE
 #include <signal.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * AMX: two processes ask for tiles and multiply in them while timer signals interrupt them and
- * they preempt each other. The handler asks for nothing and uses none. Then a child of fork, which
- * inherits the permission but no values, multiplies, too. Exit status 0: all products are right.
+ * AMX: a process requests tiles and forks a child, which inherits the permission but no values.
+ * Both multiply in tiles while timer signals interrupt them and they preempt each other. The
+ * signal handler neither requests nor uses tiles. Exit status 0: all products are right.
  */
 #define _GNU_SOURCE
 #include <immintrin.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Loops that write or send pieces, in the forms that programs have them, each with results that are
- * whole, short and failed, at each place. Addresses are only told, so they may be anything.
+ * Loops that write or send pieces, in the forms that programs use. main() runs each loop with
+ * whole, short and failed results at each place. The calls print the addresses and never access
+ * them, so the addresses need not be valid.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -27,7 +28,7 @@ static void die(long where)
 	longjmp(ended, 1);
 }
 
-/* BEGIN shapes: each of them is one batch */
+/* BEGIN shapes: test_gccplugin_batches.py lists those that do not become a batch, and why. */
 
 static long send_or_die(struct arguments of)
 {

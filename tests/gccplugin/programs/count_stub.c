@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A phase call that counts and, when the program ends, tells PHASE=COUNT on standard error. */
+/* A phase call that counts. At the program's end it prints PHASE=COUNT on standard error. */
 #include <stdio.h>
 
 #ifndef PHASES

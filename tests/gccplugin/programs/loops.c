@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The tests find functions and loop headers by the marks in comments. */
+/* The tests find functions and loop headers by the comments at the ends of lines. */
 #include <setjmp.h>
 #include <stdio.h>
 

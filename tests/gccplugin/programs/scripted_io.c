@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * In the C library's place and, without PLAIN, in libkadapt's as well, whose batch calls are the
- * loops that they stand for. How many batches there were is told on standard error.
+ * Defines send() and, with PLAIN, write() in place of the C library. Without PLAIN, also defines
+ * libkadapt's calls. Each batch call runs the loop that it replaces. When the adapted program ends,
+ * it prints the number of batches on standard error.
  */
 #include "scripted_io.h"
 

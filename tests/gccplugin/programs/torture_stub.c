@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What adapted programs call, for the torture tests.
+ * The functions of libkadapt that adapted programs call, for the torture tests.
  *
- * Redirected calls do what their originals do. There are no batches: a loop of calls has to do
- * without, by the batch call's failing at the first piece.
+ * A redirected call does what its original does. A batch call writes only the first piece and
+ * reports that this piece was not written whole. The loop then makes the remaining calls itself.
  *
- * A phase call that destroys every register the calling convention lets it destroy, so that a
- * marker which overlooked a live one shows. Linked from an archive: a program without markers
- * does not hold it.
+ * The phase call overwrites every register that the calling convention permits. A program fails if
+ * the plugin overlooked a live register at a marker. The tests link this file from an archive, so a
+ * program without markers does not contain it.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -56,7 +56,7 @@ void kadapt_phase_enter(unsigned phase)
 			   "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
 }
 
-/* FORWARD(type, name, (parameters), (arguments)): the counterpart of a function. */
+/* FORWARD(type, name, (parameters), (arguments)): defines libkadapt's counterpart of a function. */
 #define FORWARD(type, name, parameters, arguments)                                                 \
 	type kadapt_##name parameters;                                                             \
 	type kadapt_##name parameters                                                              \
@@ -69,7 +69,7 @@ FORWARD(ssize_t, writev, (int fd, const struct iovec *pieces, int count), (fd, p
 FORWARD(int, fflush, (FILE * stream), (stream))
 FORWARD(int, fflush_unlocked, (FILE * stream), (stream))
 
-/* FORWARD for what gives out memory: the last argument is what a plan wants done with it. */
+/* FORWARD for functions that allocate memory: the last parameter holds the plan's treatments. */
 #define FORWARD_MEMORY(name, parameters, arguments)                                                \
 	void *kadapt_##name parameters;                                                            \
 	void *kadapt_##name parameters                                                             \

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What adapted C++ programs call for memory, for the torture tests: the library's operators under
- * the names that the compiler gives them. Linked from an archive: a C program does not hold it.
+ * libkadapt's counterparts of operator new, for the torture tests, under the names that the
+ * compiler gives the operators. The tests link this file from an archive, so a C program does not
+ * contain it.
  */
 #include <stddef.h>
 
-/* FORWARD(name, (parameters), (arguments)): the last parameter is what a plan wants done. */
+/* FORWARD(name, (its parameters), (parameters), (arguments)): `treatments` are the plan's. */
 #define FORWARD(name, original, parameters, arguments)                                             \
 	void *name original;                                                                       \
 	void *kadapt_##name parameters;                                                            \
