@@ -132,7 +132,8 @@ static long write_state(pid_t pid, const struct iovec *vector)
 		errno = EFAULT;
 		return -1;
 	}
-	/* A frame may lack a component that the process did not request: those bytes are undefined. */
+	/* A frame may lack a component that the process did not request: those bytes are undefined.
+	 */
 	if (!on_request())
 		check_tail(vector->iov_base, whole.iov_len);
 	memcpy(real, kept, whole.iov_len);
