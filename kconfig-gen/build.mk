@@ -11,4 +11,4 @@ $(WATCH): $(wildcard kconfig-gen/watch/*.[ch])
 # For a series whose source the machine's own Debian release lacks.
 .PHONY: series-7.3
 series-7.3: deps ## fetch the source of Linux 7.3 from another Debian suite
-	@$(PYTHON) -m kadence.kconfig.fetch 7.3
+	@$(PYTHON) -m kadence.kconfig.tree.fetch 7.3

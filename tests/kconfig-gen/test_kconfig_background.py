@@ -21,8 +21,8 @@ from kadence.kconfig.store.build import BuildRequest
 BEGIN = """
 import sys, threading, time
 from pathlib import Path
-from kadence.kconfig import background
-from kadence.kconfig.build import BuildRequest
+from kadence.kconfig.store import background
+from kadence.kconfig.request.request import BuildRequest
 # Threads, as libraries start them: such a process dies thread by thread.
 for _ in range(4):
     threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
