@@ -254,16 +254,17 @@ def test_no_path_leads_elsewhere(
     [
         ({"schema": "kadence.plan"}, "its schema is 'kadence.plan'"),
         ({"version": 2}, "has version 2"),
-        ({"name": 7}, "7 is not a text"),
-        ({"interface": "1"}, "'1' is not a number"),
-        ({"programs": [{"file": "bin/toy"}]}, "it lacks 'replaces'"),
+        ({"name": 7}, "name is not a text"),
+        ({"interface": "1"}, "interface is not a whole number"),
+        ({"programs": [{"file": "bin/toy"}]}, "programs[0].name is missing"),
         ({"programs": 5}, "is damaged"),
         ({"kernels": []}, "is damaged"),
         ({"plan": "other.json"}, "names other.json, which it does not list"),
         ({"kernels": {"um": {"file": "../um", "id": "0", "release": "6"}}}, "names ../um"),
-        ({"measured": {"um": {"outcome": "faster", "ratio": "1", "sentence": "."}}}, "not a ratio"),
+        ({"measured": {"um": {"outcome": "faster", "ratio": "1", "sentence": "."}}},
+         "measured.um.ratio is not a number"),
         ({"files": [{"path": "bin/toy", "bytes": True, "sha256": "0", "executable": 1}]},
-         "does not say whether"),
+         "files[0].bytes is not a whole number"),
     ],
 )  # fmt: skip
 def test_a_manifest_that_makes_no_sense_is_refused(
