@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Building the programs in `memory/`, plain and with every allocation a planned site, and running
+"""Builds the programs in `memory/`, plain and with a plan whose sites are all allocations, and runs
 them."""
 
 import json
@@ -65,7 +65,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run came to, and what its arena did (nothing where there was none)."""
+    """A run's status, output and error output, and its arena's counters ({}: no arena)."""
 
     status: int
     output: str
@@ -74,7 +74,7 @@ class Outcome:
 
 
 class Programs:
-    """Builds pairs below a folder."""
+    """Builds pairs in a folder and runs them there."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -82,18 +82,18 @@ class Programs:
 
     @property
     def cache(self) -> dict[str, str]:
-        """Where what is remembered of this machine's memory is looked for."""
+        """The variable that names the folder of the remembered measurement of memory."""
         return {"KADENCE_CACHE": str(self.folder / "cache")}
 
     def remember(self, pays: str) -> Path:
-        """Have the library believe that these pay on this machine's own kernel; the file."""
+        """Remember that these treatments pay on this machine's own kernel. Returns the file."""
         command = [built("kadapt/measure-memory"), f"--assume={pays}"]
         subprocess.run(command, env=os.environ | self.cache, check=True, capture_output=True)
         (path,) = (self.folder / "cache" / "memory").iterdir()
         return path
 
     def build(self, *names: str, options: Sequence[object] = (), **plan: Any) -> Pair:
-        """Build the program of these sources of `memory/`; the first one's has the sites."""
+        """Build a program from these sources of `memory/`. By default the first has the sites."""
         first = PROGRAMS / names[0]
         path = self.folder / f"{first.stem}.plan.json"
         files = plan.pop("files", (first.name,))
@@ -120,7 +120,7 @@ class Programs:
     def run(
         self, program: Path, *arguments: object, before: Sequence[object] = (), **environment: str
     ) -> Outcome:
-        """Run a program, behind a command if one is given."""
+        """Run a program, under the command `before` if there is one."""
         counters = self.folder / "counters"
         counters.unlink(missing_ok=True)
         completed = subprocess.run(
@@ -136,7 +136,7 @@ class Programs:
         return Outcome(completed.returncode, completed.stdout, completed.stderr, memory)
 
     def compare(self, pair: Pair, *arguments: object, **options: Any) -> Outcome:
-        """Run both; the adapted one must end and print as the plain one. Returns how it ran."""
+        """Run both; their status and output must be equal. Returns the adapted one's outcome."""
         plain = self.run(pair.plain, *arguments, **options)
         adapted = self.run(pair.adapted, *arguments, **options)
         assert (adapted.status, adapted.output) == (plain.status, plain.output), adapted

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Memory made for the program changes nothing that the program can tell, and is bounded."""
+"""The plan's treatments change neither output nor status, and resident memory stays bounded."""
 
 import subprocess
 from pathlib import Path
@@ -35,7 +35,7 @@ ADVERSARIES = {
     "containers.cc": (),
     "work_arrays.f90": (),
 }
-# Those that leave by _exit or never allocate a large block leave no counters.
+# Programs that end by _exit() or never allocate a large block need not write counters.
 WITHOUT_COUNTERS = ("deep_stack.c", "mapped_file.c")
 CONTAINERS = ("containers.cc", "new_allocator.h", "stl_vector.h", "basic_string.tcc")
 
@@ -67,7 +67,7 @@ def test_smaller_blocks_are_mallocs(programs: Programs, least: int) -> None:
 
 
 def test_limit_on_addresses_leaves_the_plain_calls(programs: Programs) -> None:
-    """`ulimit -v`: what is to be had is the same, and so is where it ends."""
+    """Under `ulimit -v` and `ulimit -d` the program gets as many blocks as the plain one."""
     pair = programs.build("limited_addresses.c")
     for limit in "-v", "-d":
         before = ("bash", "-c", f'ulimit {limit} 1500000; exec "$@"', "bash")
@@ -76,7 +76,7 @@ def test_limit_on_addresses_leaves_the_plain_calls(programs: Programs) -> None:
 
 @pytest.mark.parametrize("kind", ["address", "data"])
 def test_limit_that_a_program_sets_itself_ends_the_arena(programs: Programs, kind: str) -> None:
-    """What was only reserved does not count against it."""
+    """The arena's reserved addresses must not count against the limit."""
     pair = programs.build("limited_addresses.c")
     assert programs.compare(pair, kind).memory["blocks"] == 2
 
@@ -113,7 +113,7 @@ def test_linked_allocator_wins(programs: Programs) -> None:
 
 
 def test_programs_own_operators_win(programs: Programs) -> None:
-    """The units are compiled apart, so only the run can tell."""
+    """The compiler does not see the operators of another unit; the library finds them."""
     pair = programs.build("containers.cc", "own_operators.cc", files=CONTAINERS)
     assert programs.compare(pair).memory == {}
 
@@ -127,7 +127,7 @@ def test_library_frees_what_the_program_allocated(programs: Programs, tmp_path: 
 
 
 def test_adapted_library_in_a_plain_program_is_plain(programs: Programs, tmp_path: Path) -> None:
-    """Loaded late, its free() is not everybody's."""
+    """The free() of a library that dlopen() loads does not serve the whole process."""
     shared = programs.build("loaded_library.c", options=["-shared", "-fPIC"])
     program = programs.build("loading_program.c", options=["-ldl"]).plain
     plain, adapted = (programs.run(program, library) for library in (shared.plain, shared.adapted))
@@ -156,7 +156,7 @@ def test_valgrind_finds_nothing(programs: Programs) -> None:
 
 
 def figures(outcome: Outcome) -> tuple[int, int]:
-    """What the program says of itself: bytes that were resident at most, and page faults."""
+    """Returns what the program printed: its peak of resident bytes, and its page faults."""
     kibibytes, faults = outcome.complaints.split()
     return int(kibibytes) * 1024, int(faults)
 
@@ -166,7 +166,7 @@ SIZES = ("same", "grow", "shrink", "random", "realloc", "small", "mixed")
 
 @pytest.mark.parametrize("how", SIZES)
 def test_resident_memory_is_bounded(programs: Programs, how: str) -> None:
-    """By construction each program touches all of its blocks."""
+    """In each of its modes the program touches all of its blocks."""
     pair = programs.build("resident_bound.c")
     plain, adapted = (programs.run(program, how) for program in (pair.plain, pair.adapted))
     assert plain.status == adapted.status == 0
@@ -176,7 +176,7 @@ def test_resident_memory_is_bounded(programs: Programs, how: str) -> None:
 
 
 def test_counters_count_blocks(programs: Programs) -> None:
-    """60 blocks of 20 MiB, three at a time: all but the first three were kept."""
+    """60 blocks of 20 MiB, three at a time: all but the first three get kept pages."""
     pair = programs.build("resident_bound.c")
     found = programs.run(pair.adapted, "same").memory
     assert found == {
@@ -189,7 +189,7 @@ def test_counters_count_blocks(programs: Programs) -> None:
 
 
 def test_nothing_is_kept_without_leave(programs: Programs) -> None:
-    """Then malloc has the blocks."""
+    """If the plan allows no kept bytes, malloc serves the blocks."""
     pair = programs.build("resident_bound.c", keep_bytes=0)
     assert programs.run(pair.adapted, "same").memory == {}
     pair = programs.build("resident_bound.c", keep_bytes=25 * MIB)
@@ -197,7 +197,7 @@ def test_nothing_is_kept_without_leave(programs: Programs) -> None:
 
 
 def run_in_guest(kernel: Any, program: Path, *arguments: str) -> tuple[boot.Result, str]:
-    """Run and output on User-Mode Linux; the guest's log must be clean."""
+    """Run on User-Mode Linux. Returns result and output. The guest's log must be clean."""
     output = program.with_suffix(".out")
     with output.open("wb") as stream:
         request = boot.Request(
@@ -233,7 +233,7 @@ def test_programs_in_a_guest_do_as_the_plain_ones_here(
 def test_resident_memory_is_bounded_in_a_guest(
     generic_kernel: Any, programs: Programs, how: str
 ) -> None:
-    """And at most a twentieth of the page faults is left."""
+    """Also, the guest has at most a twentieth of the plain program's page faults."""
     pair = programs.build("resident_bound.c", ahead=AHEAD)
     resident, faults = figures(programs.run(pair.plain, how))
     result, _ = run_in_guest(generic_kernel, pair.adapted, how)
@@ -246,7 +246,7 @@ def test_resident_memory_is_bounded_in_a_guest(
 def test_heaps_of_threads_are_served_ahead_in_a_guest(
     generic_kernel: Any, programs: Programs
 ) -> None:
-    """Small blocks, in the order in which they are taken."""
+    """The threads touch small blocks in the order in which they take them."""
     pair = programs.build("heaps_of_threads.c", ahead=AHEAD)
     plain = programs.run(pair.plain)
     _, faults = figures(plain)
@@ -262,7 +262,7 @@ GROUP_MIB, HELD_MIB, BLOCKS_OF_A_MIB = 48, 36, 24
 def test_who_lives_in_a_control_group_lives_there_adapted(
     programs: Programs, tmp_path: Path
 ) -> None:
-    """Of blocks that the plan has populated one page each is touched, near the group's limit."""
+    """Near the group's limit, the program touches one page of each block that is populated."""
     pair = programs.build("group_limit.c", treatments=["populate", "keep"])
     believing = f"{built('kadapt/measure-memory')} --assume=populate >/dev/null"
     cache = f"KADENCE_CACHE={programs.cache['KADENCE_CACHE']}"
@@ -282,5 +282,5 @@ def test_who_lives_in_a_control_group_lives_there_adapted(
             result = boot.run(request)
         assert (result.status, boot.complaints(result.log)) == (0, []), result.log
         used[program] = int(output.read_text().split()[0]) * 1024
-    # Some were populated, and a sixteenth of the limit is left.
+    # The library populated some blocks, and left a sixteenth of the limit.
     assert used[pair.plain] + 4 * MIB < used[pair.adapted] <= GROUP_MIB * MIB * 15 // 16 + MIB

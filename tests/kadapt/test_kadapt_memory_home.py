@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""On this machine's own kernel adapted memory costs no more faults and no more memory than plain.
+"""On this machine's own kernel the library's page faults and memory are bounded.
 
-What the plan expected and what the program does differ in all of these: that is what the bounds
-are for. Each is tried with nothing known of the machine, with all that could pay, and where the
-process has no huge pages at all.
+In these tests the programs do not behave as the plan expects, so the bounds take effect. Some
+tests assume that no treatment pays on this machine, others that all do, and others run in a
+process without huge pages.
 """
 
 import json
@@ -21,9 +21,9 @@ from kadence.base.resources import built
 
 MIB = 1 << 20
 PAGE = 4096
-# A plan's bound on memory is one on the faults that make it present.
+# The bound on memory also bounds the page faults that make it present.
 RESIDENT_MORE = 32 * MIB
-STARTS = 200  # faults of the library's own: its tables, what it reads of the machine
+STARTS = 200  # page faults of the library itself: its tables, and reading about the machine
 PR_SET_THP_DISABLE = 41
 WITHOUT_HUGE_PAGES = (
     sys.executable,
@@ -42,7 +42,7 @@ def programs(tmp_path: Path) -> Programs:
 
 
 def figures(outcome: Outcome) -> tuple[int, int]:
-    """What the program says of itself: bytes that were resident at most, and page faults."""
+    """Returns what the program printed: its peak of resident bytes, and its page faults."""
     kibibytes, faults = outcome.complaints.split()
     return int(kibibytes) * 1024, int(faults)
 
@@ -62,7 +62,7 @@ def test_blocks_that_are_not_touched_cost_next_to_nothing(
 
 @pytest.mark.parametrize("how", ["same", "random", "small"])
 def test_blocks_that_are_not_kept_are_mallocs(programs: Programs, how: str) -> None:
-    """malloc serves them from its heap where an arena would fault them in again."""
+    """malloc serves such blocks from its heap; an arena would fault their pages in again."""
     pair = programs.build("resident_bound.c", treatments=["populate", "huge"])
     plain, adapted = (programs.run(program, how) for program in (pair.plain, pair.adapted))
     assert adapted.memory == {}
@@ -85,12 +85,12 @@ def test_sizes_that_the_plan_did_not_know(programs: Programs, how: str, keep_byt
 
 @pytest.fixture
 def remembered(programs: Programs) -> Path:
-    """The file that says that all pays here."""
+    """The file which says that populating and huge pages pay on this machine."""
     return programs.remember("populate,huge")
 
 
 def asked(programs: Programs, *words: str) -> dict[str, Any]:
-    """The answer that is remembered, or one that was measured now."""
+    """Returns the remembered answer or, if there is none, measures."""
     command = [built("kadapt/measure-memory"), *words]
     completed = subprocess.run(
         command, env=os.environ | programs.cache, check=True, capture_output=True, text=True
@@ -161,7 +161,7 @@ def test_other_words_are_refused(programs: Programs) -> None:
 
 
 def test_without_a_place_nothing_is_remembered(programs: Programs) -> None:
-    """A home that can't be written to, or none: one sentence, and the programs run."""
+    """Without HOME and KADENCE_CACHE, measure-memory prints an error, and programs run."""
     bare = {"PATH": os.environ["PATH"]}
     completed = subprocess.run(
         [built("kadapt/measure-memory")], env=bare, capture_output=True, text=True

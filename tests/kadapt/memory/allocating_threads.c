@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Threads that allocate at once, resize, and free what others allocated. */
+/* Threads that allocate and resize at the same time, and free one another's blocks. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the programs about memory share: contents that can be told from others. */
+/* Shared by the memory programs: fills blocks with bytes that depend on a seed; checks them. */
 #ifndef BLOCKS_OF_MANY_SIZES_H
 #define BLOCKS_OF_MANY_SIZES_H
 
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The same numbers on every machine. */
+/* Pseudo-random; yields the same numbers on every machine. */
 static inline uint64_t next_number(uint64_t *state)
 {
 	*state = *state * 6364136223846793005u + 1442695040888963407u;
@@ -21,7 +21,7 @@ static inline void fill(unsigned char *block, size_t size, uint64_t seed)
 		block[i] = (unsigned char)(i * 31 + seed);
 }
 
-/* Ends the program where a block no longer holds what it was filled with. */
+/* Ends the program if a block differs from what fill() wrote. */
 static inline void check(const unsigned char *block, size_t size, uint64_t seed)
 {
 	for (size_t i = 0; i < size; i++) {

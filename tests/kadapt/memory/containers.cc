@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Containers, every form of operator new, and what happens where there is no memory. */
+/* Uses containers and every form of operator new, and lets operator new fail. */
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -83,7 +83,7 @@ void want_too_much()
 
 } // namespace
 
-/* With an argument nothing is asked for that is not to be had: sanitizers end the program then. */
+/* With an argument, requests no impossible size: sanitizers end a program that does. */
 int main(int count, char **)
 {
 	for (int round = 0; round < 3; round++)

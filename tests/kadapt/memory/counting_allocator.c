@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A whole allocator, to be preloaded or linked into a program: it never gives
- * anything back, ends the program where a block is not its own, and says at the end
- * how often it was asked for large blocks.
+ * A complete allocator, to be preloaded or linked into a program. It never reuses
+ * memory and aborts if free() receives a block of another allocator. At the end it
+ * prints the number of large blocks that were requested.
  */
 #define _GNU_SOURCE
 #include <errno.h>

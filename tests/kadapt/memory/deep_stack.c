@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Big stack frames; then a stack that overflows, which a handler on another stack catches. */
+/* Uses large stack frames, then overflows the stack. A handler on another stack catches that. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <unistd.h>

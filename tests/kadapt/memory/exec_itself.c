@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A program that starts itself anew three times, with blocks of every life left behind. */
+/* Executes itself three times. Each time a block is still allocated. */
 #define _GNU_SOURCE
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Blocks on both sides of fork(), which other threads do not wait for. */
+/* Parent and child use blocks after fork(), while other threads keep allocating. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * In a control group whose limit it nearly reaches: blocks of which one page is
- * touched, though the plan has them populated. Arguments: the group's limit, what
- * is in use before, and the blocks, in MiB. Run as root where control groups may
- * be made. On standard error, how much of the limit was used in the end, in KiB.
+ * Touches one page of each block, although the plan populates the blocks, in a control
+ * group whose limit is nearly reached. Arguments, in MiB: the group's limit (0: no
+ * group), the memory in use before the blocks, and the blocks. With a limit it must run
+ * as root and be allowed to make control groups. Prints on standard error how much of
+ * the limit was used at the end, in KiB.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -33,7 +34,7 @@ static void write_text(const char *path, const char *text)
 	check(file && fputs(text, file) >= 0 && fclose(file) == 0, path);
 }
 
-/* The limit is that of a group around the process's own. */
+/* Sets the limit in a group that contains the process's own group. */
 static void enter_group(size_t limit)
 {
 	char text[32];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Pages of blocks that are made inaccessible, and not made accessible again when they are freed. */
+/* Makes a page of a block inaccessible. Some blocks are freed with that page still inaccessible. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <signal.h>
@@ -9,7 +9,7 @@
 #include "blocks_of_many_sizes.h"
 
 #define PAGE 4096
-/* Above what malloc ever takes from its heap, where the guard would be the next block's, too. */
+/* malloc maps blocks of this size. In its heap the next block would inherit the guard page. */
 #define BYTES ((size_t)40 << 20)
 
 static sigjmp_buf before_touch;
@@ -28,7 +28,7 @@ static const char *touch(volatile unsigned char *place)
 	return "written";
 }
 
-/* Freed as it is, as a program may that gets its guards from posix_memalign. */
+/* In even rounds frees the block with its guard page. posix_memalign's callers may do so. */
 static void guard_and_free(int round)
 {
 	void *block;

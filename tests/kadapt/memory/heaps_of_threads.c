@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Threads, each with a list of blocks that are too small to be anybody's but malloc's. */
+/* Threads that each make a list of blocks. The blocks are so small that malloc serves them. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

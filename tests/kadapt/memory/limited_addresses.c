@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Allocates until no more is to be had; with an argument, after limiting itself so:
- * "address" or "data", in the midst of its life.
+ * Allocates until malloc fails. With an argument, "address" or "data", it first limits
+ * its address space or its data, after its first allocations.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,7 +22,7 @@ static void limit_itself(int resource)
 		exit(2);
 }
 
-/* The first page only: addresses are what runs out. */
+/* Touches only the first page of each block: addresses run out, not memory. */
 static int allocate_until_refused(void)
 {
 	static unsigned char *blocks[MOST];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Loaded late by loading_program.c, and no adapted code. */
+/* loading_program.c loads this library with dlopen(). */
 #include "blocks_of_many_sizes.h"
 
 unsigned char *make_in_library(size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Blocks that a library made are freed by the program, and the other way round. Argument: it. */
+/* The program frees a library's blocks, the library the program's. Argument: the library. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 

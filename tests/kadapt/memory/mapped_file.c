@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A file that is mapped and read, cut while it is, and mappings that fail. Argument: the file. */
+/* Maps and reads a file, tries mappings that fail, maps fresh memory. Argument: the file. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static void write_file(const char *name)
 	free(bytes);
 }
 
-/* More is mapped than the file has, as a program may that knows its size. */
+/* Maps more than the file has. A program that knows the file's size may do so. */
 static void read_file(const char *name)
 {
 	int file = open(name, O_RDONLY);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sizes and alignments at the edges of what the C library promises, and errno. */
+/* Requests the most unusual sizes and alignments that the C library defines; checks errno. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <malloc.h>

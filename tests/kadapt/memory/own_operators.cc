@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Linked into containers.cc: operators that mark what they give out, and look for the mark. */
+/* Linked with containers.cc: operators new mark each block, operators delete check the mark. */
 #include <cstddef>
 #include <cstdlib>
 #include <new>

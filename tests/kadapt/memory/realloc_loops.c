@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Blocks that grow and shrink by realloc(), in small steps, by doubling, and at random. */
+/* Resizes blocks by realloc(): in small steps, by doubling and halving, and at random. */
 #define _GNU_SOURCE
 #include "blocks_of_many_sizes.h"
 
@@ -42,7 +42,7 @@ static void double_and_halve(void)
 	free(block);
 }
 
-/* Several at a time, so that they get in one another's way. */
+/* Resizes several blocks in turn, so that they block one another's growth in place. */
 static void at_random(uint64_t state)
 {
 	unsigned char *blocks[BLOCKS] = {NULL};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Blocks of changing sizes, all of them touched, and what was resident at most, in
- * KiB, and page faults: on standard error. Argument: how the sizes change.
+ * Touches all pages of blocks of changing sizes. Prints the peak of resident memory, in
+ * KiB, and the page faults on standard error. Argument: how the sizes change.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -12,7 +12,7 @@
 #define MIB ((size_t)1 << 20)
 #define SMALL 1000
 
-/* Three blocks live at a time; the size of the next is asked for. */
+/* Has three blocks at a time; size_of() returns the size for each round. */
 static void take_turns(size_t (*size_of)(int), int rounds)
 {
 	unsigned char *blocks[3] = {NULL};
@@ -53,7 +53,7 @@ static size_t arbitrary(int round)
 	return 200000 + next_number(&state) % (40 * MIB);
 }
 
-/* Large blocks, and, once they are freed, as much in small ones. */
+/* Takes and frees large blocks, then takes 100 MiB in small ones. */
 static void large_then_small(void)
 {
 	const size_t count = 100 * MIB / SMALL;
@@ -63,7 +63,7 @@ static void large_then_small(void)
 	for (size_t i = 0; i < count; i++) {
 		blocks[i] = malloc(SMALL);
 		memset(blocks[i], 1, SMALL);
-		/* What a program does besides, and an arena can take as an occasion to look. */
+		/* The arena checks its budget when a program frees a large block. */
 		if (i % 1000 == 0)
 			free(malloc(MIB / 2));
 	}

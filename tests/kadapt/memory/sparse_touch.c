@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A few pages of huge blocks and mappings, one of them without reservation. */
+/* Touches a few pages of very large blocks and mappings. One mapping has MAP_NORESERVE. */
 #define _GNU_SOURCE
 #include <sys/mman.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Blocks of 3 MiB that a plan may have seen full, of which one page each is touched on this
- * input; what was resident at most, in KiB, and page faults: on standard error.
+ * Touches one page of each block of 3 MiB, although the plan's profile may have seen the
+ * blocks touched whole. Prints the peak of resident memory, in KiB, and the page faults on
+ * standard error.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: GPL-2.0-or-later
-! Arrays that are allocated, moved, resized and automatic, and one that there is no memory for.
+! Arrays that are allocated, moved, resized or automatic, and one too large for any memory.
 program work_arrays
   implicit none
   real(8), allocatable :: grid(:, :), moved(:, :), list(:)

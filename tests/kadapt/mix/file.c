@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A descriptor on one file, a stream on another. */
+/* Operations on a descriptor of one file and on a stream of another. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -167,7 +167,7 @@ static void print(void)
 		case 5:
 			total += fputc_unlocked('e', stream);
 			break;
-		case 6: /* compiled in: it writes into the stream's own buffer */
+		case 6: /* inlined: the program writes into the stream's buffer itself */
 			total += putc_unlocked('f', stream);
 			break;
 		default:
@@ -246,7 +246,7 @@ static void replace_stream_descriptor(void)
 	fflush(stream);
 	tell("dup2", dup2(other, fileno(stream)) == fileno(stream));
 	close(other);
-	/* What the C library remembers of the offset is of the other open file. */
+	/* The C library still has the offset of the open file that was replaced. */
 	fseek(stream, 0, SEEK_END);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * mix SEED COUNT: COUNT operations, chosen by SEED, on files in MIX_FOLDER or /tmp;
- * what each returned and what was left in the end is printed. Built plain, with
- * ADAPTED, and with INTERPOSED, where its calls are those that shared libraries make,
- * it must print the same.
+ * mix SEED COUNT: does COUNT operations, chosen by SEED, on files in MIX_FOLDER or /tmp.
+ * It prints what each operation returned and, at the end, a checksum of each file. Built
+ * plain, with ADAPTED or with INTERPOSED, it must print the same. With ADAPTED its calls
+ * are redirected; with INTERPOSED they reach libkadapt as those of shared libraries do.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -68,7 +68,7 @@ int main(int count, char **arguments)
 	if (count != 3)
 		return 2;
 	state = strtoull(arguments[1], NULL, 10);
-	/* A child must not print again what its parent has in its buffer. */
+	/* Line by line, or a child would print its parent's buffered lines again. */
 	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
 	return mix_file(atoi(arguments[2]));
 }

@@ -7,18 +7,18 @@
 
 #define BYTES_MAX 65536
 
-/* The next choice, below this. */
+/* Returns the next pseudo-random number, less than `below`. */
 uint32_t any(uint32_t below);
 
-/* So many, which differ from choice to choice. */
+/* Returns `size` letters; which ones depends on the latest number from any(). */
 const char *bytes(size_t size);
 
 uint64_t hash(uint64_t before, const void *from, size_t size);
 
-/* What the two builds must agree on. */
+/* Prints a value that must be the same in all builds. */
 void tell(const char *what, long value);
 
-/* Let others run for a moment. */
+/* Lets other threads and processes run for up to 3 ms. */
 void yield(void);
 
 int mix_file(int count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Calls as the compiler plugin redirects them, for programs that are built with ADAPTED. */
+/* Redirects calls as the compiler plugin does, in programs that are built with ADAPTED. */
 #ifndef REDIRECTED_H
 #define REDIRECTED_H
 
@@ -9,7 +9,7 @@
 #define write kadapt_write
 #define writev kadapt_writev
 #define fflush kadapt_fflush
-/* The C library may have it also as a macro. */
+/* The C library may also define this function as a macro. */
 #undef fflush_unlocked
 #define fflush_unlocked kadapt_fflush_unlocked
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Batches: as a loop of writes that ends where one is not whole. */
+/* A batch has the effect of a loop of writes that ends at the first incomplete write. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ static int batch(struct kadapt_batch *request, int descriptor, uint64_t size, ui
 	return ioctl(device, KADAPT_BATCH, request);
 }
 
-/* What a loop of writes would have left. */
+/* Returns whether the file holds what a loop of writes would have left. */
 static bool holds_pieces(int file, size_t size, size_t stride)
 {
 	char piece[64];
@@ -88,7 +88,7 @@ static enum outcome test_same_piece(void)
 	return batch_to_file(64, 0);
 }
 
-/* 10.5 pieces fit. */
+/* 10.5 pieces fit into the limit. */
 static enum outcome test_limit(void)
 {
 	struct rlimit limit = {64 * 10 + 32, RLIM_INFINITY};
@@ -172,7 +172,7 @@ static enum outcome test_broken(void)
 	return PASSED;
 }
 
-/* The second half is not there. */
+/* The second half of the memory is not mapped. */
 static enum outcome test_bad_memory(void)
 {
 	int file = memfd_create("batch", 0);
@@ -240,7 +240,7 @@ static void count_alarm(int number)
 	alarms++;
 }
 
-/* More pieces than anybody lives to see written. */
+/* So many pieces that the batch never ends by itself. */
 static struct kadapt_batch endless_batch(void)
 {
 	return (struct kadapt_batch){
@@ -252,7 +252,7 @@ static struct kadapt_batch endless_batch(void)
 	};
 }
 
-/* As a loop would, it lets the handler run, and says how far it came. */
+/* As in a loop, the handler runs. The call then returns how many pieces were written. */
 static enum outcome test_signal(void)
 {
 	const struct itimerval soon = {.it_value = {.tv_usec = 50000}};

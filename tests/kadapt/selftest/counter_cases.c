@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the counters say of phases whose course is known. */
+/* Checks the counters of phases in which a known number of events happens. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -28,7 +28,7 @@ static enum outcome test_entries(void)
 	CHECK(counters(device, 0, 0).entries == 0);
 	CHECK(enter(device, 0) == 0);
 	CHECK(counters(device, 0, 0).entries == 1);
-	/* The phase one is in can't be entered. */
+	/* Entering the present phase does nothing. */
 	CHECK(enter(device, 0) == 0);
 	CHECK(counters(device, 0, 0).entries == 1);
 	for (int i = 0; i < 10; i++)
@@ -95,7 +95,7 @@ static enum outcome test_involuntary(void)
 
 #define FAULTS 100
 
-/* Each page of fresh memory is one fault, and nothing else of this faults again. */
+/* Each page of fresh memory causes one fault. In the second round nothing else faults. */
 static enum outcome test_faults(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -103,7 +103,7 @@ static enum outcome test_faults(void)
 	struct kadapt_counters before, after;
 
 	CHECK(define(device, 0, 0) == 0 && enter(device, 0) == 0);
-	/* Twice: the first round brings in the code. */
+	/* Twice: the first round makes the code's own pages present. */
 	for (int round = 0; round < 2; round++) {
 		char *memory = mmap(NULL, FAULTS * page, PROT_READ | PROT_WRITE,
 				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -146,7 +146,7 @@ static enum outcome test_process(void)
 	CHECK(enter(device, 0) == 0);
 	pthread_join(thread, NULL);
 	CHECK(counters(device, 0, 0).entries == 1);
-	/* A joined thread may still be on its way through the kernel. */
+	/* The kernel may still be ending a joined thread. */
 	for (int i = 0; i < 100; i++)
 		if (counters(device, 0, KADAPT_COUNTERS_PROCESS).entries != 5)
 			sleep_for(NS_PER_MS);

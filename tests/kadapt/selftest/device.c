@@ -101,7 +101,7 @@ int64_t tick(void)
 {
 	struct timespec resolution;
 
-	/* The coarse clocks are updated by the tick. */
+	/* The tick updates the coarse clocks. */
 	clock_getres(CLOCK_MONOTONIC_COARSE, &resolution);
 	return resolution.tv_nsec;
 }
@@ -129,7 +129,7 @@ int spin_unswitched(int64_t duration)
 	int64_t since = now();
 
 	for (;;) {
-		/* The clock before the count, or a switch in between would pass for running. */
+		/* Read the clock before the count, or time in a switch would count as running. */
 		int64_t time = now();
 
 		if (time > give_up)

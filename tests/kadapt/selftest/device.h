@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the cases share: the device, slices as the kernel tells them, clocks. */
+/* Shared by the cases: the device, slices as the kernel reports them, clocks. */
 #ifndef DEVICE_H
 #define DEVICE_H
 
@@ -19,26 +19,26 @@ int define(int device, uint32_t phase, uint64_t quantum_ns);
 int enter(int device, unsigned long phase);
 int leave(int device);
 
-/* Features of this kernel's driver, 0 without one. */
+/* Returns the features of this kernel's driver; 0 if it has no driver. */
 uint64_t device_features(void);
 bool has_quantum(void);
 bool has_rings(void);
 bool has_memory(void);
-/* The longest quantum that the administrator allows, at most `wanted`. */
+/* Returns `wanted`, or the longest quantum that the administrator allows if that is less. */
 uint64_t quantum_up_to(uint64_t wanted);
 
-/* The slice as sched_getattr(2) tells it, of a thread or (0) the caller. */
+/* Returns a thread's slice, as sched_getattr(2) reports it. 0: the calling thread's. */
 uint64_t slice_of(pid_t thread);
 int set_slice(uint64_t slice_ns);
 
 int64_t now(void);
 int64_t tick(void);
 void spin_for(int64_t duration);
-/* Spin until the thread has run this long without a switch; -1 if that takes too long. */
+/* Spins until the thread has run this long without a switch. Returns 0; -1 after 20 s. */
 int spin_unswitched(int64_t duration);
 void sleep_for(int64_t duration);
 
-/* Run in a child, which ends with what the function returns; that is returned. */
+/* Runs the function in a child and returns its result, 0 to 255; -1 if the child was killed. */
 int in_child(int (*function)(void *), void *argument);
 void *shared_memory(size_t size);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Every error that uapi/kadapt.h names, produced on purpose. */
+/* Causes every error that uapi/kadapt.h lists, except those of rings, batches and ranges. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@
 	(uint64_t)(KADAPT_FEATURE_QUANTUM | KADAPT_FEATURE_RINGS | KADAPT_FEATURE_SHORT_DELAYS |   \
 		   KADAPT_FEATURE_BATCHES | KADAPT_FEATURE_MEMORY)
 
-/* Lengths of the structures that have grown since version 1. */
+/* Version 1's lengths of the structures that have grown since. */
 #define QUERY_SIZE_1 offsetof(struct kadapt_query, delay_min_ns)
 #define POLICY_SIZE_1 offsetof(struct kadapt_policy, file_delay_ns)
 #define COUNTERS_SIZE_1 offsetof(struct kadapt_counters, minor_faults)
@@ -103,7 +103,7 @@ static enum outcome test_longer_structure(void)
 	room[sizeof(room) - 1] = 1;
 	CHECK_ERRNO(ioctl(device, RESIZED(KADAPT_DEFINE, sizeof(room)), room), E2BIG);
 	CHECK_ERRNO(ioctl(device, RESIZED(KADAPT_COUNTERS, sizeof(room)), room), E2BIG);
-	/* What the kernel does not know it gives back as zero. */
+	/* Fields that the kernel does not know come back as zero. */
 	memset(room, 0xff, sizeof(room));
 	CHECK(ioctl(device, RESIZED(KADAPT_QUERY, sizeof(room)), room) == 0);
 	for (size_t i = sizeof(struct kadapt_query); i < sizeof(room); i++)
@@ -181,7 +181,7 @@ static enum outcome test_enter_ebusy(void)
 	CHECK(define(first, 0, 0) == 0 && define(second, 0, 0) == 0);
 	CHECK(enter(first, 0) == 0);
 	CHECK_ERRNO(enter(second, 0), EBUSY);
-	/* To leave through the wrong file changes nothing. */
+	/* Leaving through the wrong open file changes nothing. */
 	CHECK(leave(second) == 0);
 	CHECK_ERRNO(enter(second, 0), EBUSY);
 	CHECK(close(first) == 0);
@@ -266,7 +266,7 @@ static enum outcome test_eacces(void)
 	return PASSED;
 }
 
-/* Allocations that may wait are spared by default. */
+/* By default failslab spares allocations that may wait, so this turns that off. */
 static bool can_inject_faults(void)
 {
 	int file;
@@ -299,7 +299,7 @@ struct attempt {
 
 enum { RAN_OUT, SURVIVED, NOT_REACHED, BROKEN };
 
-/* In a process of its own, so that the call finds nothing allocated before. */
+/* Runs in its own process, so that the call finds nothing allocated before. */
 static int attempt(void *argument)
 {
 	const struct attempt *attempt = argument;
@@ -321,7 +321,7 @@ static int attempt(void *argument)
 	return error == ENOMEM ? RAN_OUT : BROKEN;
 }
 
-/* How many of the call's allocations end it with ENOMEM; -1 for another end. */
+/* Returns how many of the call's allocations give ENOMEM if they fail; -1 for another error. */
 static int runs_out_of_memory(int (*call)(int device))
 {
 	struct attempt each = {.call = call};
@@ -350,7 +350,7 @@ static enum outcome test_enomem(void)
 	enters = runs_out_of_memory(enter_one);
 	note("allocations that fail: %d to open, %d to define, %d to enter", opens, defines,
 	     enters);
-	/* The name and the file, the client; the policy; the state and the count. */
+	/* Open: the name, the file, the client. Define: the policy. Enter: the state, the count. */
 	CHECK(opens >= 3 && defines == 1 && enters == 2);
 	return PASSED;
 }
@@ -381,7 +381,7 @@ static enum outcome test_limit(void)
 	CHECK(define(device, 0, 50000000) == 0);
 	CHECK(write_limit("20000000") == 0);
 	CHECK_ERRNO(define(device, 1, 20000001), ERANGE);
-	/* A policy from before the change holds no more than the new limit. */
+	/* The new limit also applies to a policy that was defined before. */
 	CHECK(enter(device, 0) == 0);
 	sleep_for(NS_PER_MS);
 	CHECK(slice_of(0) == 20000000);
@@ -417,7 +417,7 @@ static enum outcome test_memory_eopnotsupp(void)
 	if (has_memory())
 		return skip("this kernel has ranges of memory");
 	CHECK_ERRNO(ioctl(device, KADAPT_MEMORY, &memory), EOPNOTSUPP);
-	/* What the flag asks for is so anyway. */
+	/* Such a kernel serves all faults as the flag asks. */
 	CHECK(ioctl(device, KADAPT_DEFINE, &policy) == 0);
 	return PASSED;
 }

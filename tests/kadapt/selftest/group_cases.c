@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A control group's memory: what is made present in bulk is charged to it, and a
- * program that lives within its limit without ranges lives with them.
+ * Control groups that limit memory. The kernel charges pages that it makes present in
+ * bulk to the program's group. A program that stays within the group's limit without
+ * ranges also does so with them.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -18,10 +19,10 @@
 #include "memory.h"
 
 #define LIMIT (48UL << 20)
-/* What is charged in advance, and what a process is besides. */
+/* Room for what the kernel charges in advance, and for the process's other memory. */
 #define SLACK (1UL << 20)
 #define SPARSE (8 * LIMIT)
-/* Of the guest; it is the host's folder, over which there is a mount. */
+/* The guest sees the host's folder, so the case mounts the groups over it. */
 #define GROUPS "/mnt"
 #define AROUND GROUPS "/around"
 #define INSIDE AROUND "/inside"
@@ -36,7 +37,7 @@ static bool write_text(const char *path, const char *text)
 	return written;
 }
 
-/* The number after a word in a file of lines; the first one where the word is empty. */
+/* Returns the number after the first `word` in a file, at its start if `word` is ""; -1: none. */
 static long number_in(const char *path, const char *word)
 {
 	char text[4096] = "";
@@ -58,10 +59,10 @@ static bool limit(const char *group)
 	return write_text(path, text);
 }
 
-/* Two groups, one in the other, and the caller in the inner one; false: there are none here. */
+/* Makes two groups, one in the other, and enters the inner one. Returns false if it can't. */
 static bool enter_groups(void)
 {
-	/* The case before may have mounted them. */
+	/* An earlier case may have mounted the groups. */
 	if (access(GROUPS "/cgroup.procs", F_OK) && mount("none", GROUPS, "cgroup2", 0, NULL))
 		return false;
 	return write_text(GROUPS "/cgroup.subtree_control", "+memory") &&
@@ -96,7 +97,7 @@ static enum outcome test_charged(void)
 	return PASSED;
 }
 
-/* As memory_short: a page of each chunk, then nearly all that the group may have for another. */
+/* As in memory_short, writes a page of each chunk; then fills other memory, 7/8 of the limit. */
 static int use_nearly_all(void *argument)
 {
 	const uint32_t kind = *(uint32_t *)argument;
@@ -117,7 +118,7 @@ static int use_nearly_all(void *argument)
 	return PASSED;
 }
 
-/* The plain program first: that it lives is what the other is held to. */
+/* Shows first that the program survives without ranges; then it must survive with them. */
 static enum outcome lives_within(const char *group)
 {
 	uint32_t kinds[] = {KADAPT_MEMORY_PLAIN, KADAPT_MEMORY_DENSE};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Whatever touches a bound descriptor or its file finds what the ring accepted.
+ * Whoever touches a bound file finds the records that the ring accepted.
  *
- * Each touch is done twice: to a file whose text came by write(2), and to one whose
- * text is in a ring that nobody else would empty for a second. Both must answer
- * alike and look alike afterwards. All are system calls as the kernel has them, so
- * no library could have known.
+ * A case touches two files in the same way. The text of the first was written by
+ * write(2). The text of the second is in a ring, which nothing but the touch would
+ * drain for a second. Both touches must return the same and leave the same file.
+ * Touches are plain system calls, so no library can drain the ring first.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -39,7 +39,7 @@
 #define PENDING "pending"
 #define TEXT "after"
 
-/* What is seen of a file after a touch. */
+/* A touch's result, and what the file is like afterwards. */
 struct seen {
 	long answer;
 	int error;
@@ -248,7 +248,7 @@ static long by_thread(int file)
 	return (long)answer;
 }
 
-/* Neither fork() nor a handler of it: a process that shares the open file. */
+/* Calls the kernel, so that no fork handler runs. The child shares the open file. */
 static long by_clone(int file)
 {
 	long child = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
@@ -275,7 +275,7 @@ static long by_dup2(int file)
 	int other = source_of("");
 	int answer = dup2(other, file) == file;
 
-	/* The number is as it was, for what looks at it. */
+	/* Puts the file back at its number, for look(). */
 	answer += dup2(kept, file) == file;
 	close(kept);
 	close(other);
@@ -312,7 +312,7 @@ static const char *name_of(int file)
 	return name;
 }
 
-/* Another open file, by who does not wait for leases. */
+/* Opens the file again, without waiting for the lease. */
 static long by_open(int file)
 {
 	int other = open(name_of(file), O_WRONLY | O_APPEND | O_NONBLOCK);
@@ -346,7 +346,7 @@ static long by_child_opening(int file)
 	return status;
 }
 
-/* A process that may write no file at all. */
+/* The file-size limit of the process that touches the file is 0. */
 static long by_limited_child(int file)
 {
 	const struct rlimit none = {0, 0};
@@ -488,7 +488,7 @@ static long by_io_uring_splice(int file)
 	return answer;
 }
 
-/* At the very offset where the pending text begins. */
+/* Writes at the offset where the pending text begins. */
 static long by_io_uring_at(int file)
 {
 	const struct io_uring_sqe request = {
@@ -539,7 +539,7 @@ static void touch_plainly(touch_function touch, struct seen *seen)
 	close(file);
 }
 
-/* Whether the touch itself had the ring emptied. */
+/* Also checks that the touch itself drained the ring. */
 static enum outcome touch_bound(touch_function touch, struct seen *seen)
 {
 	int file = begin("guard.bound");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Named, described cases, each run in a process of its own, reported as TAP.
- * The program ends with 0 if none failed, 1 if one did, 77 if all were skipped.
+ * Runs named, described cases, each in its own process, and reports them as TAP.
+ * The program's status is 0 if no case failed, 1 if one failed or none ran, 77 if
+ * all were skipped.
  */
 #ifndef HARNESS_H
 #define HARNESS_H
@@ -33,13 +34,13 @@ extern const struct test_case memory_life_cases[];
 extern const struct test_case memory_random_cases[];
 extern const struct test_case group_cases[];
 
-/* As the program's only argument: it ends at once, as one that another executes. */
+/* With this as its only argument the program ends at once. Cases that call exec() use it. */
 #define NO_CASE "--no-case"
 
-/* Those whose name begins with one of the NULL-terminated words; all without words. */
+/* Runs the cases whose name begins with one of the words; without words, all. NULL ends a list. */
 int run_cases(const struct test_case *const tables[], char *const words[]);
 
-/* Print a line of explanation. */
+/* Prints a line of explanation. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 enum outcome failed_check(const char *file, int line, const char *what);
 enum outcome skip(const char *reason);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How long others wait for the processor, by the guest's clock. The machine
- * below may stop the guest at any time, which only ever makes a wait longer; so a
- * case judges the second best of its rounds. What each of them would see without
- * the driver's care is ten times the bound.
+ * How long other processes wait for the processor, by the guest's clock. The host may
+ * stop the guest at any time, which can only make a wait longer. So a case judges the
+ * second-shortest wait of its rounds. If the driver did not end the quantum, the wait
+ * would be ten times the bound.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,8 +27,8 @@
 #define AFTERWARDS (500 * NS_PER_MS)
 
 /*
- * Two processes with default slices take turns at ticks: one waits a tick or
- * two, and the look at the clock that ends it may come late.
+ * Two processes with default slices take turns at ticks: each waits a tick or two, and
+ * may read the clock late after that.
  */
 static int64_t normal_wait(void)
 {
@@ -40,20 +40,20 @@ struct waits {
 	int64_t after;
 };
 
-/* What the adapted process does, and beside whom. */
+/* What the adapted process does, and the control group of its neighbour. */
 struct course {
 	int (*compute)(void);
 	int (*end)(int device);
 	const char *neighbours_group;
 };
 
-/* How long to have run in one go, so that most of the quantum is still to come. */
+/* How long the thread runs without a switch. Most of its quantum is left then. */
 static int64_t part_of_quantum(void)
 {
 	return quantum_up_to(QUANTUM) > NS_PER_S ? 150 * NS_PER_MS : 50 * NS_PER_MS;
 }
 
-/* One round: end the phase some way in the midst of a quantum, compute on. */
+/* One round: ends the phase in the middle of a quantum, and computes on. */
 static int round_beside(struct neighbour *neighbour, const struct course *course,
 			struct waits *waits)
 {
@@ -70,13 +70,13 @@ static int round_beside(struct neighbour *neighbour, const struct course *course
 	ended = now();
 	spin_for(AFTERWARDS);
 	waits->in_phase = neighbour_longest_wait(neighbour, begun, ended);
-	/* From two ticks on, waits are those of any two processes. */
+	/* From two ticks after the phase on, both processes wait as any two processes do. */
 	waits->after = neighbour_longest_wait(neighbour, ended + 2 * tick(), now());
 	close(device);
 	return 0;
 }
 
-/* The neighbour's longest waits, of the second best round. */
+/* Sets *result to the second-shortest of the rounds' longest waits. */
 static int rounds_beside(const struct course *course, struct waits *result)
 {
 	struct neighbour *neighbour = neighbour_start(course->neighbours_group);
@@ -107,7 +107,7 @@ static int compute_in_one_go(void)
 	return spin_unswitched(part_of_quantum());
 }
 
-/* For where others are switched to meanwhile. */
+/* For cases in which the scheduler switches to other processes meanwhile. */
 static int compute_a_while(void)
 {
 	spin_for(AFTERWARDS);
@@ -149,7 +149,7 @@ static enum outcome test_close(void)
 	return judge(&waits);
 }
 
-/* The same measurement where nothing is restored must see it. */
+/* If the phase does not end, the same measurement must show long waits. */
 static enum outcome test_measurement(void)
 {
 	const struct course course = {.compute = compute_in_one_go, .end = stay};
@@ -183,7 +183,7 @@ static int mount_groups(void)
 	return access(GROUPS "/adapted/cpu.weight", F_OK);
 }
 
-/* The adapted process, and what it starts, in one group, the neighbour in that of the course. */
+/* Runs the adapted process and its children in one group, the neighbour in the course's group. */
 static enum outcome in_group(const struct course *course, struct waits *waits)
 {
 	int error;
@@ -221,8 +221,9 @@ static enum outcome test_other_group(void)
 }
 
 /*
- * When a thread goes to sleep, its group's slice is the shortest of those that
- * stay: that of the one in its phase, whose end must also be the group's.
+ * When a thread goes to sleep, its group gets the shortest slice of the threads that
+ * stay. Here only the thread in its phase stays. So when the phase ends, the group must
+ * lose the long slice, too.
  */
 static pid_t sleeper;
 
@@ -251,7 +252,7 @@ static enum outcome test_group_with_long_slice(void)
 	return in_group(&course, &waits);
 }
 
-/* A process in a phase is killed while it computes. */
+/* Kills a process that computes in a phase. Returns the neighbours' longest wait after that. */
 static int64_t wait_after_death(struct neighbour *one, struct neighbour *other)
 {
 	int64_t killed, longest_one, longest_other;
@@ -294,12 +295,12 @@ static enum outcome test_death(void)
 	normal = second(longest, ROUNDS);
 	note("two neighbours' longest wait: %lld us before, %lld us after the death",
 	     (long long)usual / 1000, (long long)normal / 1000);
-	/* Debts to one another, from when the third ran, are paid in the meantime. */
+	/* The neighbours first balance what they got unequally while the third process ran. */
 	CHECK(normal <= usual + 2 * tick());
 	return PASSED;
 }
 
-/* Entering again and again must not add up. */
+/* Entering repeatedly must not make the quantum longer. */
 static enum outcome test_no_extension(void)
 {
 	struct neighbour *neighbour = neighbour_start(NULL);
@@ -384,7 +385,7 @@ static void play(struct ball *ball, int me, int64_t duration)
 	}
 }
 
-/* Two processes that spin until the other has had its turn; -1 on error. */
+/* Two processes take turns and spin in between. Returns the number of turns; -1 on error. */
 static long exchanges(bool in_phases)
 {
 	struct ball *ball = shared_memory(sizeof(*ball));
@@ -416,7 +417,7 @@ static enum outcome test_spinners(void)
 	return PASSED;
 }
 
-/* Printed, not judged: what a phase costs beside the call it replaces. */
+/* Prints what it costs to enter a phase, and the call that this replaces. Judges neither. */
 static enum outcome test_cost(void)
 {
 	const int calls = 20000;

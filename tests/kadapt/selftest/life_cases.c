@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Rings and all that can happen to a descriptor, a process and a disk meanwhile. */
+/* What can happen to the descriptor, the process or the disk while a ring is bound. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,7 @@ static void wait_until_unbound(const struct test_ring *ring)
 		sleep_for(NS_PER_MS);
 }
 
-/* Another file takes the number: what was accepted goes to the one it was for. */
+/* Another file takes the descriptor's number: accepted records go to the first file. */
 static enum outcome test_dup2_over(void)
 {
 	struct test_ring ring;
@@ -100,7 +100,7 @@ static int send_descriptor(int socket, int descriptor)
 	return sendmsg(socket, &message, 0) == 1 ? 0 : -1;
 }
 
-/* Shared now: nothing more is accepted, and what was gets there. */
+/* Once the open file is shared, the ring accepts nothing; accepted records are drained. */
 static enum outcome test_passed_on(void)
 {
 	struct test_ring ring;
@@ -139,7 +139,7 @@ static enum outcome test_fork(void)
 	return PASSED;
 }
 
-/* A borrowed mm is not the process's own. */
+/* A child of vfork() uses its parent's memory, but must not use its parent's ring. */
 static enum outcome test_vfork(void)
 {
 	static struct test_ring ring;
@@ -220,7 +220,7 @@ static enum outcome test_many(void)
 	return PASSED;
 }
 
-/* A file system of 256 KiB: what was accepted is in, the rest is refused by write(2). */
+/* A file system of 256 KiB: accepted records reach the file, write(2) refuses the rest. */
 static enum outcome test_disk_full(void)
 {
 	static const char block[1024] = "k";
@@ -254,7 +254,7 @@ static enum outcome test_disk_full(void)
 	return PASSED;
 }
 
-/* As by write(2), who may not keep the bit loses it. */
+/* As with write(2), a process without the privilege to keep the set-user-ID bit clears it. */
 static int write_as_nobody(void *argument)
 {
 	struct test_ring ring;
@@ -267,7 +267,7 @@ static int write_as_nobody(void *argument)
 	if (file < 0 || ring_bind_for(&ring, file, 10 * NS_PER_MS) ||
 	    !ring_append(&ring, "text", 4))
 		return 2;
-	/* By the worker, which may everything. */
+	/* Wait for the worker, which has all privileges, to drain the ring. */
 	while (ring_pending(&ring))
 		;
 	return 0;
@@ -287,7 +287,7 @@ static enum outcome test_set_user_id(void)
 	return PASSED;
 }
 
-/* A thread that holds the processor for seconds does not hold up the drain. */
+/* A thread that may hold the processor for seconds does not delay the drain. */
 static enum outcome test_delay(void)
 {
 	struct test_ring ring;

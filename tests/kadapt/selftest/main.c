@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kadapt-selftest [NAME...]: every promise of uapi/kadapt.h, produced on purpose;
- * only the cases whose name begins with a NAME. Wants to be root and alone on
- * the machine.
+ * kadapt-selftest [NAME...]: tests every promise of uapi/kadapt.h. With NAMEs it runs
+ * only the cases whose name begins with one of them. Run it as root, with nothing else
+ * running on the machine.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -15,7 +15,7 @@
 #include "harness.h"
 #include "slice_after_exec.h"
 
-/* A kernel without rings or ranges is asked whether it says so, and no more. */
+/* If the kernel has no rings or ranges, error_cases alone tests that their calls say so. */
 static const struct test_case *const with_rings[] = {
     error_cases,      counter_cases, slice_cases, latency_cases, ring_cases, ring_end_cases,
     ring_error_cases, life_cases,    batch_cases, guard_cases,	 NULL,
@@ -50,7 +50,7 @@ int main(int count, char **arguments)
 		note(DEVICE " is missing");
 		return SKIPPED;
 	}
-	/* All on one processor: competing for it is what this is about. */
+	/* Keep all processes on one processor, so that they compete for it. */
 	CPU_ZERO(&first);
 	CPU_SET(0, &first);
 	sched_setaffinity(0, sizeof(first), &first);

@@ -27,7 +27,7 @@ static enum outcome test_dense(void)
 	CHECK(resident(memory + 2 * CHUNK, 2 * CHUNK) == 0);
 	CHECK(is_zero(memory + CHUNK, 5 * PAGE) && memory[CHUNK + 5 * PAGE] == 1);
 	CHECK(is_zero(memory + CHUNK + 5 * PAGE + 1, CHUNK - 5 * PAGE - 1));
-	/* The other three. */
+	/* One fault for each of the other three chunks. */
 	CHECK(write_pages(memory, 4 * CHUNK_PAGES) == 3);
 	return PASSED;
 }
@@ -49,7 +49,7 @@ static enum outcome test_dense_chunk(void)
 	return PASSED;
 }
 
-/* Neither beyond the range nor beyond the mapping. */
+/* A fault makes nothing present beyond the range or the mapping. */
 static enum outcome test_dense_edges(void)
 {
 	char *memory = fresh_memory(2 * CHUNK);
@@ -67,8 +67,9 @@ static enum outcome test_dense_edges(void)
 }
 
 /*
- * What the header says of one who writes page after page: twice as much each
- * time, up to a chunk, and of one who writes zeroes the page behind a run alone.
+ * Returns the number of faults that uapi/kadapt.h promises a program that writes page
+ * after page. Each fault makes twice as much present, up to a chunk. If the program
+ * writes zeroes, the page behind each run comes alone.
  */
 static long expected_faults(size_t pages, char value)
 {
@@ -78,7 +79,7 @@ static long expected_faults(size_t pages, char value)
 	while (written < pages) {
 		size_t ahead = written < CHUNK_PAGES ? written : CHUNK_PAGES;
 
-		/* The page that shows that the writer goes on, and what follows it. */
+		/* The page that faults, and the pages that come with it. */
 		written += 1 + ahead;
 		count++;
 		if (!value && ahead && written < pages) {
@@ -132,8 +133,8 @@ static enum outcome test_ahead_downwards(void)
 }
 
 /*
- * A heap's way: memory that grows by what is written of it. The first page of
- * each growth follows a run that ended where the mapping did.
+ * Memory that grows as a heap does, and is written whole before it grows again. The
+ * first page of each growth follows a run that ended at the end of the writable memory.
  */
 static enum outcome test_ahead_growth(void)
 {
@@ -154,7 +155,7 @@ static enum outcome test_ahead_growth(void)
 	return PASSED;
 }
 
-/* Steps of two, three, … pages find nothing present that they have not written. */
+/* If a program writes in steps of two, three, ... pages, only the written pages are present. */
 static enum outcome test_ahead_steps(void)
 {
 	int device = open_device();
@@ -173,7 +174,7 @@ static enum outcome test_ahead_steps(void)
 	return PASSED;
 }
 
-/* All of a beginning, then every fourth page: a chunk more than written at most. */
+/* Writes two chunks whole, then every fourth page: at most a chunk more is present. */
 static enum outcome test_ahead_thins_out(void)
 {
 	size_t pages = 16 * CHUNK_PAGES, written = 0;
@@ -192,7 +193,7 @@ static enum outcome test_ahead_thins_out(void)
 
 #define STARTS 24
 
-/* Writers that stop, having written zeroes: nothing tells that they came along. */
+/* Writes zeroes and stops: the pages do not show that they were written. */
 static enum outcome test_ahead_bound(void)
 {
 	size_t written = CHUNK_PAGES + 10, present = 0;
@@ -243,7 +244,7 @@ static enum outcome test_plain_phase(void)
 	return PASSED;
 }
 
-/* The later call counts where it overlaps an earlier one. */
+/* Where two calls overlap, the later one counts. */
 static enum outcome test_overlap(void)
 {
 	char *memory = fresh_memory(3 * CHUNK);
@@ -260,7 +261,7 @@ static enum outcome test_overlap(void)
 	return PASSED;
 }
 
-/* Reading shows the page of zeroes, one by one; writing then takes the chunk. */
+/* Each read gets the page of zeroes. The first write then makes the chunk present. */
 static enum outcome test_read(void)
 {
 	char *memory = fresh_memory(CHUNK);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Ranges of memory and all else that a program does with its memory: it behaves
- * as without them.
- */
+/* Whatever else a program does with its memory, it behaves as without ranges. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -68,14 +65,14 @@ static enum outcome test_enospc(void)
 	for (size_t i = 0; i < KADAPT_MEMORY_RANGES; i++)
 		CHECK(bind_memory(device, place + 2 * i * PAGE, PAGE, KADAPT_MEMORY_DENSE) == 0);
 	CHECK_ERRNO(bind_memory(device, place - 2 * PAGE, PAGE, KADAPT_MEMORY_DENSE), ENOSPC);
-	/* What makes none more is possible. */
+	/* Removing a range makes room for another one. */
 	CHECK(bind_memory(device, place, PAGE, KADAPT_MEMORY_PLAIN) == 0);
 	CHECK(bind_memory(device, place - 2 * PAGE, PAGE, KADAPT_MEMORY_DENSE) == 0);
 	CHECK_ERRNO(bind_memory(device, place, PAGE, KADAPT_MEMORY_DENSE), ENOSPC);
 	return PASSED;
 }
 
-/* A thousand of the same kind side by side are one. */
+/* Adjacent ranges of the same kind become one range. */
 static enum outcome test_joined(void)
 {
 	char *place = (char *)(1UL << 32);
@@ -103,7 +100,7 @@ static enum outcome test_dontneed(void)
 	return PASSED;
 }
 
-/* The range outlives what is mapped in it. */
+/* The range stays when the memory in it is unmapped. */
 static enum outcome test_mapped_again(void)
 {
 	char *memory = fresh_memory(CHUNK);
@@ -134,7 +131,7 @@ static enum outcome test_moved(void)
 	for (size_t i = 0; i < CHUNK_PAGES; i++)
 		CHECK(moved[i * PAGE] == (char)(i + 1));
 	CHECK(is_zero(moved + CHUNK, CHUNK));
-	/* Where it is now there is no range. */
+	/* The range did not move with the contents. */
 	CHECK(madvise(moved, CHUNK, MADV_DONTNEED) == 0);
 	CHECK(write_pages(moved, CHUNK_PAGES) == CHUNK_PAGES);
 	return PASSED;
@@ -144,7 +141,7 @@ static int child_of_dense(void *argument)
 {
 	char *memory = argument;
 
-	/* A copy of what the parent wrote; what it had not is single pages. */
+	/* The child has what the parent wrote. Other pages come one by one: it has no range. */
 	for (size_t i = 0; i < CHUNK_PAGES; i++)
 		if (memory[i * PAGE] != (char)(i + 1))
 			return 1;
@@ -198,7 +195,7 @@ static enum outcome test_protected(void)
 	CHECK(resident(memory, CHUNK) == CHUNK_PAGES - 2);
 	CHECK(writing_faults(memory + 10 * PAGE) && writing_faults(memory + 20 * PAGE));
 	CHECK(memory[20 * PAGE] == 0);
-	/* What is present can be taken away, and given back. */
+	/* Access to present pages can be removed and restored. */
 	CHECK(mprotect(memory, CHUNK, PROT_READ) == 0 && writing_faults(memory));
 	CHECK(mprotect(memory, CHUNK, PROT_READ | PROT_WRITE) == 0);
 	CHECK(!writing_faults(memory) && !writing_faults(memory + 10 * PAGE));
@@ -206,7 +203,7 @@ static enum outcome test_protected(void)
 	return PASSED;
 }
 
-/* Locked memory, memory that is shared: as without. */
+/* Faults in locked and in shared memory are served as without the range. */
 static enum outcome test_other_memory(void)
 {
 	int device = open_device();
@@ -252,7 +249,7 @@ static int overflow(void *argument)
 	return sum_of_frames(1 << 20);
 }
 
-/* A stack grows as ever, and its end is caught. */
+/* A stack grows as without the range, and its overflow ends the process. */
 static enum outcome test_stack(void)
 {
 	int device = open_device(), status = 0;
@@ -281,7 +278,7 @@ struct share {
 	unsigned char mark;
 };
 
-/* Each writes every fourth page, in its own order, and gives up the processor. */
+/* Each thread writes every fourth page, upwards or downwards, and yields now and then. */
 static void *write_share(void *argument)
 {
 	const struct share *share = argument;
@@ -327,9 +324,9 @@ static enum outcome test_threads(void)
 #define MOST_FILLED (1UL << 30)
 
 /*
- * One page of every chunk of twice the machine's memory, all to be made present;
- * then three quarters of what was free are needed by something else. It fits
- * because what holds zeroes is taken back.
+ * Writes one page of every chunk of twice the machine's memory, so that whole chunks are
+ * made present. Then fills other memory, three quarters of what was free. This fits
+ * because the kernel takes back pages that hold zeroes.
  */
 static enum outcome test_short(void)
 {

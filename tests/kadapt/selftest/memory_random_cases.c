@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Thousands of things that a program does with its memory, in random order, with
- * ranges of all kinds over it. What each page holds is noted beside, and compared.
+ * Thousands of operations on memory with ranges of all kinds, in random order. The case
+ * notes what each page must hold, and compares.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,12 +22,12 @@
 #define STEPS 800
 #define SEEDS 4
 
-/* A part of the memory, and what there is to know about all of it. */
+/* A part of the memory, and notes about all of the memory. */
 struct part {
 	char *memory;
 	int device;
 	size_t first, count;
-	/* What every byte of each page is. */
+	/* The value of every byte of each page. */
 	unsigned char *holds;
 	bool *read_only;
 };
@@ -191,10 +191,10 @@ static size_t free_bytes(void)
 }
 
 #define KILLS 60
-/* What the kernel keeps at hand; each process had up to 32 MiB when it was killed. */
+/* Memory that the kernel holds ready. A process had up to 48 MiB when it was killed. */
 #define SLACK (2 * CHUNK)
 
-/* Processes that end at any point leave nothing behind. */
+/* Processes that are killed at any point leave no memory in use. */
 static enum outcome test_killed(void)
 {
 	size_t before = free_bytes();
@@ -210,7 +210,7 @@ static enum outcome test_killed(void)
 		kill(pid, SIGKILL);
 		CHECK(waitpid(pid, NULL, 0) == pid);
 	}
-	/* What is left of a process goes a little later. */
+	/* The kernel frees the rest of a process a little after its end. */
 	for (int i = 0; i < 100 && free_bytes() + SLACK < before; i++)
 		sleep_for(10 * NS_PER_MS);
 	note("%zu bytes free before, %zu after", before, free_bytes());

@@ -81,7 +81,7 @@ static int64_t overlap(int64_t begin, int64_t end, int64_t from, int64_t to)
 
 int64_t neighbour_longest_wait(const struct neighbour *neighbour, int64_t from, int64_t to)
 {
-	/* The wait that has not ended is in no list. */
+	/* The list lacks the wait that has not ended. */
 	int64_t longest = overlap(neighbour->last_look, to, from, to);
 
 	for (int i = 0; i < neighbour->count; i++) {

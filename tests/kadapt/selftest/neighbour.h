@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process that wants the processor all the time and notes when it did not get
- * it: every pause between two looks at the clock that is longer than half a tick.
+ * A process that always wants the processor and notes when it had to wait. A wait is a
+ * time longer than half a tick between two readings of the clock.
  */
 #ifndef NEIGHBOUR_H
 #define NEIGHBOUR_H
@@ -11,14 +11,14 @@
 
 struct neighbour;
 
-/* Start one, in the control group whose cgroup.procs this is, or NULL. */
+/* Starts a neighbour. group_file: its control group's cgroup.procs, or NULL. NULL on error. */
 struct neighbour *neighbour_start(const char *group_file);
 void neighbour_stop(struct neighbour *neighbour);
 
-/* The longest wait, counting only what lies between these times. */
+/* Returns the longest wait. Of each wait only the part between these times counts. */
 int64_t neighbour_longest_wait(const struct neighbour *neighbour, int64_t from, int64_t to);
 
-/* These sort. */
+/* Return the median and the second-smallest value. Both sort the values. */
 int64_t median(int64_t *values, int count);
 int64_t second(int64_t *values, int count);
 

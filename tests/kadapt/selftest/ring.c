@@ -133,7 +133,6 @@ int fresh_scratch(void)
 	return open_scratch(SCRATCH_FILE, O_RDWR | O_CREAT | O_TRUNC);
 }
 
-/* Is the file's content this many records "0\n", "1\n" ...? */
 int has_records(int file, int count)
 {
 	char expected[1 << 20], found[1 << 20];
@@ -146,7 +145,6 @@ int has_records(int file, int count)
 	return !memcmp(expected, found, length);
 }
 
-/* Append records, draining where the ring asks for it; how many went in. */
 int append_records(struct test_ring *ring, int first, int count)
 {
 	for (int i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Rings of files: what goes in comes out, once, in order, in time. */
+/* Each record that a ring accepts reaches its file once, in order and in time. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -87,7 +87,7 @@ static enum outcome test_let_go(void)
 		sleep_for(NS_PER_MS);
 	CHECK(!ring_is_bound(&ring) && ring.header->limit == 0);
 	CHECK(has_records(file, 3));
-	/* And again, where it ended. */
+	/* The next binding continues where this one ended. */
 	CHECK(ring_bind(&ring, file) == 0);
 	CHECK(append_records(&ring, 3, 3) == 3);
 	CHECK(ring_unbind(&ring) == 0);
@@ -111,7 +111,7 @@ static enum outcome test_closed(void)
 	return PASSED;
 }
 
-/* What was copied under one binding must not count under the next. */
+/* A record that was copied during one binding must not be accepted during the next. */
 static enum outcome test_interrupted(void)
 {
 	struct test_ring ring;
@@ -185,7 +185,7 @@ static enum outcome test_append_mode(void)
 	return PASSED;
 }
 
-/* The reader opens the file anew: that breaks the lease. */
+/* The reader opens the file again, which breaks the lease. */
 static enum outcome test_foreign_open(void)
 {
 	struct test_ring ring;
@@ -199,7 +199,7 @@ static enum outcome test_foreign_open(void)
 	reader = open_scratch(SCRATCH_FILE, O_RDONLY);
 	CHECK(reader >= 0);
 	CHECK(has_records(reader, 100));
-	/* The state follows, perhaps on another processor. */
+	/* The kernel clears the state after the limit, perhaps on another processor. */
 	CHECK(ring.header->limit == 0);
 	CHECK_ERRNO(ring_bind(&ring, file), ENOLCK);
 	CHECK(!ring_is_bound(&ring));
@@ -226,7 +226,7 @@ static enum outcome test_foreign_truncate(void)
 	return PASSED;
 }
 
-/* The mapping is whole, but its pages are not in it any more. */
+/* The ring is still mapped, but its pages are not present. */
 static enum outcome test_pages_dropped(void)
 {
 	struct test_ring ring;
@@ -283,7 +283,7 @@ static enum outcome test_file_size_limit(void)
 	CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
 	signal(SIGXFSZ, SIG_IGN);
 	CHECK(ring_bind(&ring, file) == 0);
-	/* No byte is accepted that write(2) would refuse. */
+	/* The ring accepts no byte that write(2) would refuse. */
 	CHECK(ring.header->limit == ring.header->head + 1000);
 	while (ring_append(&ring, "0123456789abcdef", 16))
 		;
@@ -317,7 +317,7 @@ static int use_anothers(void *argument)
 
 	if (ring_drain(ring) != -1 || errno != EPERM)
 		return 1;
-	/* What is mapped there is not the ring. */
+	/* The child's mapping has pages of its own, not the ring's. */
 	if (ring->header->tail || ring->header->head || ring_append(ring, "x", 1))
 		return 2;
 	memset((void *)ring->header, -1, ring->shape.map_bytes);
@@ -333,7 +333,7 @@ static enum outcome test_child(void)
 	CHECK(ring_bind_for(&ring, file, LONG_DELAY) == 0);
 	CHECK(append_records(&ring, 0, 5) == 5);
 	CHECK(in_child(use_anothers, &ring) == 0);
-	/* The child's end closed a descriptor of the file. */
+	/* The child closed its descriptor of the file when it ended. */
 	CHECK(!ring_is_bound(&ring) && has_records(file, 5));
 	CHECK(ring_bind_for(&ring, file, LONG_DELAY) == 0);
 	CHECK(append_records(&ring, 5, 5) == 5);
@@ -341,7 +341,7 @@ static enum outcome test_child(void)
 	return PASSED;
 }
 
-/* It has the parent's descriptors, not its memory: so nothing is closed by its end. */
+/* The child shares the parent's descriptors, not its memory. So its end closes none of them. */
 static enum outcome test_child_unmaps(void)
 {
 	struct test_ring ring;
@@ -363,7 +363,7 @@ static enum outcome test_child_unmaps(void)
 	return PASSED;
 }
 
-/* Too far ahead of the head, and behind it. */
+/* The program moves the tail too far ahead of the head, or behind it. */
 static enum outcome refuse_tail(uint64_t nonsense)
 {
 	struct test_ring ring;

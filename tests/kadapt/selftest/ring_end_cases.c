@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Rings whose process, device or mapping ends: nothing that went in is lost. */
+/* When the ring's process, device or mapping ends, no accepted record is lost. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ static int write_and_die(void *how)
 	return 0;
 }
 
-/* The records are there when wait(2) returns. */
+/* The records are in the file when wait(2) returns. */
 static enum outcome dies_by(char how)
 {
 	pid_t child = fork();
@@ -98,7 +98,7 @@ static enum outcome test_unmap(void)
 	CHECK(ring_bind_for(&ring, file, LONG_DELAY) == 0);
 	CHECK(append_records(&ring, 0, 100) == 100);
 	memory = (void *)ring.header;
-	/* In part it can't be unmapped, nor moved. */
+	/* The program can neither unmap a part of the ring nor move the ring. */
 	CHECK_ERRNO(munmap(memory, 4096), EINVAL);
 	CHECK(mremap(memory, ring.shape.map_bytes, ring.shape.map_bytes,
 		     MREMAP_MAYMOVE | MREMAP_FIXED, (char *)memory + (1 << 30)) == MAP_FAILED);

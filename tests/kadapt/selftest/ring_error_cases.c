@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Every errno of the calls about rings and batches, produced on purpose. */
+/* Causes every error of the calls about rings and batches. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -79,7 +79,7 @@ static int create_without_limit(void *unused)
 
 static enum outcome test_memlock(void)
 {
-	/* Twice: what the first charged it has returned. */
+	/* Twice: the first child's end returned what it was charged. */
 	CHECK(in_child(create_without_limit, NULL) == 0);
 	CHECK(in_child(create_without_limit, NULL) == 0);
 	return PASSED;
@@ -190,7 +190,7 @@ static enum outcome test_bind_without_lease(void)
 	CHECK_ERRNO(ring_bind(&ring, file), ENOLCK);
 	close(again);
 	CHECK(ring_bind(&ring, file) == 0);
-	/* The kernel does not count who opens these. */
+	/* The kernel does not count the openers of such files. */
 	CHECK_ERRNO(ring_bind(&ring, memfd_create("ring", 0)), ENOLCK);
 	return PASSED;
 }
@@ -216,7 +216,7 @@ static enum outcome test_bind_shared(void)
 	return PASSED;
 }
 
-/* A file system that reserves nothing. */
+/* ramfs can't reserve space. */
 static enum outcome test_bind_without_space(void)
 {
 	struct test_ring ring;
@@ -370,7 +370,7 @@ static enum outcome test_batch_arguments(void)
 	return PASSED;
 }
 
-/* A filter that allows everything, and yet is to be asked. */
+/* Installs a filter that allows every call. Even so the filter must see every call. */
 static int allow_all(void)
 {
 	struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);

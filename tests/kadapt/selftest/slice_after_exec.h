@@ -2,7 +2,7 @@
 #ifndef SLICE_AFTER_EXEC_H
 #define SLICE_AFTER_EXEC_H
 
-/* The argument with which the test program only tells its own slice, in ms. */
+/* With this argument the test program only returns its own slice, in ms, as its status. */
 #define SLICE_AFTER_EXEC "--slice"
 
 int slice_after_exec(void);

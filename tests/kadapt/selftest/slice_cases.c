@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whose slice is what, and when: as sched_getattr(2) tells it. */
+/* Which slice a thread has, and when, as sched_getattr(2) reports it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 #define LONG_SLICE (5 * NS_PER_S)
 
-/* Phase 0 is long, phase 1 is the thread's own, phase 2 is 1 ms. */
+/* Phase 0 has a long quantum, phase 1 the thread's own slice, phase 2 a quantum of 1 ms. */
 static int phases(void)
 {
 	int device = open_device();
@@ -38,10 +38,11 @@ static long times_switched(void)
 }
 
 /*
- * The slice of a thread in a phase. It is there whenever the thread has been
- * switched to; between two requests without a switch it may be the default.
- * Where the machine below was busy with others for as long as the sleep should
- * last, the sleep is over before it began, and nothing was switched.
+ * Returns the slice of the calling thread in its phase. The driver grants the quantum
+ * when the scheduler switches to the thread. Between two requests without a switch the
+ * slice may be the default. So the thread sleeps until it has been switched. If the
+ * host runs other programs for as long as a sleep lasts, the sleep ends at once,
+ * without a switch.
  */
 static uint64_t granted_slice(void)
 {
@@ -103,7 +104,7 @@ static int slice_in_ms(void *unused)
 	return (int)(granted_slice() / NS_PER_MS);
 }
 
-/* Without a pause: what the child was born with. */
+/* Does not sleep first: this is the slice with which the child started. */
 static int slice_in_100_us(void *unused)
 {
 	(void)unused;
@@ -184,7 +185,7 @@ static enum outcome test_closed_by_another(void)
 	return PASSED;
 }
 
-/* A child that closes what it inherited does not end its parent's phase. */
+/* A child that closes its inherited descriptor does not end its parent's phase. */
 static int close_inherited(void *argument)
 {
 	return close(*(int *)argument);
@@ -202,7 +203,7 @@ static enum outcome test_closed_by_child(void)
 	return PASSED;
 }
 
-/* The owner is gone, a child still holds the file. */
+/* The owner ends while a child still holds the open file. */
 static int outlived(void *argument)
 {
 	int *tell = argument;
@@ -213,7 +214,7 @@ static int outlived(void *argument)
 		return FAILED;
 	if (fork())
 		return PASSED;
-	/* Until the test has looked at everything else. */
+	/* Hold the file until the test has seen the owner end. */
 	_exit(read(tell[0], &byte, 1) == 1 ? PASSED : FAILED);
 }
 
@@ -250,7 +251,7 @@ static enum outcome test_newer_wish_stays(void)
 	CHECK(set_slice(30 * NS_PER_MS) == 0);
 	CHECK(leave(device) == 0);
 	CHECK(slice_of(0) == 30 * NS_PER_MS);
-	/* Also when phase follows phase. */
+	/* The same if another phase follows. */
 	CHECK(enter(device, 0) == 0);
 	CHECK(set_slice(40 * NS_PER_MS) == 0);
 	CHECK(enter(device, 2) == 0);
@@ -269,7 +270,7 @@ static enum outcome test_policy_change(void)
 	if (!has_quantum())
 		return skip("this kernel has no quantum");
 	CHECK(enter(device, 0) == 0);
-	/* The kernel re-applies the slice here, clamped. */
+	/* Here the kernel sets the slice again, within its limits. */
 	CHECK(sched_setscheduler(0, SCHED_BATCH, &none) == 0);
 	CHECK(leave(device) == 0);
 	CHECK(slice_of(0) == before);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the plugin emits for a program whose shared libraries' writes may use rings. */
+/* As the plugin emits it for a program whose shared libraries may write through rings. */
 #include "libkadapt.h"
 
 const struct kadapt_plan kadapt_plan = {

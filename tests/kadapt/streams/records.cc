@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* records FILE: records through iostreams, with some seeking, reading and flushing between. */
+/* records FILE: writes records through iostreams; in between seeks, reads and flushes. */
 #include <fstream>
 #include <iomanip>
 #include <iostream>

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: GPL-2.0-or-later
-! records FILE: formatted and unformatted records, flushed now and then, some read back.
+! records FILE: writes formatted and unformatted records, flushes at times, reads some back.
 program records
   implicit none
   character(len=256) :: path

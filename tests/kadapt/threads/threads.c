@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * threads FOLDER: two threads write small records, each to a file of its own, and in turns to one
- * that they share; while one waits for its turn it spins. Each enters a phase before and after.
- * Built plain and with ADAPTED, it must leave the same files.
+ * threads FOLDER: two threads write small records. In phase 0 each thread writes to its own file.
+ * In phase 1 they write to a shared file in turns, and the thread that waits for its turn spins.
+ * Built with ADAPTED, the program must leave the same files as built plain.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 
-/* A long quantum where the two write alone, the default one where they take turns. */
+/* A long quantum where each thread has its own file, the default one where they take turns. */
 const struct kadapt_plan kadapt_plan = {
     .abi = KADAPT_PLAN_ABI,
     .policies = 2,
