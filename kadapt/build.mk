@@ -29,8 +29,8 @@ LIBKADAPT_IO_STATIC_OBJECTS := $(LIBKADAPT_PHASES) \
 	$(addprefix $(BUILD)/kadapt/lib/,calls/next_static.o interpose/anchor_static.o)
 LIBKADAPT_MEMORY_OBJECTS := $(LIBKADAPT_PHASES) $(call lib_objects,pages arena free)
 LIBKADAPT_MEMORY_STATIC_OBJECTS := $(LIBKADAPT_PHASES) $(BUILD)/kadapt/lib/static/arena/arena.o \
-	$(addprefix $(BUILD)/kadapt/lib/,pages/costs.o pages/machine.o pages/pages.o) \
-	$(addprefix $(BUILD)/kadapt/lib/arena/,calls.o home.o mappings.o new.o ranges.o)
+	$(addprefix $(BUILD)/kadapt/lib/pages/,costs.o group.o machine.o pages.o) \
+	$(addprefix $(BUILD)/kadapt/lib/arena/,budget.o calls.o home.o mappings.o new.o ranges.o)
 
 BUILD_TARGETS += $(LIBKADAPT) $(LIBKADAPT_IO) $(LIBKADAPT_IO_STATIC)
 BUILD_TARGETS += $(LIBKADAPT_MEMORY) $(LIBKADAPT_MEMORY_STATIC)

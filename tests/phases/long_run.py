@@ -65,6 +65,7 @@ class LongRun:
                 for first, previous in zip(firsts, before, strict=True)
             ],
             "markers": [],
+            "hierarchy": {"joinings": [], "markers": []},
             "concurrency": {
                 "threads": 1,
                 "processes": 1,

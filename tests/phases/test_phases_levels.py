@@ -196,12 +196,6 @@ def test_who_asks_for_a_number_of_phases_gets_them_unjoined():
     assert planned(body)["level"]["reason"] == "no two phases may be joined"
 
 
-def test_an_older_artefact_is_planned_as_it_is():
-    body = described(nested().profile())
-    del body["hierarchy"]
-    assert planned(body)["level"]["phases"] == 3
-
-
 def test_a_hierarchy_with_a_gap_is_refused():
     body = described(nested().profile())
     body["hierarchy"]["joinings"][0]["phase"] = 7
