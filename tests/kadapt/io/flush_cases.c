@@ -255,7 +255,7 @@ static enum outcome mix(const struct calls *calls)
 static enum outcome test_random(void)
 {
 	for (seed = 1; seed <= SEEDS; seed++)
-		if (twice(mix, 500) != PASSED) {
+		if (twice(mix, 200) != PASSED) {
 			note("seed %lu", (unsigned long)seed);
 			return FAILED;
 		}
