@@ -25,7 +25,7 @@
 
 /*
  * ext4's map takes at most 1/341 of a file: 12 bytes of a block of 4096 for
- * each block.
+ * each block. The inode itself holds the map of a small file.
  */
 #define FILE_MAP_SHARE 256
 
@@ -139,7 +139,7 @@ static bool is_synchronous(const struct kadapt_ring *ring)
 static bool has_space_beyond_end(const struct kadapt_ring *ring)
 {
 	u64 size = i_size_read(inode_of(ring));
-	u64 map = PAGE_SIZE + size / FILE_MAP_SHARE;
+	u64 map = size < SZ_1M ? 0 : PAGE_SIZE + size / FILE_MAP_SHARE;
 	struct kstat status;
 
 	return vfs_getattr_nosec(&ring->file->f_path, &status, STATX_BLOCKS,

@@ -95,12 +95,23 @@ static enum kadapt_outcome try_pieces(int descriptor, const struct iovec *pieces
 	return gathered(descriptor, pieces, count, size);
 }
 
+static ssize_t written_plainly(int descriptor, const struct iovec *pieces, int count)
+{
+	ssize_t result = kadapt_next_writev(descriptor, pieces, count);
+
+	if (!kadapt_has_rings || result < 0)
+		return result;
+	return counted(descriptor, result, record_size(pieces, count));
+}
+
 ssize_t kadapt_writev(int descriptor, const struct iovec *pieces, int count)
 {
+	const struct kadapt_slot *slot = kadapt_slot_of(descriptor);
 	size_t size;
 
-	if (!kadapt_has_rings)
-		return kadapt_next_writev(descriptor, pieces, count);
+	/* The kernel reads the pieces first, because their array may be at a bad address. */
+	if (!slot || kadapt_burst_is_off(slot))
+		return written_plainly(descriptor, pieces, count);
 	size = record_size(pieces, count);
 	switch (try_pieces(descriptor, pieces, size ? count : 0, size)) {
 	case KADAPT_APPENDED:
