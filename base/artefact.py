@@ -11,10 +11,13 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from kadence.base import codec
 from kadence.base.errors import ArtefactError
 from kadence.base.version import VERSION
+
+T = TypeVar("T")
 
 PHASES = "kadence.phases"
 PLAN = "kadence.plan"
@@ -35,8 +38,8 @@ RECORD = "kadence.record"
 PREDICTION = "kadence.prediction"
 
 VERSIONS = {
-    PHASES: 5,
-    PLAN: 4,
+    PHASES: 6,
+    PLAN: 5,
     REPORT: 1,
     KERNEL: 1,
     TRACE: 1,
@@ -44,8 +47,8 @@ VERSIONS = {
     PROOF: 1,
     LAB: 1,
     FIGURES: 1,
-    COMPARE: 3,
-    CONFIGURATION: 1,
+    COMPARE: 4,
+    CONFIGURATION: 2,
     BUNDLE: 1,
     SITE: 1,
     JOB: 1,
@@ -113,6 +116,19 @@ def read(path: Path, schema: str) -> dict[str, Any]:
         return parse(str(path), Path(path).read_bytes(), schema)
     except OSError as error:
         raise ArtefactError(f"cannot read {path}: {error.strerror}") from error
+
+
+def load(kind: type[T], path: Path, schema: str, remedy: str = "make it anew") -> T:
+    """Read an artefact as a `kind`, a class that base/codec.py can decode."""
+    return decode(kind, read(path, schema), str(path), remedy)
+
+
+def decode(kind: type[T], document: dict[str, Any], name: str, remedy: str = "make it anew") -> T:
+    """Make a `kind` of an artefact that is already read; error messages call the file `name`."""
+    try:
+        return codec.decode(kind, document)
+    except codec.DecodeError as error:
+        raise ArtefactError(f"{name} is damaged: {error}; {remedy}") from error
 
 
 def parse(name: str, content: bytes, schema: str) -> dict[str, Any]:

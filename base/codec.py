@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes dataclasses of JSON: the one way in which artefacts are read.
+"""Makes dataclasses of JSON, and JSON of dataclasses: artefacts are read in no other way.
 
     @dataclass(frozen=True)
     class Boundary:
@@ -7,11 +7,12 @@
         after: Annotated[int, Key("to")]
 
     codec.decode(list[Boundary], document["boundaries"], "boundaries")
+    codec.encode(boundaries)
 
 A field has the JSON key of its own name, unless Key names another. A FLAT field takes its keys from
 the object around it, and a DERIVED one has no key. A key that is missing is an error:
-another set of keys is another version of the artefact. Null stands for a field's default, if it has
-one. Nothing is converted: an integer is no text, and true is no integer;
+another set of keys is another version of the artefact. Null stands for the
+default of a NULLABLE field. Nothing is converted: an integer is no text, and true is no integer;
 only a float may be written as an integer. A class that requires more says so in __post_init__() by
 a ValueError. Keys that no field names are left alone.
 """
@@ -20,7 +21,7 @@ import math
 import types
 import typing
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from typing import Any, TypeVar
 
@@ -31,13 +32,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Key:
-    """Annotates a field: how JSON names it, or whether it has a name there at all."""
+    """Annotates a field: its JSON key, whether null is its default, whether it has a key at all."""
 
     name: str = ""
+    nullable: bool = False
     flat: bool = False
     derived: bool = False
 
 
+NULLABLE = Key(nullable=True)
 FLAT = Key(flat=True)
 DERIVED = Key(derived=True)
 SIMPLE = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
@@ -96,6 +99,9 @@ def _pair(arguments: tuple[Any, ...], value: object, where: str) -> Any:
 def _items(kind: Any, value: object, where: str) -> list[Any]:
     if not isinstance(value, list):
         raise DecodeError(f"{where} is not a list")
+    # Lists of intervals are long.
+    if kind in (int, str) and all(type(one) is kind for one in value):
+        return value
     return [_decode(kind, one, f"{where}[{number}]") for number, one in enumerate(value)]
 
 
@@ -117,13 +123,35 @@ def _object(kind: Any, value: object, where: str) -> Any:
             values[one.name] = _decode(one.hint, entry, where)
         elif one.key.name not in entry:
             raise DecodeError(f"{_place(where, one.key.name)} is missing")
-        elif entry[one.key.name] is not None or not one.has_default:
+        elif entry[one.key.name] is not None or not one.key.nullable:
             place = _place(where, one.key.name)
             values[one.name] = _decode(one.hint, entry[one.key.name], place)
     try:
         return kind(**values)
     except ValueError as error:
         raise DecodeError(f"{where}: {error}" if where else str(error)) from error
+
+
+def encode(value: Any) -> Any:
+    """The JSON of what decode() makes. Sets are sorted."""
+    if is_dataclass(value):
+        return _encoded_object(value)
+    if isinstance(value, dict):
+        return {name: encode(one) for name, one in value.items()}
+    if isinstance(value, frozenset):
+        return [encode(one) for one in sorted(value)]
+    if isinstance(value, tuple | list):
+        return [encode(one) for one in value]
+    return value
+
+
+def _encoded_object(value: Any) -> dict[str, Any]:
+    entry: dict[str, Any] = {}
+    kind: Any = type(value)
+    for one in _fields(kind):
+        encoded = encode(getattr(value, one.name))
+        entry.update(encoded if one.key.flat else {one.key.name: encoded})
+    return entry
 
 
 def _place(where: str, name: str) -> str:
@@ -135,7 +163,6 @@ class _Field:
     name: str
     hint: Any
     key: Key
-    has_default: bool
 
 
 @cache
@@ -147,7 +174,6 @@ def _fields(kind: Any) -> list[_Field]:
         hint, key = hints[one.name], Key(one.name)
         if typing.get_origin(hint) is typing.Annotated:
             hint, key = hint.__origin__, hint.__metadata__[0]
-        has_default = one.default is not MISSING or one.default_factory is not MISSING
         if not key.derived:
-            found.append(_Field(one.name, hint, key, has_default))
+            found.append(_Field(one.name, hint, replace(key, name=key.name or one.name)))
     return found

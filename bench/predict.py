@@ -23,7 +23,7 @@ from pathlib import Path
 import predict_inputs
 from keeping import print_and_keep, with_disturbance
 
-from kadence.base import artefact, resources
+from kadence.base import resources
 from kadence.base.errors import KadenceError
 from kadence.boot import costs
 from kadence.kconfig.store.build import BuildRequest, build
@@ -136,8 +136,7 @@ def predicted(subject: Subject, kernel: Kernel, folder: Path) -> Prediction:
         runner.profile(subject.argv, place, cwd=folder, stdin=nothing, stdout=said, stderr=said)
     phases = place.with_suffix(".phases.json")
     analysis.run(place, phases)
-    raw = artefact.read(phases, artefact.PHASES)
-    asked = demand.of(raw, document.parse(raw, phases), None)
+    asked = demand.of(document.load(phases), None)
     runs = [run(subject, None, folder) for _ in range(TIMED_RUNS)]
     there = costs.of_guest(kernel.image, kernel.id, kernel.target)
     return prediction.predict(asked, timed(runs), costs.own(), there, kernel.target)

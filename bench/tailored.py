@@ -4,19 +4,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from kadence.base import artefact, resources
+from kadence.base import artefact, codec, resources
+from kadence.kconfig.request.request import Needs
 from kadence.kconfig.store.build import BuildRequest, build
 from kadence.kconfig.store.store import Kernel
 
-NOTHING = {
-    "system_calls": [],
-    "socket_families": [],
-    "threads": False,
-    "processes": True,
-    "shared_memory": False,
-    "memory_bytes": 1 << 28,
-    "io_paths": False,
-}
+NOTHING = codec.encode(Needs(processes=True, memory_bytes=1 << 28))
 
 
 def kernel(

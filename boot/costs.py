@@ -12,13 +12,14 @@ import os
 import platform
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kadence.base import artefact, resources
+from kadence.base import artefact, codec, resources
+from kadence.base.codec import DecodeError
 from kadence.base.errors import GuestError, KadenceError, ToolError
 from kadence.boot import acceleration, processors, session
 from kadence.boot.request import TARGETS, Request
@@ -73,7 +74,7 @@ MEASURED, ESTIMATED = "measured", "estimated"
 class Costs:
     """One kernel's costs, and how they are known."""
 
-    nanoseconds: Mapping[str, float]
+    nanoseconds: dict[str, float]
     known: str = MEASURED  # or ESTIMATED
     accelerator: str = "native"  # what runs the kernel
 
@@ -180,8 +181,8 @@ def _remembered(of: Sequence[str], measure: Callable[[], Costs]) -> Costs:
     key = _key(of)
     known = _read(place)
     try:
-        return Costs(**known[key])
-    except (KeyError, TypeError):
+        return codec.decode(Costs, known.get(key))
+    except DecodeError:
         found = measure()
     known[key] = asdict(found)
     # If the result cannot be kept, each call measures.

@@ -51,8 +51,7 @@ def run(
     profile, members = ranks.read(paths)
     segmentation = segment(profile, count)
     body = describe(profile, segmentation, join=count is None)
-    if len(members) > 1:
-        body["ranks"] = [rank.described() for rank in members]
+    body["ranks"] = [rank.described() for rank in members] if len(members) > 1 else []
     if matrix_path or annotated_path:
         picture = matrix.similarity_matrix(segmentation.normalised)
         if matrix_path:
@@ -159,9 +158,10 @@ def _of_phases(profile: Profile, segmentation: Segmentation) -> Body:
         "concurrency": concurrency.of(profile),
         "system_calls": _summed(profile.system_calls),
         "socket_families": sorted(profile.facts.get("socket_families", [])),
-        **{name: profile.facts[name] for name in OTHERS if name in profile.facts},
+        **{name: sorted(profile.facts.get(name, ())) for name in OTHERS},
         "memory_bytes": int(profile.facts.get("memory_bytes", 0)),
         "memory": memory.describe(profile, segmentation),
+        "ranks": [],  # run() adds them
     }
 
 
@@ -224,9 +224,7 @@ def _weight(profile: Profile, segmentation: Segmentation, member: Mask) -> float
 
 
 def _waiting(profile: Profile, segmentation: Segmentation) -> Body:
-    """The rows in which a thread spun and their share of all instructions; {} without such rows."""
-    if not segmentation.waiting.any():
-        return {}
+    """The rows in which a thread spun and their share of all instructions."""
     waited = int(profile.instructions[segmentation.waiting].sum())
     return {
         "waiting": np.flatnonzero(segmentation.waiting).tolist(),

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kadence.base import artefact
+from kadence.base import artefact, codec
 from kadence.base.errors import ArtefactError, UsageError
 from kadence.phases import analysis
 from kadence.phases.artefact import document
@@ -30,7 +30,7 @@ from kadence.phases.find.segmentation import Segmentation, segment
 from kadence.phases.find.vectors import Distances
 from kadence.phases.mark import markers
 from kadence.phases.mark.validation import Field, View
-from kadence.phases.plan import common_sites
+from kadence.phases.plan.common_sites import Sites
 from kadence.profiler import kprof
 from kadence.profiler.format.profile import Profile
 
@@ -48,7 +48,7 @@ class Run:
 
     @cached_property
     def joinings(self) -> tuple[Joining, ...]:
-        return document.parse(self.description, self.path).joinings
+        return document.parse(self.description, self.path).hierarchy.joinings
 
     @property
     def markers(self) -> list[Body]:
@@ -198,7 +198,7 @@ def _input(run: Run, families: Families) -> Body:
             }
             for phase, family in zip(description["phases"], families, strict=True)
         ],
-        "sites": common_sites.describe(description, run.path),
+        "sites": codec.encode(Sites.of(description, run.path)),
     }
 
 

@@ -112,7 +112,10 @@ def run(
     """
     raw = artefact.read(phases_path, artefact.PHASES)
     document = parse(raw, phases_path)
-    compared = _inputs(comparison, raw, phases_path)
+    compared = None
+    if comparison:
+        found = inputs.read(comparison.path, document, raw["build_id"], phases_path)
+        compared = replace(found, forced=comparison.force)
     options = options or Options()
     body = plan(document, options, compared)
     body["needs"] = needs.united(body["needs"], seen)
@@ -124,12 +127,6 @@ def run(
     ]
     artefact.write(output, artefact.PLAN, raw["build_id"], command, body)
     return body
-
-
-def _inputs(comparison: Comparison | None, raw: Body, phases_path: Path) -> Inputs | None:
-    if comparison is None:
-        return None
-    return replace(inputs.read(comparison.path, raw, phases_path), forced=comparison.force)
 
 
 def plan(document: Document, options: Options, compared: Inputs | None = None) -> Body:
@@ -357,6 +354,8 @@ def _needs(document: Document, paths: Paths, memory: Memory) -> Body | None:
     return {
         "system_calls": sorted(set(document.system_calls)),
         "socket_families": list(document.socket_families),
+        "files": [],  # united() adds those that were seen
+        "file_systems": [],
         "threads": concurrency.threads > 1,
         "processes": concurrency.processes > 1,
         "tasks": concurrency.threads + concurrency.processes - 1,

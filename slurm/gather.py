@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from kadence.base import artefact
+from kadence.base import artefact, codec
 from kadence.base.errors import ArtefactError, ToolError
 from kadence.base.stages import Stages, alone_in, tell
 from kadence.kconfig.configuration import identity
@@ -93,7 +93,6 @@ def _node_request(plan: Path, wish: Wish) -> BuildRequest:
 def configuration(request: BuildRequest) -> Configuration:
     """The request with every symbol and its reason: enough to build the kernel elsewhere."""
     inputs = identity.gather(request)
-    needs = asdict(needs_of(request))
     body = {
         "id": inputs.id,
         "kind": request.kind,
@@ -101,10 +100,7 @@ def configuration(request: BuildRequest) -> Configuration:
         "series": inputs.origin.series,
         "hz": request.hz,
         "mitigations": request.mitigations,
-        "needs": {
-            name: sorted(value) if isinstance(value, frozenset) else value
-            for name, value in needs.items()
-        },
+        "needs": codec.encode(needs_of(request)),
         "requested": [
             {
                 "symbol": wanted.symbol,

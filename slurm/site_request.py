@@ -8,13 +8,13 @@ the site's mitigations take precedence over both.
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kadence.base import artefact
+from kadence.base.codec import DecodeError
 from kadence.base.errors import ArtefactError, UsageError
 from kadence.kconfig.configuration import identity, rules
 from kadence.kconfig.configuration.identity import Inputs
@@ -26,6 +26,7 @@ TARGET = "x86_64"
 NODE_SYMBOLS = Path(__file__).resolve().parent / "node-symbols.toml"
 NODE_PRECEDENCE = 105
 MITIGATIONS = "mitigations.toml"
+IDENTIFIER = re.compile(r"[0-9a-f]{4,64}")
 SYMBOL = re.compile(r"[A-Z0-9][A-Za-z0-9_]{0,63}")
 LONGEST_REASON = 200
 
@@ -37,6 +38,32 @@ class Configuration:
     id: str
     needs: Needs
     requested: tuple[Requested, ...]
+
+
+@dataclass(frozen=True)
+class _Wish:
+    """A symbol of a bundle's configuration."""
+
+    symbol: str
+    value: str
+    reason: str
+    origin: str
+
+    def __post_init__(self) -> None:
+        if not SYMBOL.fullmatch(self.symbol):
+            raise ValueError(f"{self.symbol!r} is not a symbol")
+
+    def requested(self) -> Requested:
+        """The symbol is soft: the site's kernel may not have it."""
+        return Requested(self.symbol, self.value, plain(self.reason), plain(self.origin), soft=True)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What is read of a bundle's configuration."""
+
+    needs: Needs
+    requested: tuple[_Wish, ...]
 
 
 @dataclass(frozen=True)
@@ -68,11 +95,13 @@ def configuration_of(name: str, bundle: Bundle) -> Configuration:
         raise UsageError(f"{name} has no configuration for {TARGET}, so there is nothing to build")
     what = f"{listed.file} of {name}"
     document = artefact.parse(what, bundle.files[listed.file], artefact.CONFIGURATION)
-    try:
-        requested = tuple(_requested(each) for each in document["requested"])
-        return Configuration(_identifier(listed.id), _needs(document["needs"]), requested)
-    except (KeyError, TypeError, ValueError) as error:
-        raise ArtefactError(f"{what} is damaged ({error}); make the bundle anew") from error
+    remedy = "make the bundle anew"
+    found = artefact.decode(_Wanted, document, what, remedy)
+    # The ID becomes the name of a folder.
+    if not IDENTIFIER.fullmatch(listed.id):
+        raise ArtefactError(f"{what} has {listed.id!r}, which is not a kernel's ID; {remedy}")
+    requested = tuple(wish.requested() for wish in found.requested)
+    return Configuration(listed.id, found.needs, requested)
 
 
 def order(
@@ -117,43 +146,11 @@ def _mitigations() -> Iterator[Requested]:
 def _node_symbols(files: Iterable[Path]) -> Iterator[Requested]:
     for file in files:
         try:
-            symbols = tomllib.loads(file.read_text(encoding="utf-8"))["symbols"]
-            for symbol, need in symbols.items():
-                yield Requested(symbol, need["value"], need["reason"], file.name, NODE_PRECEDENCE)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            yield from rules.symbols_in(file, file.name, NODE_PRECEDENCE)
+        except (OSError, ValueError, DecodeError) as error:
             raise UsageError(f"{file} is not a list like {NODE_SYMBOLS}: {error}") from error
 
 
-def _requested(each: dict[str, Any]) -> Requested:
-    """A symbol from the bundle. It is soft: the site's kernel may not have it."""
-    symbol, value = str(each["symbol"]), str(each["value"])
-    if not SYMBOL.fullmatch(symbol):
-        raise ValueError(f"{symbol!r} is not a symbol")
-    return Requested(symbol, value, plain(each["reason"]), plain(each["origin"]), soft=True)
-
-
-def _identifier(text: str) -> str:
-    """Check an ID, because it becomes the name of a folder."""
-    if not re.fullmatch(r"[0-9a-f]{4,64}", text):
-        raise ValueError(f"{text!r} is not a kernel's ID")
-    return text
-
-
-def _needs(needs: dict[str, Any]) -> Needs:
-    return Needs(
-        system_calls=frozenset(str(name) for name in needs["system_calls"]),
-        socket_families=frozenset(int(family) for family in needs["socket_families"]),
-        files=frozenset(str(name) for name in needs.get("files", ())),
-        file_systems=frozenset(str(name) for name in needs.get("file_systems", ())),
-        threads=bool(needs["threads"]),
-        processes=bool(needs["processes"]),
-        shared_memory=bool(needs["shared_memory"]),
-        memory_bytes=int(needs["memory_bytes"]),
-        io_paths=bool(needs["io_paths"]),
-        memory=bool(needs.get("memory", False)),
-    )
-
-
-def plain(text: Any) -> str:
+def plain(text: str) -> str:
     """A user's text, shortened and without characters that a terminal would act on."""
-    return "".join(each if each.isprintable() else "?" for each in str(text))[:LONGEST_REASON]
+    return "".join(each if each.isprintable() else "?" for each in text)[:LONGEST_REASON]

@@ -18,6 +18,9 @@ sys.path.insert(0, str(ROOT / "tests/running"))
 from costs import Costs  # noqa: E402
 from patience import PATIENCE_SECONDS  # noqa: E402
 
+from kadence.base import codec  # noqa: E402
+from kadence.kconfig.request.request import Needs  # noqa: E402
+
 # What starts the tests may ignore some of these (nohup, a shell's background job), its children
 # inherit that, and a shell cannot trap what it was started ignoring.
 for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
@@ -81,15 +84,8 @@ def make_plan() -> Callable[..., Path]:
     """Write a plan as `kadence plan` does, as far as kernels go; keywords say what is needed."""
 
     def make(path: Path, **needs: Any) -> Path:
-        nothing = {"system_calls": [], "socket_families": [], "threads": False}
-        nothing |= {
-            "processes": False,
-            "shared_memory": False,
-            "memory_bytes": 0,
-            "io_paths": False,
-        }
-        envelope = {"schema": "kadence.plan", "version": 4, "kadence": "0", "build_id": None}
-        body = {"command": [], "program": ["x"], "needs": nothing | needs}
+        envelope = {"schema": "kadence.plan", "version": 5, "kadence": "0", "build_id": None}
+        body = {"command": [], "program": ["x"], "needs": codec.encode(Needs()) | needs}
         path.write_text(json.dumps(envelope | body))
         return path
 

@@ -23,7 +23,7 @@ namespace
 using nlohmann::json;
 
 const char schema_name[] = "kadence.plan";
-const unsigned schema_version = 4;
+const unsigned schema_version = 5;
 const char remake[] = "; make it anew with `kadence plan`";
 
 const json *member(const json &object, const char *key)

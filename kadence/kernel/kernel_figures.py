@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kadence import boot
-from kadence.base import artefact, resources
-from kadence.base.errors import ArtefactError, GuestError
+from kadence.base import artefact, codec, resources
+from kadence.base.errors import GuestError
 from kadence.kconfig.store.store import Kernel
 from kadence.lab import Guest, figures, take
 from kadence.lab.guest import X86_64
@@ -38,17 +38,13 @@ def recall(kernel: Kernel) -> KernelFigures | None:
     path = kernel.path / FILE
     if not path.exists():
         return None
-    body = artefact.read(path, artefact.FIGURES)
-    try:
-        return KernelFigures(body["setting"], body["values"])
-    except KeyError as error:
-        raise ArtefactError(f"{path} is incomplete ({error!r}); measure the kernel anew") from error
+    return artefact.load(KernelFigures, path, artefact.FIGURES, "measure the kernel anew")
 
 
 def measure(kernel: Kernel) -> KernelFigures:
     """Boot the kernel, measure it, and keep the figures beside it."""
     found = _in_lab(kernel) if kernel.target == X86_64 else _here(kernel)
-    body = {"id": kernel.id, "setting": found.setting, "values": found.values}
+    body = {"id": kernel.id} | codec.encode(found)
     command = ["kadence", "kernel", "diff", "--measure", kernel.id, kernel.id]
     artefact.write(kernel.path / FILE, artefact.FIGURES, None, command, body)
     return found

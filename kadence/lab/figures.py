@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from kadence import boot
-from kadence.base import resources
+from kadence.base import codec, resources
+from kadence.base.codec import DecodeError
 from kadence.base.errors import ArtefactError, GuestError
 from kadence.boot import x86_64
 from kadence.lab import bare, settled
@@ -88,20 +89,41 @@ def read(text: str) -> tuple[str, dict[str, Figure]]:
     try:
         setting, *lines = [json.loads(line) for line in text.splitlines()]
         figures = [_figure(line) for line in lines]
-        return setting["file_system"], {one.operation: one for one in figures}
-    except (ValueError, KeyError, TypeError) as error:
-        raise ArtefactError(f"cannot parse the output of the lab's program ({error!r})") from error
+        return codec.decode(_Setting, setting).file_system, {one.operation: one for one in figures}
+    except (ValueError, DecodeError) as error:
+        raise ArtefactError(f"cannot parse the output of the lab's program: {error}") from error
+
+
+@dataclass(frozen=True)
+class _Setting:
+    file_system: str
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """The line of an operation that failed."""
+
+    operation: str
+    unit: str
+    error: str
+    errno: int
+
+
+@dataclass(frozen=True)
+class _Measurement:
+    """The line of an operation."""
+
+    operation: str
+    unit: str
+    median: float
+    low: float
+    high: float
+    rounds: int
 
 
 def _figure(line: dict[str, Any]) -> Figure:
     if "error" in line:
-        name = errno.errorcode.get(line["errno"], line["error"])
-        return Figure(line["operation"], line["unit"], None, error=name)
-    return Figure(
-        operation=line["operation"],
-        unit=line["unit"],
-        median=line["median"],
-        low=line["low"],
-        high=line["high"],
-        rounds=line["rounds"],
-    )
+        failed = codec.decode(_Failure, line)
+        name = errno.errorcode.get(failed.errno, failed.error)
+        return Figure(failed.operation, failed.unit, None, error=name)
+    return Figure(**vars(codec.decode(_Measurement, line)))

@@ -87,27 +87,26 @@ class Demand:
         )
 
 
-def of(raw: Body, document: Document, plan: Body | None, output_bytes: int = 0) -> Demand:
-    """The demand of a phases artefact, given as JSON and as Document; without a plan, plain.
+def of(document: Document, plan: Body | None, output_bytes: int = 0) -> Demand:
+    """The demand of a phases artefact; without a plan, of the plain program.
 
     Of the bytes written to files, `output_bytes` went to standard output. `kadence run` gives a
     guest's command a pipe there, which has no ring.
     """
-    items = [*_faults(raw, document, plan), *_calls(raw, document, plan, output_bytes)]
+    items = [*_faults(document, plan), *_calls(document, plan, output_bytes)]
     return Demand(tuple(item for item in items if item.count), document.total_instructions)
 
 
 # ---- system calls --------------------------------------------------------------------------------
 
 
-def _calls(raw: Body, document: Document, plan: Body | None, output_bytes: int) -> Iterator[Item]:
+def _calls(document: Document, plan: Body | None, output_bytes: int) -> Iterator[Item]:
     """One item for each kind of call."""
     charges: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
     counts: defaultdict[str, int] = defaultdict(int)
     to_files = 0
     threads = document.concurrency.threads - 1
-    for entry in raw["system_calls"]:
-        call = Transfers(entry["name"], entry["descriptor"], entry["count"], entry["bytes"])
+    for call in document.transfers:
         what, charged = _charged(call, threads)
         to_files += call.bytes if what == TO["file"] else 0
         counts[what] += call.count
@@ -184,11 +183,9 @@ def _is_redirected(phase: Phase, written: Writes, site: Body) -> bool:
 # ---- memory --------------------------------------------------------------------------------------
 
 
-def _faults(raw: Body, document: Document, plan: Body | None) -> Iterator[Item]:
-    memory = raw["memory"]
-    of_files = int(memory.get("file_pages", 0))
+def _faults(document: Document, plan: Body | None) -> Iterator[Item]:
+    of_files, faults = document.memory.file_pages, document.memory.faults
     anonymous, mapped = (0, 0) if plan is None else _pages_planned(document, plan)
-    faults = int(memory["faults"])
     yield Item("page faults", {costs.FAULT: faults}, faults, min(anonymous, faults))
     pages = "pages of mapped files"
     yield Item(pages, {costs.FILE_FAULT: of_files}, of_files, min(mapped, of_files))

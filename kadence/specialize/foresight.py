@@ -108,11 +108,10 @@ def of_plan(phases_path: Path, plan: Body) -> list[str]:
 
 def _demand(phases_path: Path, plan: Body, output_bytes: int = 0) -> Demand | None:
     """The demand of a run; None if the profile's backend cannot see the kernel."""
-    raw = artefact.read(phases_path, artefact.PHASES)
-    checked = document.parse(raw, phases_path)
+    checked = document.load(phases_path)
     if not checked.backend.kernel_seen:
         return None
-    return demand.of(raw, checked, plan, output_bytes)
+    return demand.of(checked, plan, output_bytes)
 
 
 # ---- the choice ----------------------------------------------------------------------------------
@@ -173,11 +172,10 @@ class Foresight:
             [place],
             lambda: self._write(place, wanted),
         )
-        found = artefact.read(place, artefact.PREDICTION)
-        if found["sentence"]:
-            tell(found["sentence"])
-        target = found["target"]
-        return None if target is None else str(target)
+        found = artefact.load(_Prediction, place, artefact.PREDICTION)
+        if found.sentence:
+            tell(found.sentence)
+        return found.target
 
     def _write(self, place: Path, wanted: str | None) -> None:
         phases_path = self.line.places.artefact("phases.json")
@@ -224,6 +222,14 @@ def _code() -> Iterator[str]:
         yield fingerprint(Path(str(module.__file__)))
     yield fingerprint(Path(__file__))
     yield fingerprint(resources.built("boot/costs"))
+
+
+@dataclass(frozen=True)
+class _Prediction:
+    """What is read of the artefact."""
+
+    target: str | None
+    sentence: str
 
 
 def _body(found: Foreseen, here: Timed) -> Body:

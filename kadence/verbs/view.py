@@ -47,7 +47,7 @@ def execute(options: argparse.Namespace) -> int:
     shown = command.run(
         options.phases, outputs, options.profile, options.plan, foresight.of_plan, options.source
     )
-    phases = len(shown.subject.raw["phases"])
+    phases = len(shown.subject.document.phases)
     print(f"{page}: {shown.subject.intervals} intervals, {phases} phases")
     if options.serve:
         _serve(shown, options)

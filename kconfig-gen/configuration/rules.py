@@ -15,7 +15,8 @@ from typing import Any
 
 import jinja2
 
-from kadence.base import resources
+from kadence.base import codec, resources
+from kadence.base.codec import DecodeError
 from kadence.base.errors import BuildError
 from kadence.kconfig.request import targets
 from kadence.kconfig.request.request import TAILORED, TRACED, BuildRequest, Needs
@@ -166,13 +167,32 @@ def _boot_needs(target: str) -> Iterator[Requested]:
     relative = targets.get(target).boot_needs
     path = resources.home() / relative
     try:
-        symbols = tomllib.loads(path.read_text(encoding="utf-8"))["symbols"]
-        for symbol, need in symbols.items():
-            yield Requested(symbol, need["value"], need["reason"], relative, BOOT_PRECEDENCE)
-    except (OSError, ValueError, KeyError) as error:
+        yield from symbols_in(path, relative, BOOT_PRECEDENCE)
+    except (OSError, ValueError, DecodeError) as error:
         raise BuildError(
             f"{path}, which says what booting needs, can't be read: {error}"
         ) from error
+
+
+@dataclass(frozen=True)
+class _Need:
+    value: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class _Symbols:
+    symbols: dict[str, _Need]
+
+
+def symbols_in(path: Path, origin: str, precedence: int) -> Iterator[Requested]:
+    """The symbols of a list like boot/needs-um.toml.
+
+    Raises OSError, ValueError (no TOML) or DecodeError (no such list).
+    """
+    found = codec.decode(_Symbols, tomllib.loads(path.read_text(encoding="utf-8")))
+    for symbol, need in found.symbols.items():
+        yield Requested(symbol, need.value, need.reason, origin, precedence)
 
 
 def boot_needs(target: str) -> frozenset[str]:

@@ -3,7 +3,6 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from kadence.base import artefact
 from kadence.base.errors import ArtefactError, UsageError
@@ -37,10 +36,18 @@ class Needs:
     file_systems: frozenset[str] = frozenset()  # types that are mounted
     threads: bool = False
     processes: bool = False
+    tasks: int = 1  # that may run at once
     shared_memory: bool = False
     memory_bytes: int = 0
     io_paths: bool = False  # the plan has rings or batches
     memory: bool = False  # the plan serves page faults in bulk or with huge pages
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is read of a plan."""
+
+    needs: Needs | None
 
 
 @dataclass(frozen=True)
@@ -123,24 +130,23 @@ class BuildRequest:
         return words
 
 
+def needs_in(plan: Path) -> Needs | None:
+    """The needs of a plan; None if the profile has no system calls."""
+    return artefact.load(_Plan, plan, artefact.PLAN).needs
+
+
 def read_needs(plan: Path | None) -> Needs:
     """The needs of a plan; without a plan, as for a generic kernel, there are none."""
     if plan is None:
         return Needs()
-    document = artefact.read(plan, artefact.PLAN)
-    needs = document.get("needs")
-    if needs is None and "needs" in document:
+    needs = needs_in(plan)
+    if needs is None:
         raise ArtefactError(
             f"{plan} was made from a profile without system calls (the program counted itself, or "
             "the profile was imported), so it does not say what the program needs of a kernel; "
             "plan from a profile of a plain build (made without KADENCE_MODE=profile)"
         )
-    try:
-        return _needs(needs)
-    except (TypeError, ValueError, KeyError) as error:
-        raise ArtefactError(
-            f"{plan} does not say what the program needs ({error!r}); make it anew"
-        ) from error
+    return needs
 
 
 def needs_of(request: BuildRequest) -> Needs:
@@ -153,21 +159,4 @@ def needs_of(request: BuildRequest) -> Needs:
         needs,
         system_calls=needs.system_calls.union(seen.system_calls),
         socket_families=needs.socket_families.union(seen.socket_families),
-    )
-
-
-def _needs(needs: Any) -> Needs:
-    if not all(isinstance(name, str) for name in needs["system_calls"]):
-        raise ValueError("system_calls are names")
-    return Needs(
-        system_calls=frozenset(needs["system_calls"]),
-        socket_families=frozenset(int(family) for family in needs["socket_families"]),
-        files=frozenset(map(str, needs.get("files", ()))),
-        file_systems=frozenset(map(str, needs.get("file_systems", ()))),
-        threads=bool(needs["threads"]),
-        processes=bool(needs["processes"]),
-        shared_memory=bool(needs["shared_memory"]),
-        memory_bytes=int(needs["memory_bytes"]),
-        io_paths=bool(needs["io_paths"]),
-        memory=bool(needs.get("memory", False)),  # older plans lack this key
     )

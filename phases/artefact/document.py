@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The phases artefact as the planner sees it; parse() checks it."""
+"""The phases artefact as its readers see it; parse() checks it."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
-from kadence.base import codec
-from kadence.base.codec import DERIVED, FLAT, DecodeError, Key
+from kadence.base import artefact
+from kadence.base.codec import DERIVED, FLAT, Key
 from kadence.base.errors import ArtefactError
 from kadence.phases.artefact.memory_document import MemoryUse
 from kadence.phases.describe import kinds
 from kadence.phases.describe.marking import FUNCTION_ENTRY, LOOP_PREHEADER
 from kadence.phases.describe.places import Place
 from kadence.phases.find.hierarchy import Joining
-from kadence.profiler.format.profile import KBBV, Backend, backend_of
+from kadence.profiler.format.profile import Backend, backend_of
 
 KINDS = (kinds.COMPUTE, kinds.FILE_IO, kinds.SOCKET_IO, kinds.UNSEEN)
 
@@ -38,14 +39,24 @@ class Writes:
 
 
 @dataclass(frozen=True)
+class Faults:
+    """A phase's page faults on anonymous pages."""
+
+    faults: int
+
+
+@dataclass(frozen=True)
 class Phase:
     number: Annotated[int, Key("id")]  # a joined phase has its first member's number
     weight: float
     kind: str
+    intervals: int
+    representative: int  # an interval
     io_calls_per_million: float
     io_bytes_per_million: float
     transfers: Annotated[tuple[Transfers, ...], Key("system_calls")]
     writes: tuple[Writes, ...]
+    memory: Faults
     # The phases that it joins, or only itself.
     members: Annotated[tuple[int, ...], DERIVED] = ()
 
@@ -105,21 +116,84 @@ class Concurrency:
 
 
 @dataclass(frozen=True)
+class Hierarchy:
+    """How phases are joined into coarser ones."""
+
+    joinings: tuple[Joining, ...]
+    markers: tuple[Marker, ...]  # of joined phases
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Each interval's phase and instructions, and the intervals that belong to no phase."""
+
+    assignment: tuple[int, ...]
+    instructions: tuple[int, ...]
+    transitions: tuple[int, ...]
+    transition_weight: float
+    waiting: tuple[int, ...]  # a thread waited for another
+    waiting_weight: float
+
+    @cached_property
+    def computed(self) -> int:
+        """The instructions outside waiting intervals."""
+        return sum(self.instructions) - sum(self.instructions[row] for row in self.waiting)
+
+
+@dataclass(frozen=True)
+class Outside:
+    """The transitions, if they are many."""
+
+    why: str | None
+
+
+@dataclass(frozen=True)
+class Rank:
+    """One process of a parallel program."""
+
+    profile: str
+
+
+@dataclass(frozen=True)
 class Document:
     program: tuple[str, ...]
-    backend: Backend  # of the profile
+    backend_name: Annotated[str, Key("backend")]
     files: tuple[str, ...]  # of its source, if a wrapper built the program
-    total_instructions: int  # outside waiting rows
+    interval: int  # length, in the profile's unit
+    intervals: Annotated[Intervals, FLAT]
+    outside: Outside
     phases: tuple[Phase, ...]
     boundaries: tuple[Boundary, ...]
     markers: tuple[Marker, ...]
-    joinings: tuple[Joining, ...]
-    joined_markers: tuple[Marker, ...]  # of joined phases
+    hierarchy: Hierarchy
     concurrency: Concurrency
-    system_calls: tuple[str, ...]  # with those of the program's other processes
-    socket_families: tuple[int, ...]
+    transfers: Annotated[tuple[Transfers, ...], Key("system_calls")]
+    own_socket_families: Annotated[tuple[int, ...], Key("socket_families")]
+    # What the program's other processes asked for.
+    others_system_calls: tuple[str, ...]
+    others_socket_families: tuple[int, ...]
     memory_bytes: int  # mapped at most
     memory: MemoryUse
+    ranks: tuple[Rank, ...]  # none for a program of one process
+
+    @cached_property
+    def backend(self) -> Backend:
+        """The recorder of the profile."""
+        return backend_of(self.backend_name)
+
+    @property
+    def total_instructions(self) -> int:
+        return self.intervals.computed
+
+    @property
+    def system_calls(self) -> tuple[str, ...]:
+        """The names of all processes' calls."""
+        return (*(call.name for call in self.transfers), *self.others_system_calls)
+
+    @property
+    def socket_families(self) -> tuple[int, ...]:
+        """The families of all processes' sockets."""
+        return tuple(sorted({*self.own_socket_families, *self.others_socket_families}))
 
     @property
     def boundaries_to_announce(self) -> int:
@@ -128,84 +202,59 @@ class Document:
         return len(later) + (first not in later)
 
 
+REMEDY = "make it anew with `kadence phases`"
+
+
+def load(path: Path) -> Document:
+    """Read the artefact; raises ArtefactError if it is damaged."""
+    return parse(artefact.read(path, artefact.PHASES), path)
+
+
 def parse(raw: dict[str, Any], path: Path) -> Document:
-    """Take what planning needs from the artefact; raises ArtefactError if it is damaged."""
+    """Take what its readers need from the artefact; raises ArtefactError if it is damaged."""
+    document = artefact.decode(Document, raw, str(path), REMEDY)
     try:
-        document = _document(raw)
-    except (DecodeError, LookupError, TypeError, ValueError, AttributeError) as error:
-        what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-        raise ArtefactError(
-            f"{path} is damaged: {what}; make it anew with `kadence phases`"
-        ) from error
-    return document
+        _check(document)
+    except ValueError as error:
+        raise ArtefactError(f"{path} is damaged: {error}; {REMEDY}") from error
+    phases = (replace(phase, members=(phase.number,)) for phase in document.phases)
+    return replace(document, phases=tuple(phases))
 
 
-def _document(raw: dict[str, Any]) -> Document:
-    phases = _phases(raw["phases"])
-    instructions = [int(number) for number in raw["instructions"]]
-    waited = sum(instructions[row] for row in raw.get("waiting", ()))
-    total = sum(instructions) - waited
-    joinings = _joinings(raw["hierarchy"]["joinings"], len(phases))
-    joined_markers = raw["hierarchy"]["markers"]
-    if total < 1:
-        raise ValueError("it holds no instructions")
-    return Document(
-        program=tuple(str(word) for word in raw["program"]),
-        backend=backend_of(raw.get("backend", KBBV)),
-        files=tuple(str(file) for file in raw["files"]),
-        total_instructions=total,
-        phases=phases,
-        boundaries=_boundaries(raw["boundaries"], len(phases)),
-        markers=_markers(raw["markers"], len(phases)),
-        joinings=joinings,
-        joined_markers=_markers(joined_markers, len(phases) + len(joinings)),
-        concurrency=codec.decode(Concurrency, raw["concurrency"], "concurrency"),
-        system_calls=(
-            *(str(entry["name"]) for entry in raw["system_calls"]),
-            *map(str, raw.get("others_system_calls", ())),
-        ),
-        socket_families=_families(raw),
-        memory_bytes=int(raw["memory_bytes"]),
-        memory=codec.decode(MemoryUse, raw["memory"], "memory"),
-    )
-
-
-def _families(raw: dict[str, Any]) -> tuple[int, ...]:
-    own, others = raw["socket_families"], raw.get("others_socket_families", ())
-    return tuple(sorted({*map(int, own), *map(int, others)}))
-
-
-def _phases(entries: object) -> tuple[Phase, ...]:
-    found = codec.decode(tuple[Phase, ...], entries, "phases")
-    if [phase.number for phase in found] != list(range(len(found))) or not found:
+def _check(document: Document) -> None:
+    """Raise ValueError if the parts do not fit together."""
+    backend_of(document.backend_name)
+    phases, joinings = len(document.phases), document.hierarchy.joinings
+    if [phase.number for phase in document.phases] != list(range(phases)) or not phases:
         raise ValueError("its phases are not numbered from 0 without gaps")
-    return tuple(replace(phase, members=(phase.number,)) for phase in found)
-
-
-def _boundaries(entries: object, phases: int) -> tuple[Boundary, ...]:
-    found = codec.decode(tuple[Boundary, ...], entries, "boundaries")
-    for boundary in found:
-        _require_phase(boundary.after, phases)
-        if boundary.before is not None:
-            _require_phase(boundary.before, phases)
-    return found
-
-
-def _joinings(entries: object, phases: int) -> tuple[Joining, ...]:
-    found = codec.decode(tuple[Joining, ...], entries, "hierarchy.joinings")
-    if [joining.number for joining in found] != list(range(phases, phases + len(found))):
+    if [joining.number for joining in joinings] != list(range(phases, phases + len(joinings))):
         raise ValueError("its joined phases are not numbered after its phases without gaps")
-    for joining in found:
+    _check_intervals(document)
+    for boundary in document.boundaries:
+        _require_phase(boundary.after, phases)
+        _require_phase(boundary.before or 0, phases)
+    for marker in document.markers:
+        _require_phase(marker.phase, phases)
+    for marker in document.hierarchy.markers:
+        _require_phase(marker.phase, phases + len(joinings))
+    for joining in joinings:
         for member in joining.members:
             _require_phase(member, phases)
-    return found
 
 
-def _markers(entries: object, phases: int) -> tuple[Marker, ...]:
-    found = codec.decode(tuple[Marker, ...], entries, "markers")
-    for marker in found:
-        _require_phase(marker.phase, phases)
-    return found
+def _check_intervals(document: Document) -> None:
+    found = document.intervals
+    rows = range(len(found.instructions))
+    if len(found.assignment) != len(rows):
+        raise ValueError("it does not assign every interval to a phase")
+    for number in found.assignment:
+        _require_phase(number, len(document.phases))
+    representatives = (phase.representative for phase in document.phases)
+    for row in (*found.transitions, *found.waiting, *representatives):
+        if row not in rows:
+            raise ValueError(f"there is no interval {row}")
+    if found.computed < 1:
+        raise ValueError("it holds no instructions")
 
 
 def _require_phase(value: int, phases: int) -> None:

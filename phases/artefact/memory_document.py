@@ -48,10 +48,22 @@ class SiteUse:
 
 
 @dataclass(frozen=True)
+class Growth:
+    """The resident memory after an interval."""
+
+    row: int
+    bytes: int
+
+
+@dataclass(frozen=True)
 class MemoryUse:
     """The use of memory in the whole run."""
 
+    faults: int  # on anonymous pages
+    file_pages: int
     peak_resident_bytes: int
     limit_bytes: int  # 0: not known
     sites: tuple[SiteUse, ...]
     ranges: tuple[Use, ...]
+    rows_unseen: int
+    growth: tuple[Growth, ...]

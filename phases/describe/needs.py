@@ -6,25 +6,27 @@ requests of all processes of the program's commands. The plan unites both.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from kadence.base import artefact
-from kadence.base.errors import ArtefactError
 
-# Keys of both whose values are sets.
-UNITED = ("system_calls", "socket_families", "files", "file_systems")
+
+@dataclass(frozen=True)
+class Seen:
+    """What both have: each key holds a set."""
+
+    system_calls: tuple[str, ...]
+    socket_families: tuple[int, ...]
+    files: tuple[str, ...]
+    file_systems: tuple[str, ...]
 
 
 def united(needs: Mapping[str, Any] | None, path: Path | None) -> dict[str, Any] | None:
     """The profile's needs united with those of the artefact at `path`; None without the former."""
     if needs is None or path is None:
         return None if needs is None else dict(needs)
-    seen = artefact.read(path, artefact.NEEDS)
-    try:
-        both = {key: sorted({*needs.get(key, ()), *seen[key]}) for key in UNITED}
-    except (KeyError, TypeError) as error:
-        raise ArtefactError(
-            f"{path} does not say what was seen ({error!r}); make it anew"
-        ) from error
-    return dict(needs) | both
+    seen = artefact.load(Seen, path, artefact.NEEDS)
+    keys = [one.name for one in fields(seen)]
+    return dict(needs) | {key: sorted({*needs[key], *getattr(seen, key)}) for key in keys}

@@ -8,7 +8,9 @@ function where it was written, so the search by line comes first.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
+from kadence.base.codec import NULLABLE
 from kadence.phases.describe.source import FunctionLines, base_name
 from kadence.profiler.format.profile import CallSite
 
@@ -18,8 +20,8 @@ class Place:
     """A function of the program; file and checksum are empty if only its symbol is known."""
 
     function: str
-    file: str = ""
-    cfg_checksum: str = ""
+    file: Annotated[str, NULLABLE] = ""
+    cfg_checksum: Annotated[str, NULLABLE] = ""
 
     def described(self) -> dict[str, str | None]:
         """The entry in artefacts."""

@@ -91,8 +91,8 @@ class Level:
 def of(document: Document) -> list[Level]:
     """All levels, the finest first."""
     found = []
-    for count in range(len(document.joinings) + 1):
-        joinings = document.joinings[:count]
+    for count in range(len(document.hierarchy.joinings) + 1):
+        joinings = document.hierarchy.joinings[:count]
         at_level = joined(document, joinings)
         found.append(Level(joinings, at_level, choice.choose(at_level)))
     return found
@@ -111,7 +111,7 @@ def taken(levels: Sequence[Level]) -> int:
 
 def why(level: Level, finest: Level) -> str:
     """Why this level is taken, with the figures."""
-    if not level.document.joinings:
+    if not level.document.hierarchy.joinings:
         return "no two phases may be joined"
     if not level.joinings:
         return f"the phases as they are, {_figures(level)}; joining them would gain nothing"
@@ -165,7 +165,7 @@ def joined(document: Document, joinings: Sequence[Joining]) -> Document:
         ),
         markers=tuple(
             replace(marker, phase=first[marker.judged_as])
-            for marker in (*document.markers, *document.joined_markers)
+            for marker in (*document.markers, *document.hierarchy.markers)
             if marker.judged_as in first
         ),
     )

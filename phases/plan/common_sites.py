@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kadence.base import codec
 from kadence.phases.artefact import document
 from kadence.phases.artefact.memory_document import MemoryUse, SiteUse
 from kadence.phases.plan import io_planning, memory_planning
@@ -24,36 +23,35 @@ Body = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Sites:
-    """The sites of one input."""
+class Site:
+    """An I/O site of a plan, and the functions that it calls."""
 
-    io: tuple[Body, ...]  # I/O sites with the functions they call, as in a plan
+    function: str
+    file: str | None
+    calls: tuple[str, ...]
+
+    def is_at(self, site: Body) -> bool:
+        return (self.function, self.file) == (site["function"], site["file"])
+
+
+@dataclass(frozen=True)
+class Sites:
+    """The sites of one input, as the comparison holds them."""
+
+    io: tuple[Site, ...]
     ahead: tuple[str, ...]  # ranges that a plan would populate ahead
     memory: MemoryUse
 
-
-def describe(description: Mapping[str, Any], path: Path) -> Body:
-    """Return one input's sites, for the comparison."""
-    own = document.parse(dict(description), path)
-    memory = description["memory"]
-    return {
-        "io": [
-            {key: site[key] for key in ("function", "file", "calls")}
-            for site in io_planning.plan_io(own, io_planning.STRICT).sites
-        ],
-        "ahead": memory_planning.plan_memory(own, memory_planning.DEFAULT).ahead,
-        "memory": {
-            key: memory[key] for key in ("peak_resident_bytes", "limit_bytes", "sites", "ranges")
-        },
-    }
-
-
-def parse(entry: Mapping[str, Any]) -> Sites:
-    """Parse an entry that describe() made; wrong types and missing keys raise Python's errors."""
-    io = ({key: site[key] for key in ("function", "file", "calls")} for site in entry["io"])
-    return Sites(
-        tuple(io), tuple(entry["ahead"]), codec.decode(MemoryUse, entry["memory"], "memory")
-    )
+    @classmethod
+    def of(cls, description: Mapping[str, Any], path: Path) -> "Sites":
+        """The sites of an input with these phases."""
+        own = document.parse(dict(description), path)
+        sites = io_planning.plan_io(own, io_planning.STRICT).sites
+        return cls(
+            tuple(Site(site["function"], site["file"], tuple(site["calls"])) for site in sites),
+            tuple(memory_planning.plan_memory(own, memory_planning.DEFAULT).ahead),
+            own.memory,
+        )
 
 
 # ---- I/O -----------------------------------------------------------------------------------------
@@ -79,12 +77,8 @@ def keep_common_io(paths: Paths, others: Sequence[Sites]) -> None:
 def _common_calls(site: Body, others: Sequence[Sites]) -> list[str]:
     calls = set(site["calls"])
     for other in others:
-        calls &= {call for found in other.io if _is_at(found, site) for call in found["calls"]}
+        calls &= {call for found in other.io if found.is_at(site) for call in found.calls}
     return sorted(calls)
-
-
-def _is_at(found: Body, site: Body) -> bool:
-    return all(found[key] == site[key] for key in ("file", "function"))
 
 
 # ---- memory --------------------------------------------------------------------------------------

@@ -2,16 +2,17 @@
 """What a comparison of inputs says to a plan that is made from one of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
+from itertools import permutations
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 from kadence.base import artefact
+from kadence.base.codec import FLAT
 from kadence.base.errors import ArtefactError
-from kadence.phases.artefact.document import Marker
+from kadence.phases.artefact.document import Document, Marker
 from kadence.phases.compare.stability import DEPENDENT
 from kadence.phases.describe import kinds
-from kadence.phases.plan import common_sites
 from kadence.phases.plan.common_sites import Sites
 
 
@@ -85,69 +86,121 @@ class Inputs:
         return replace(self, others=tuple(other.after(joinings) for other in self.others))
 
 
-def read(path: Path, phases: Mapping[str, Any], phases_path: Path) -> Inputs:
+# ---- the artefact --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Phase:
+    weight: float
+    representative: int
+    kind: str
+
+
+@dataclass(frozen=True)
+class _Input:
+    program: tuple[str, ...]
+    interval: int
+    intervals: int
+    phases: tuple[_Phase, ...]
+    sites: Sites
+
+    def is_of(self, document: Document) -> bool:
+        """Whether the phases are those of this input."""
+        own = [(phase.weight, phase.representative) for phase in self.phases]
+        return (self.program, self.interval, self.intervals, own) == (
+            document.program,
+            document.interval,
+            len(document.intervals.assignment),
+            [(phase.weight, phase.representative) for phase in document.phases],
+        )
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """One input, seen in the phases of another."""
+
+    of: int
+    against: int
+    unknown: float
+    unknown_phases: tuple[int, ...]
+    boundaries: int
+    joined_boundaries: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A marker's key: the number of its hierarchy's phase, and its place in the program."""
+
+    phase: int
+    kind: str
+    function: str
+    file: str
+    loop: int | None
+
+
+@dataclass(frozen=True)
+class _Judgement:
+    chosen_on: int
+    judged_on: int
+    place: Annotated[_Place, FLAT]
+    judged: Annotated[Judged, FLAT]
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    build_id: str | None
+    verdict: str
+    unknown: float
+    allowed: float
+    inputs: tuple[_Input, ...]
+    pairs: tuple[_Pair, ...]
+    markers: tuple[_Judgement, ...]
+
+    def pair(self, of: int, against: int) -> _Pair:
+        return next(each for each in self.pairs if (each.of, each.against) == (of, against))
+
+
+def read(path: Path, document: Document, build_id: str | None, phases_path: Path) -> Inputs:
     """Read a comparison; the input with these phases must be among those compared."""
-    document = artefact.read(path, artefact.COMPARE)
-    try:
-        own = _position(document, phases)
-        if own is not None and document["build_id"] == phases["build_id"]:
-            return _inputs(document, own)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    remedy = "make it anew with `kadence compare`"
+    found = artefact.load(_Comparison, path, artefact.COMPARE, remedy)
+    _check(found, path, remedy)
+    own = next((n for n, each in enumerate(found.inputs) if each.is_of(document)), None)
+    if own is None or found.build_id != build_id:
         raise ArtefactError(
-            f"{path} is damaged: {error!r}; make it anew with `kadence compare`"
-        ) from error
-    raise ArtefactError(
-        f"{path} does not compare the profile of {phases_path}; make it anew with "
-        "`kadence compare`, with that profile among the others"
+            f"{path} does not compare the profile of {phases_path}; {remedy}, with that profile "
+            "among the others"
+        )
+    numbers = (number for number in range(len(found.inputs)) if number != own)
+    others = tuple(_other(found, own, number) for number in numbers)
+    return Inputs(found.verdict, found.unknown, found.allowed, others)
+
+
+def _check(found: _Comparison, path: Path, remedy: str) -> None:
+    """Require each pair of inputs once, and only phases that the inputs have."""
+    expected = sorted(permutations(range(len(found.inputs)), 2))
+    fits = sorted((pair.of, pair.against) for pair in found.pairs) == expected and all(
+        0 <= phase < len(found.inputs[pair.of].phases)
+        for pair in found.pairs
+        for phase in pair.unknown_phases
     )
+    if not fits:
+        raise ArtefactError(f"{path} is damaged: its pairs do not fit its inputs; {remedy}")
 
 
-def _position(document: Mapping[str, Any], phases: Mapping[str, Any]) -> int | None:
-    """The number of the compared input that has these phases."""
-    looks = _looks(phases)
-    found = (number for number, own in enumerate(document["inputs"]) if _looks(own) == looks)
-    return next(found, None)
-
-
-def _looks(described: Mapping[str, Any]) -> tuple[object, ...]:
-    phases = tuple((phase["weight"], phase["representative"]) for phase in described["phases"])
-    return (described["program"], described["interval"], described["intervals"], phases)
-
-
-def _inputs(document: Mapping[str, Any], own: int) -> Inputs:
-    return Inputs(
-        verdict=str(document["verdict"]),
-        unknown=float(document["unknown"]),
-        allowed=float(document["allowed"]),
-        others=tuple(
-            _other(document, own, number)
-            for number in range(len(document["inputs"]))
-            if number != own
-        ),
-    )
-
-
-def _other(document: Mapping[str, Any], own: int, number: int) -> OtherInput:
-    described = document["inputs"][number]
-    pairs = {(pair["of"], pair["against"]): pair for pair in document["pairs"]}
-    strangers = pairs[number, own]["unknown_phases"]
+def _other(found: _Comparison, own: int, number: int) -> OtherInput:
+    described, seen = found.inputs[number], found.pair(number, own)
     return OtherInput(
-        program=tuple(described["program"]),
-        boundaries=int(pairs[number, own]["boundaries"]),
-        joined_boundaries=tuple(map(int, pairs[number, own].get("joined_boundaries", ()))),
-        unknown=frozenset(int(phase) for phase in pairs[own, number]["unknown_phases"]),
-        stranger=float(pairs[number, own]["unknown"]),
-        stranger_kinds=tuple(str(described["phases"][phase]["kind"]) for phase in strangers),
-        sites=common_sites.parse(described["sites"]),
+        program=described.program,
+        boundaries=seen.boundaries,
+        joined_boundaries=seen.joined_boundaries,
+        unknown=frozenset(found.pair(own, number).unknown_phases),
+        stranger=seen.unknown,
+        stranger_kinds=tuple(described.phases[phase].kind for phase in seen.unknown_phases),
+        sites=described.sites,
         judged={
-            tuple(entry[key] for key in ("phase", "kind", "function", "file", "loop")): Judged(
-                int(entry["fires"]),
-                float(entry["firings_per_second"]),
-                int(entry["boundaries"]),
-                float(entry["announced"]),
-                float(entry["false"]),
-            )
-            for entry in document["markers"]
-            if (entry["chosen_on"], entry["judged_on"]) == (own, number)
+            astuple(each.place): each.judged
+            for each in found.markers
+            if (each.chosen_on, each.judged_on) == (own, number)
         },
     )

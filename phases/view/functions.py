@@ -19,7 +19,7 @@ def hottest(subject: Subject) -> list[Shares]:
     """Returns the hottest functions of every phase with their shares, at least one per phase."""
     transition = np.zeros(subject.intervals, dtype=np.bool_)
     transition[[*subject.transitions, *subject.waiting]] = True
-    phases = len(subject.raw["phases"])
+    phases = len(subject.document.phases)
     in_blocks = analysis.instructions_by_block(
         subject.profile, subject.assignment, transition, phases
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kadence.phases.artefact.memory_document import SiteUse, Use
 from kadence.phases.describe.memory import PAGE_BYTES
 from kadence.phases.view import palette
 from kadence.phases.view.subject import Body, Subject
@@ -43,13 +44,13 @@ class Piece:
 
 def section(subject: Subject) -> dict[str, Any] | None:
     """Returns the values for the template, or None if the run touched no memory."""
-    memory = subject.raw["memory"]
-    if not memory["faults"]:
+    memory = subject.document.memory
+    if not memory.faults:
         return None
     return {
-        "faults": memory["faults"],
-        "peak": size(memory["peak_resident_bytes"]),
-        "rows_unseen": memory["rows_unseen"],
+        "faults": memory.faults,
+        "peak": size(memory.peak_resident_bytes),
+        "rows_unseen": memory.rows_unseen,
         "lines": _lines(subject),
         "width": WIDTH,
         "height": HEIGHT,
@@ -68,71 +69,72 @@ def size(amount: float) -> str:
     return f"{amount:.0f} {UNITS[unit]}" if amount >= 100 else f"{amount:.3g} {UNITS[unit]}"
 
 
-def faults_of(subject: Subject, phase: Body) -> str:
-    """Returns the phase's number of page faults and its share of the run's, as text."""
+def faults_of(subject: Subject, pages: int) -> str:
+    """Returns a phase's number of page faults and its share of the run's, as text."""
     if not subject.kernel_seen:
         return "not seen"
-    pages, total = phase["memory"]["faults"], subject.raw["memory"]["faults"]
+    total = subject.document.memory.faults
     return f"{pages:,} ({pages / total:.1%})" if pages else "0"
 
 
 def _lines(subject: Subject) -> list[dict[str, Any]]:
-    memory = subject.raw["memory"]
-    both = [*memory["sites"], *memory["ranges"]]
-    worth = [used for used in both if used["pages"] >= FEWEST_PAGES]
-    worth.sort(key=lambda used: -used["pages"])
-    return [_line(subject, used) for used in worth[:MOST_LINES]]
+    memory = subject.document.memory
+    both = [(site, site.use) for site in memory.sites] + [(None, use) for use in memory.ranges]
+    worth = [(site, use) for site, use in both if use.pages >= FEWEST_PAGES]
+    worth.sort(key=lambda line: -line[1].pages)
+    return [_line(subject, site, use) for site, use in worth[:MOST_LINES]]
 
 
-def _line(subject: Subject, used: Body) -> dict[str, Any]:
+def _line(subject: Subject, site: SiteUse | None, use: Use) -> dict[str, Any]:
+    """Returns the values of a site's line, or of a range's."""
     return {
-        "place": _place(used),
-        "call": used.get("call", ""),
-        "kind": NAMES.get(used["kind"], used["kind"]),
-        "mappings": used["mappings"],
-        "again": used["again"],
-        "largest": size(used["largest"]),
-        "pages": used["pages"],
-        "touched": f"{used['touched']:.1%}",
-        "order": used["order"],
-        "treatment": _treatment(subject.plan, used),
+        "place": _place(site),
+        "call": site.call if site else "",
+        "kind": NAMES.get(use.kind, use.kind),
+        "mappings": use.mappings,
+        "again": use.again,
+        "largest": size(use.largest),
+        "pages": use.pages,
+        "touched": f"{use.touched:.1%}",
+        "order": use.order,
+        "treatment": _treatment(subject.plan, site, use),
     }
 
 
-def _place(used: Body) -> tuple[str, str]:
+def _place(site: SiteUse | None) -> tuple[str, str]:
     """Returns the function and the line of a site; two empty texts for a range.
 
     If several instances of a template share the line, the function is the template's.
     """
-    if "places" not in used:
+    if site is None:
         return "", ""
-    name = used["places"][0]["function"] if len(used["places"]) == 1 else used["function"]
-    line = f"{PurePosixPath(used['file']).name}:{used['line']}" if used["file"] else ""
+    name = site.places[0].function if len(site.places) == 1 else site.function
+    line = f"{PurePosixPath(site.file).name}:{site.line}" if site.file else ""
     return name or "unknown code", line
 
 
-def _treatment(plan: Body | None, used: Body) -> str:
+def _treatment(plan: Body | None, site: SiteUse | None, use: Use) -> str:
     if plan is None:
         return "no plan given"
-    places = {place["function"] for place in used.get("places", [])}
-    for site in plan["memory"]["sites"]:
-        if site["function"] in places and site["line"] in (None, used["line"]):
-            return ", ".join(site["treatments"])
+    places = {place.function for place in site.places} if site else set()
+    for planned in plan["memory"]["sites"]:
+        if site and planned["function"] in places and planned["line"] in (None, site.line):
+            return ", ".join(planned["treatments"])
     ahead = plan["memory"]["ahead"]
-    if used["kind"] in ahead or (used["kind"] in ("anonymous", "block") and "mappings" in ahead):
+    if use.kind in ahead or (use.kind in ("anonymous", "block") and "mappings" in ahead):
         return "made present ahead"
     return "as is"
 
 
 def _growth(subject: Subject) -> str:
     """Returns the outline of the resident memory as an SVG path: steps from left to right."""
-    memory = subject.raw["memory"]
-    peak = max(memory["peak_resident_bytes"], PAGE_BYTES)
+    memory = subject.document.memory
+    peak = max(memory.peak_resident_bytes, PAGE_BYTES)
     total = int(subject.profile.instructions.sum())
     path = [f"M0 {HEIGHT}"]
-    for point in memory["growth"]:
-        x = WIDTH * int(subject.profile.start[point["row"]]) / total
-        path.append(f"H{x:.1f}V{HEIGHT * (1 - point['bytes'] / peak):.1f}")
+    for point in memory.growth:
+        x = WIDTH * int(subject.profile.start[point.row]) / total
+        path.append(f"H{x:.1f}V{HEIGHT * (1 - point.bytes / peak):.1f}")
     return "".join([*path, f"H{WIDTH}V{HEIGHT}Z"])
 
 

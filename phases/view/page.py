@@ -10,6 +10,7 @@ from typing import Any
 import jinja2
 from bokeh.resources import Resources
 
+from kadence.phases.artefact.document import Phase
 from kadence.phases.plan import memory_planning
 from kadence.phases.planning import NANOSECONDS
 from kadence.phases.view import figures, functions, memory, palette
@@ -61,10 +62,10 @@ def render(
         remarks=list(remarks),
         memory=memory.section(subject),
         transitions=len(subject.transitions),
-        outside=subject.raw.get("outside", {}).get("why"),
-        transition_weight=f"{subject.raw['transition_weight']:.2%}",
+        outside=subject.document.outside.why,
+        transition_weight=f"{subject.document.intervals.transition_weight:.2%}",
         waiting=len(subject.waiting),
-        waiting_weight=f"{subject.raw.get('waiting_weight', 0.0):.2%}",
+        waiting_weight=f"{subject.document.intervals.waiting_weight:.2%}",
         header=made.header_text,
         item=_json(figures.item(subject.intervals, len(header["markers"]), subject.kernel_seen)),
         palettes=_json(palette.DISTANCES),
@@ -87,21 +88,21 @@ def _library() -> str:
 
 
 def _rows(subject: Subject) -> list[dict[str, Any]]:
-    both = zip(subject.raw["phases"], functions.hottest(subject), strict=True)
+    both = zip(subject.document.phases, functions.hottest(subject), strict=True)
     return [_row(subject, phase, hottest) for phase, hottest in both]
 
 
-def _row(subject: Subject, phase: Body, hottest: functions.Shares) -> dict[str, Any]:
-    adaptation, reasons = _planned(subject.plan, phase["id"])
+def _row(subject: Subject, phase: Phase, hottest: functions.Shares) -> dict[str, Any]:
+    adaptation, reasons = _planned(subject.plan, phase.number)
     return {
-        "id": phase["id"],
-        "colour": palette.css_colour(phase["id"]),
-        "weight": f"{phase['weight']:.2%}",
-        "kind": kind_name(phase["kind"]),
-        "intervals": phase["intervals"],
-        "faults": memory.faults_of(subject, phase),
+        "id": phase.number,
+        "colour": palette.css_colour(phase.number),
+        "weight": f"{phase.weight:.2%}",
+        "kind": kind_name(phase.kind),
+        "intervals": phase.intervals,
+        "faults": memory.faults_of(subject, phase.memory.faults),
         "functions": [(function, f"{share:.1%}") for function, share in hottest],
-        "representative": phase["representative"],
+        "representative": phase.representative,
         "adaptation": adaptation,
         "reasons": reasons,
     }

@@ -152,7 +152,7 @@ def _draw_frame(axes: Axes, subject: Subject) -> None:
 def _labelled(subject: Subject) -> list[Visit]:
     """Returns the visits to label: each phase's longest first, then others, while room is left."""
     line, name = subject.intervals / 36, subject.intervals / 6
-    visits = [visit for visit in _visits(subject) if visit[0] < len(subject.raw["phases"])]
+    visits = [visit for visit in _visits(subject) if visit[0] < len(subject.document.phases)]
     longest_first = sorted(visits, key=lambda visit: (visit[1] - visit[2], visit[1]))
     of_phase: dict[int, Visit] = {}
     for visit in longest_first:

@@ -69,10 +69,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Subject:
-    """A run with its phases. `raw` is the artefact as read, `document` its validated part."""
+    """A run with its phases."""
 
     name: str
-    raw: Body
     document: Document
     profile: Profile
     plan: Body | None
@@ -91,12 +90,12 @@ class Subject:
     @property
     def transitions(self) -> list[int]:
         """Intervals that belong to no phase."""
-        return [int(row) for row in self.raw["transitions"]]
+        return list(self.document.intervals.transitions)
 
     @property
     def waiting(self) -> list[int]:
         """Intervals in which a thread waited for another. They belong to no phase either."""
-        return [int(row) for row in self.raw.get("waiting", ())]
+        return list(self.document.intervals.waiting)
 
     @property
     def shown(self) -> npt.NDArray[np.int64]:
@@ -105,7 +104,7 @@ class Subject:
         Transitions and waiting have the numbers after the last phase, as in `parts`.
         """
         shown = self.assignment.copy()
-        phases = len(self.raw["phases"])
+        phases = len(self.document.phases)
         shown[self.transitions] = phases
         shown[self.waiting] = phases + bool(self.transitions)
         return shown
@@ -114,19 +113,20 @@ class Subject:
     def parts(self) -> list[Part]:
         """The phases and, if there are any, transitions and waiting."""
         found = [
-            Part(phase["id"], phase["weight"], phase["kind"], phase["id"])
-            for phase in self.raw["phases"]
+            Part(phase.number, phase.weight, phase.kind, phase.number)
+            for phase in self.document.phases
         ]
+        intervals = self.document.intervals
         if self.transitions:
-            weight = self.raw["transition_weight"]
+            weight = intervals.transition_weight
             found.append(Part(len(found), weight, "transition", TRANSITION))
         if self.waiting:
-            found.append(Part(len(found), self.raw["waiting_weight"], "waiting", TRANSITION))
+            found.append(Part(len(found), intervals.waiting_weight, "waiting", TRANSITION))
         return found
 
     @property
     def representatives(self) -> list[int]:
-        return [int(phase["representative"]) for phase in self.raw["phases"]]
+        return [phase.representative for phase in self.document.phases]
 
 
 def load(
@@ -135,17 +135,16 @@ def load(
     """Read the phases artefact, and the profile and the plan: those named, or those beside it."""
     raw = artefact.read(phases_path, artefact.PHASES)
     checked = document.parse(raw, phases_path)
-    paths = [profile_path] if profile_path else _profiles_of(phases_path, raw)
+    paths = [profile_path] if profile_path else _profiles_of(phases_path, checked, raw)
     profile, _ = ranks.read(paths)
-    _require_same_run(raw, profile, phases_path, paths[0])
+    _require_same_run(checked, raw["build_id"], profile, phases_path, paths[0])
     return Subject(
         name=stem(phases_path),
-        raw=raw,
         document=checked,
         profile=profile,
-        plan=_plan(phases_path, plan_path, raw),
+        plan=_plan(phases_path, plan_path, len(checked.phases), raw["build_id"]),
         normalised=Normalised.of(profile),
-        assignment=np.array(raw["assignment"], dtype=np.int64),
+        assignment=np.array(checked.intervals.assignment, dtype=np.int64),
     )
 
 
@@ -154,14 +153,9 @@ def stem(phases_path: Path) -> str:
     return phases_path.name.removesuffix(PHASES_SUFFIX).removesuffix(".json")
 
 
-def _profiles_of(phases_path: Path, raw: Body) -> list[Path]:
+def _profiles_of(phases_path: Path, checked: Document, raw: Body) -> list[Path]:
     """Returns the profiles of all ranks or, for a run without ranks, its one profile."""
-    try:
-        named = [Path(str(rank["profile"])) for rank in raw.get("ranks", [])]
-    except (KeyError, TypeError) as error:
-        raise ArtefactError(
-            f"{phases_path} is damaged ({error}); make it anew with `kadence phases`"
-        ) from error
+    named = [Path(rank.profile) for rank in checked.ranks]
     if named:
         return [_found(phases_path, [phases_path.parent / path.name, path]) for path in named]
     command = raw["command"] if isinstance(raw.get("command"), list) else []
@@ -182,28 +176,23 @@ def _found(phases_path: Path, candidates: Sequence[Path]) -> Path:
     )
 
 
-def _require_same_run(raw: Body, profile: Profile, phases_path: Path, profile_path: Path) -> None:
-    try:
-        rows = len(raw["assignment"])
-        same = (
-            raw["instructions"] == profile.instructions.tolist()
-            and rows == len(profile.instructions)
-            and raw["build_id"] == profile.build_id
-            and all(0 <= number < len(raw["phases"]) for number in raw["assignment"])
-            and all(0 <= phase["representative"] < rows for phase in raw["phases"])
-            and all(0 <= row < rows for row in (*raw["transitions"], *raw.get("waiting", ())))
-        )
-    except (KeyError, TypeError) as error:
-        raise ArtefactError(
-            f"{phases_path} is damaged ({error}); make it anew with `kadence phases`"
-        ) from error
-    if not same:
+def _require_same_run(
+    checked: Document,
+    build_id: str | None,
+    profile: Profile,
+    phases_path: Path,
+    profile_path: Path,
+) -> None:
+    same_rows = list(checked.intervals.instructions) == profile.instructions.tolist()
+    if not same_rows or build_id != profile.build_id:
         raise ArtefactError(
             f"{phases_path} was not made from {profile_path}; name the right one with --profile"
         )
 
 
-def _plan(phases_path: Path, plan_path: Path | None, raw: Body) -> Body | None:
+def _plan(
+    phases_path: Path, plan_path: Path | None, phases: int, build_id: str | None
+) -> Body | None:
     """Returns the plan that the user named, or the plan beside the artefact, or None.
 
     Raises ArtefactError if the plan was not made from these phases.
@@ -212,9 +201,7 @@ def _plan(phases_path: Path, plan_path: Path | None, raw: Body) -> Body | None:
     if plan_path is None and not beside.is_file():
         return None
     plan = artefact.read(plan_path or beside, artefact.PLAN)
-    policies = plan.get("policies")
-    fits = isinstance(policies, list) and len(policies) == len(raw["phases"])
-    if not fits or plan["build_id"] != raw["build_id"]:
+    if len(plan["policies"]) != phases or plan["build_id"] != build_id:
         raise ArtefactError(
             f"{plan_path or beside} was not made from {phases_path}; "
             "make it anew with `kadence plan`, or name another with --plan"

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The codec: what JSON becomes, and what it says of JSON that is something else."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import pytest
 
 from kadence.base import codec
-from kadence.base.codec import DERIVED, FLAT, DecodeError, Key
+from kadence.base.codec import DERIVED, FLAT, NULLABLE, DecodeError, Key
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Outer:
     inner: tuple[Inner, ...]
     named: dict[str, bool]
     around: Annotated[Inner, FLAT]
-    file: str = ""
+    file: Annotated[str, NULLABLE] = ""
     seen: Annotated[tuple[int, ...], DERIVED] = ()
 
 
@@ -53,7 +53,19 @@ def test_json_becomes_the_dataclass() -> None:
 
 
 def test_what_was_decoded_can_be_written_and_read_again() -> None:
-    assert codec.decode(Inner, asdict(Inner(4, 0.5))) == Inner(4, 0.5)
+    found = codec.decode(Outer, GOOD)
+    written = codec.encode(found)
+    assert written == {key: GOOD[key] for key in GOOD if key != "another"} | {"file": ""}
+    assert codec.decode(Outer, written) == found
+
+
+def test_sets_are_written_in_order() -> None:
+    assert codec.encode(frozenset({"b", "a"})) == ["a", "b"]
+
+
+def test_null_is_the_default_of_no_other_field() -> None:
+    with pytest.raises(DecodeError, match="name is not a text"):
+        codec.decode(Outer, GOOD | {"name": None})
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from kadence import boot
-from kadence.base import resources
+from kadence.base import codec, resources
+from kadence.kconfig.request.request import Needs
 from kadence.kconfig.store.build import BuildRequest, build
 from kadence.kconfig.tree import source
 from kadence.kernel.proving import Subject
@@ -111,16 +112,9 @@ class Workshop:
         return self.tailoring(check, run, **options).tailor()
 
     def plan(self, **needs: Any) -> Path:
-        nothing = {"system_calls": [], "socket_families": [], "threads": False}
-        nothing |= {
-            "processes": False,
-            "shared_memory": False,
-            "memory_bytes": 0,
-            "io_paths": False,
-        }
-        envelope = {"schema": "kadence.plan", "version": 4, "kadence": "0", "build_id": None}
+        envelope = {"schema": "kadence.plan", "version": 5, "kadence": "0", "build_id": None}
         path = self.place / "p.plan.json"
-        body = {"command": [], "program": ["x"], "needs": nothing | needs}
+        body = {"command": [], "program": ["x"], "needs": codec.encode(Needs()) | needs}
         path.write_text(json.dumps(envelope | body))
         return path
 

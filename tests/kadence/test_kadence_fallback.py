@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from kadence import boot
+from kadence.base import codec
 from kadence.base.errors import GuestError, KadenceError
+from kadence.kconfig.request.request import Needs
 from kadence.kernel import fallback
 
 LACKING = "kadence: p made system call 425, which this kernel lacks\n"
@@ -148,11 +150,10 @@ def small_kernel(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
     from kadence.kconfig.store.build import BuildRequest, build
 
-    nothing = {"system_calls": ["read"], "socket_families": [], "threads": False}
-    nothing |= {"processes": False, "shared_memory": False, "memory_bytes": 0, "io_paths": False}
-    envelope = {"schema": "kadence.plan", "version": 4, "kadence": "0", "build_id": None}
+    needs = codec.encode(Needs(system_calls=frozenset({"read"})))
+    envelope = {"schema": "kadence.plan", "version": 5, "kadence": "0", "build_id": None}
     plan = tmp_path_factory.mktemp("plan") / "p.plan.json"
-    plan.write_text(json.dumps(envelope | {"command": [], "program": ["x"], "needs": nothing}))
+    plan.write_text(json.dumps(envelope | {"command": [], "program": ["x"], "needs": needs}))
     return build(BuildRequest(kind="tailored", plan=plan))
 
 

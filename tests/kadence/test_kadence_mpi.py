@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from kadence import boot
-from kadence.base import artefact
+from kadence.base import artefact, codec
+from kadence.kconfig.request.request import Needs
 from kadence.kconfig.store.build import BuildRequest, build
 from kadence.measurement import watching
 from kadence.measurement.watching import Watch
@@ -79,8 +80,7 @@ def test_ranks_run_on_a_kernel_for_what_was_seen_of_them(
     Watch(tmp_path, tmp_path / "scratch", generic_kernel, environment).see(launcher.argv, "", seen)
     assert seen.unseen == []
     watching.write(tmp_path / "p.needs.json", seen, [launcher.argv], ["kadence"])
-    nothing = {"system_calls": [], "socket_families": [], "memory_bytes": 0}
-    nothing |= dict.fromkeys(["threads", "processes", "shared_memory", "io_paths", "memory"], False)
+    nothing = codec.encode(Needs())
     body = {"program": ["ring"], "needs": needs.united(nothing, tmp_path / "p.needs.json")}
     plan = tmp_path / "p.plan.json"
     artefact.write(plan, artefact.PLAN, None, ["kadence"], body)

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from kadence.base import artefact
+from kadence.base import artefact, codec
+from kadence.kconfig.request.request import Needs
 from kadence.kconfig.store.build import BuildRequest
 from kadence.kernel.proof import PASSED, REPAIRED
 from kadence.kernel.proving import Subject
@@ -27,8 +28,7 @@ exit $failed
 """
 # What CHECK's helpers need, by construction.
 SYMBOLS = {"NET", "UNIX", "INET", "SYSVIPC", "INOTIFY_USER", "AIO"}
-NOTHING: dict[str, Any] = {"system_calls": [], "socket_families": [], "memory_bytes": 0}
-NOTHING |= dict.fromkeys(["threads", "processes", "shared_memory", "io_paths", "memory"], False)
+NOTHING = codec.encode(Needs())
 
 
 @pytest.fixture

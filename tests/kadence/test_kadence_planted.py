@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from kadence.base import codec
 from kadence.kconfig.configuration import configure
+from kadence.kconfig.request.request import Needs
 from kadence.kconfig.store.build import BuildRequest
 from kadence.kernel.proof import REPAIRED
 from kadence.kernel.proving import Subject
@@ -53,9 +55,9 @@ def joiner(tmp_path: Path) -> Path:
 
 
 def plan(path: Path) -> Path:
-    needs = {"system_calls": ["futex", "clone3"], "socket_families": [], "threads": True}
-    needs |= {"processes": False, "shared_memory": True, "memory_bytes": 0, "io_paths": False}
-    envelope = {"schema": "kadence.plan", "version": 4, "kadence": "0", "build_id": None}
+    calls = frozenset({"futex", "clone3"})
+    needs = codec.encode(Needs(system_calls=calls, threads=True, shared_memory=True))
+    envelope = {"schema": "kadence.plan", "version": 5, "kadence": "0", "build_id": None}
     path.write_text(json.dumps(envelope | {"command": [], "program": ["p"], "needs": needs}))
     return path
 

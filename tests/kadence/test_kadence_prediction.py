@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from kadence.base import artefact
 from kadence.boot import costs
 from kadence.boot.costs import Costs
 from kadence.phases import analysis, planning
@@ -289,9 +288,8 @@ def asked_by(program: Path, folder: Path, calls: int, pages: int) -> Demand:
     runner.profile([str(program), str(calls), str(pages)], place)
     phases = place.with_suffix(".phases.json")
     analysis.run(place, phases)
-    raw = artefact.read(phases, artefact.PHASES)
-    checked = document.parse(raw, phases)
-    return demand.of(raw, checked, planning.plan(checked, planning.Options()))
+    checked = document.load(phases)
+    return demand.of(checked, planning.plan(checked, planning.Options()))
 
 
 def test_a_program_asks_for_what_it_does(program: Path, tmp_path: Path) -> None:
@@ -325,11 +323,10 @@ def test_a_guests_standard_output_has_no_ring(tmp_path: Path) -> None:
     runner.profile([str(place), str(tmp_path / "out")], profile)
     phases = tmp_path / "phases.json"
     analysis.run(profile, phases)
-    raw = artefact.read(phases, artefact.PHASES)
-    checked = document.parse(raw, phases)
+    checked = document.load(phases)
     plan = planning.plan(checked, planning.Options())
     for share in (0, 0.5, 1):
-        asked = demand.of(raw, checked, plan, int(share * RECORDS * RECORD))
+        asked = demand.of(checked, plan, int(share * RECORDS * RECORD))
         item = next(item for item in asked.items if item.what == demand.TO["file"])
         assert item.adapted == pytest.approx((1 - share) * RECORDS, abs=0.01 * RECORDS)
 

@@ -50,6 +50,7 @@ class LongRun:
         before = [None, *self.assignment[[first - 1 for first in firsts[1:]]].tolist()]
         return {
             "program": ["/tmp/long"],
+            "backend": "kbbv",
             "files": ["long.c"],
             "interval": INTERVAL,
             "intervals": rows,
@@ -60,6 +61,9 @@ class LongRun:
             "phases": [self._phase(number) for number in range(PHASES)],
             "transitions": [],
             "transition_weight": 0.0,
+            "waiting": [],
+            "waiting_weight": 0.0,
+            "outside": {"why": None},
             "boundaries": [
                 {"row": first, "from": previous, "to": int(self.assignment[first])}
                 for first, previous in zip(firsts, before, strict=True)
@@ -75,6 +79,9 @@ class LongRun:
             },
             "system_calls": [],
             "socket_families": [],
+            "others_system_calls": [],
+            "others_socket_families": [],
+            "ranks": [],
             "memory_bytes": 0,
             "memory": NO_MEMORY,
         }

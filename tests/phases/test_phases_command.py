@@ -29,7 +29,7 @@ def phases_path(profile_path, kadence) -> Path:
 
 def test_the_artefact_names_schema_program_and_command(profile_path, phases_path):
     document = json.loads(phases_path.read_text())
-    assert (document["schema"], document["version"]) == ("kadence.phases", 5)
+    assert (document["schema"], document["version"]) == ("kadence.phases", 6)
     assert document["build_id"] == "ab" * 20
     assert document["program"] == ["/tmp/planted"]
     assert document["command"] == ["kadence", "phases", str(profile_path), "-o", str(phases_path)]
@@ -41,7 +41,7 @@ def test_the_plan_follows_from_the_phases(phases_path, kadence, tmp_path):
     assert done.returncode == 0
     assert "phase 0: quantum 2 s" in done.stdout
     plan = json.loads((tmp_path / "p.json").read_text())
-    assert (plan["schema"], plan["version"]) == ("kadence.plan", 4)
+    assert (plan["schema"], plan["version"]) == ("kadence.plan", 5)
     assert [policy["quantum_ns"] for policy in plan["policies"]] == [2_000_000_000, 0, 0]
 
 
@@ -103,15 +103,14 @@ def test_a_profile_cut_short_is_refused(profile_path, kadence, refused, tmp_path
     assert not (tmp_path / "output").exists()
 
 
-@pytest.mark.parametrize("version", [4, 99])
+@pytest.mark.parametrize("version", [5, 99])
 def test_a_phases_artefact_of_another_version_is_refused(
     phases_path, kadence, refused, tmp_path, version
 ):
-    """One of version 4 does not say which functions wrote."""
     document = json.loads(phases_path.read_text()) | {"version": version}
     (tmp_path / "later").write_text(json.dumps(document))
     done = kadence("plan", tmp_path / "later", "-o", tmp_path / "output")
-    assert f"version {version} of kadence.phases, this Kadence knows 5" in refused(done)
+    assert f"version {version} of kadence.phases, this Kadence knows 6" in refused(done)
 
 
 @pytest.mark.parametrize("option", ["-o", "--matrix", "--annotated"])

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from planted import three_phases
 
+from kadence.base import codec
 from kadence.phases.analysis import describe
 from kadence.phases.artefact.document import parse
 from kadence.phases.describe.memory import PAGE_BYTES
 from kadence.phases.find.segmentation import segment
 from kadence.phases.plan import common_sites, memory_planning
-from kadence.phases.plan.common_sites import Sites
+from kadence.phases.plan.common_sites import Site, Sites
 from kadence.phases.plan.io_planning import Paths
 from kadence.phases.plan.memory_planning import Memory
 from kadence.profiler.format.profile import CallSite, Mapping, Profile, Touches
@@ -44,7 +45,7 @@ def used() -> Callable[..., dict[str, Any]]:
 
 
 def sites_of(body: dict[str, Any]) -> Sites:
-    return common_sites.parse(common_sites.describe(body, PATH))
+    return codec.decode(Sites, codec.encode(Sites.of(body, PATH)))
 
 
 def planned(body: dict[str, Any]) -> Memory:
@@ -99,8 +100,8 @@ def test_ranges_stay_where_all_inputs_go_on_in_order(used, ahead, kept):
     assert memory.mode == ("default" if kept else "off")
 
 
-def io_site(function: str, *calls: str, file: str = "p.c") -> dict[str, Any]:
-    return {"phase": 1, "function": function, "file": file, "calls": list(calls)}
+def io_site(function: str, *calls: str, file: str = "p.c") -> Site:
+    return Site(function, file, calls)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +116,11 @@ def io_site(function: str, *calls: str, file: str = "p.c") -> dict[str, Any]:
     ],
 )
 def test_io_stays_where_all_inputs_have_it(used, other, calls):
-    paths = Paths("strict", sites=[io_site("dump", "fflush", "write")], streams=True)
+    paths = Paths(
+        "strict",
+        sites=[{"phase": 1} | codec.encode(io_site("dump", "fflush", "write"))],
+        streams=True,
+    )
     common_sites.keep_common_io(paths, [replace(sites_of(used()), io=tuple(other))])
     assert [site["calls"] for site in paths.sites] == ([calls] if calls else [])
     assert (paths.mode, paths.streams) == (("strict", True) if calls else ("off", False))

@@ -107,7 +107,7 @@ def test_two_runs_of_the_same_work_are_input_stable(desk):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("input-stable: 0.0% of the instructions")
     document = desk.read("c.json")
-    assert (document["schema"], document["version"]) == ("kadence.compare", 3)
+    assert (document["schema"], document["version"]) == ("kadence.compare", 4)
     assert document["build_id"] == "ab" * 20
     assert document["command"] == ["kadence", "compare", "a.kprof", "b.kprof", "-o", "c.json"]
     assert (document["verdict"], document["unknown"]) == ("input-stable", 0.0)

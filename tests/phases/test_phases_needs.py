@@ -10,7 +10,8 @@ from kadence.base import artefact
 from kadence.base.errors import ArtefactError
 from kadence.phases.describe import needs
 
-PROFILED = {"system_calls": ["read", "write"], "socket_families": [2], "threads": True}
+PROFILED: dict[str, Any] = {"system_calls": ["read", "write"], "socket_families": [2]}
+PROFILED |= {"files": [], "file_systems": [], "threads": True}
 SEEN = {
     "system_calls": ["shmget", "read"],
     "socket_families": [1],
@@ -44,5 +45,5 @@ def test_a_profile_that_knows_of_no_needs_gets_none(tmp_path: Path) -> None:
 
 def test_a_damaged_artefact_is_told(tmp_path: Path) -> None:
     path = write(tmp_path / "p.needs.json", {**SEEN, "files": 3})
-    with pytest.raises(ArtefactError, match="does not say what was seen"):
+    with pytest.raises(ArtefactError, match="is damaged: files is not a list"):
         needs.united(PROFILED, path)

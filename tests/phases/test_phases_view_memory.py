@@ -79,10 +79,10 @@ def test_the_strip_is_whole(shown: subject.Subject) -> None:
 
 
 def test_a_run_without_faults_has_no_section(shown: subject.Subject) -> None:
-    raw = shown.raw | {"memory": shown.raw["memory"] | {"faults": 0}}
-    bare = replace(shown, raw=raw)
+    used = replace(shown.document.memory, faults=0)
+    bare = replace(shown, document=replace(shown.document, memory=used))
     assert memory.section(bare) is None
-    assert memory.faults_of(bare, {"memory": {"faults": 0}}) == "0"
+    assert memory.faults_of(bare, 0) == "0"
 
 
 @pytest.mark.parametrize(
