@@ -14,6 +14,7 @@
 #include "cases.h"
 #include "device.h"
 #include "libkadapt.h"
+#include "ring/burst.h"
 #include "sink.h"
 #include "twice.h"
 
@@ -221,6 +222,9 @@ static enum outcome cancel_some(void)
 	return PASSED;
 }
 
+/* Threads that take turns leave the descriptor's slot with up to this much patience. */
+#define PATIENCE (KADAPT_PATIENCE_MAX + 1)
+
 /* The library still gets rings. */
 static enum outcome cancel_beside(const struct calls *calls, int type)
 {
@@ -233,7 +237,7 @@ static enum outcome cancel_beside(const struct calls *calls, int type)
 		CHECK(cancel_some() == PASSED);
 	before = appends();
 	file = open_first(0);
-	for (int i = 0; i < 1000; i++)
+	for (int i = 0; i < PATIENCE + 1000; i++)
 		CHECK(write_numbered(calls, file, 'm', i) == 0);
 	if (calls == &adapted_calls)
 		CHECK(appends() - before > 900);
