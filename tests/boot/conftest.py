@@ -177,9 +177,18 @@ def kernel_of(image: Path) -> int:
     return os.getsid(next(running))
 
 
+def keeper_of(image: Path) -> int:
+    """The kernel's parent: the process that the relay starts to watch the kernel."""
+    return _parent_of(kernel_of(image))
+
+
 def relay_of(image: Path) -> int:
-    """The kernel's parent: the process that the relay starts to watch the kernel (its keeper)."""
-    return int(Path(f"/proc/{kernel_of(image)}/stat").read_text().rpartition(")")[2].split()[1])
+    """The process that `kadence run` starts to start and serve the kernel."""
+    return _parent_of(keeper_of(image))
+
+
+def _parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def wait_until(condition: Callable[[], bool]) -> bool:

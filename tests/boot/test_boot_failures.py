@@ -14,7 +14,7 @@ import pytest
 from kadence import boot
 from kadence.base.errors import GuestError
 
-from .conftest import Machine, kernel_of, processes_of, relay_of, wait_until
+from .conftest import Machine, keeper_of, kernel_of, processes_of, relay_of, wait_until
 
 pytestmark = pytest.mark.kernel
 
@@ -43,7 +43,7 @@ def test_command_killed_by_a_forwarded_signal(started: Any) -> None:
     assert process.wait() == 128 + signal.SIGTERM
 
 
-@pytest.mark.parametrize("victim", ["kadence", "relay", "kernel"])
+@pytest.mark.parametrize("victim", ["kadence", "relay", "keeper", "kernel"])
 def test_killing_any_part_leaves_nothing(started: Any, own_image: Path, victim: str) -> None:
     umls = set(Path.home().glob(".uml/*"))
     process = started("sh", "-c", "echo ready; sleep 1000 & sleep 1000")
@@ -51,6 +51,7 @@ def test_killing_any_part_leaves_nothing(started: Any, own_image: Path, victim: 
     victims = {
         "kadence": process.pid,
         "relay": relay_of(own_image),
+        "keeper": keeper_of(own_image),
         "kernel": kernel_of(own_image),
     }
     os.kill(victims[victim], signal.SIGKILL)

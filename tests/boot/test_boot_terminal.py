@@ -8,14 +8,14 @@ import signal
 import struct
 import subprocess
 import termios
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .conftest import relay_of, wait_until
+from .conftest import keeper_of, relay_of, wait_until
 
 pytestmark = pytest.mark.kernel
 
@@ -125,13 +125,14 @@ def test_settings_are_restored(command: list[str], terminal: Terminal, end: str)
     assert termios.tcgetattr(terminal.slave) == before
 
 
+@pytest.mark.parametrize("killed", [relay_of, keeper_of])
 def test_settings_are_restored_after_the_relay_was_killed(
-    command: list[str], terminal: Terminal, own_image: Path
+    command: list[str], terminal: Terminal, own_image: Path, killed: Callable[[Path], int]
 ) -> None:
     before = termios.tcgetattr(terminal.slave)
     process = _in_session(terminal, [*command, "sh", "-c", "echo ready; sleep 1000"])
     assert terminal.shows(b"ready")
     assert termios.tcgetattr(terminal.slave) != before
-    os.kill(relay_of(own_image), signal.SIGKILL)
+    os.kill(killed(own_image), signal.SIGKILL)
     assert process.wait() == 125
     assert termios.tcgetattr(terminal.slave) == before
