@@ -12,7 +12,7 @@ from scipy import sparse
 from kadence.base import artefact
 from kadence.base.errors import UsageError
 from kadence.phases.artefact import document
-from kadence.phases.describe import kinds, memory, writes
+from kadence.phases.describe import kinds, library_calls, memory, writes
 from kadence.phases.describe.kinds import Verdict
 from kadence.phases.find import hierarchy, matrix, outside, ranks, vectors
 from kadence.phases.find.hierarchy import Joining
@@ -30,6 +30,9 @@ DIGITS = 6
 SMALLEST_INSIDE = 0.25
 # Facts about the calls of the program's other processes, if it started any.
 OTHERS = ("others_system_calls", "others_socket_families")
+
+# The code and data that phases and comparisons of a profile depend on.
+DEPENDENCIES = (Path(__file__).resolve().parent, library_calls.TABLE)
 
 Body = dict[str, Any]
 

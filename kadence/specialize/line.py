@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kadence import phases, profiler
+from kadence import profiler
 from kadence.base import artefact, resources
 from kadence.base.errors import ToolError
 from kadence.base.stages import Stages, fingerprint, tell
@@ -184,7 +184,7 @@ class Line:
         of = self.places.artefact
         key = self.stages.run(
             "phases",
-            [profile_key, fingerprint(Path(phases.__file__).parent)],
+            [profile_key, *map(fingerprint, analysis.DEPENDENCIES)],
             [of("phases.json"), of("matrix.png"), of("matrix-annotated.png")],
             partial(
                 analysis.run,
@@ -203,7 +203,7 @@ class Line:
         of = self.places.artefact
         return self.stages.run(
             "compare",
-            [profile_key, validate_key, fingerprint(Path(phases.__file__).parent)],
+            [profile_key, validate_key, *map(fingerprint, analysis.DEPENDENCIES)],
             [of("compare.json"), of("compare.png"), of("compare-annotated.png")],
             partial(
                 comparison.run,
