@@ -18,7 +18,7 @@ fi
 case $symbols in
 *' '[!wUv]' kadapt_plan'*) ;;
 *)
-	printf 'kadence: warning: none of the markers and sites of %s is in %s; if that is the profiled program, this is a plan for another one: profile it and plan again\n' \
+	printf 'kadence: warning: none of the markers and sites of %s is in %s; if that is the profiled program, the plan was made for another program: profile it and plan again\n' \
 		"$KADENCE_PLAN" "$output" >&2
 	;;
 esac

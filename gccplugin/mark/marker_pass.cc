@@ -162,7 +162,7 @@ class function_marker
 			return "the function keeps variables in named registers";
 		for (edge entry : entry_edges(loop.header))
 			if (entry->flags & EDGE_COMPLEX)
-				return "the loop is entered otherwise than by jumps";
+				return "an exception, a setjmp or a computed jump enters the loop";
 		return nullptr;
 	}
 
@@ -219,7 +219,9 @@ class function_marker
 	{
 		inform(DECL_SOURCE_LOCATION(fn->decl), "phase %u is announced in function %qs%s",
 		       item.phase, item.function.c_str(),
-		       item.verified ? "" : " (not verified: the profile knew no checksum)");
+		       item.verified
+			   ? ""
+			   : " (not verified: the profile has no checksum of its function)");
 	}
 };
 
