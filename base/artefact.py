@@ -10,6 +10,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -56,6 +57,13 @@ VERSIONS = {
     RECORD: 1,
     PREDICTION: 1,
 }
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """What readers use of the keys with which every artefact begins."""
+
+    build_id: str | None
 
 
 @contextmanager

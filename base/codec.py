@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes dataclasses of JSON, and JSON of dataclasses: artefacts are read in no other way.
+"""Makes dataclasses of JSON, and JSON of dataclasses: the reader and writer of artefacts' parts.
 
     @dataclass(frozen=True)
     class Boundary:
@@ -11,9 +11,9 @@
 
 A field has the JSON key of its own name, unless Key names another. A FLAT field takes its keys from
 the object around it, and a DERIVED one has no key. A key that is missing is an error:
-another set of keys is another version of the artefact. Null stands for the
-default of a NULLABLE field. Nothing is converted: an integer is no text, and true is no integer;
-only a float may be written as an integer. A class that requires more says so in __post_init__() by
+another set of keys is another version of the artefact. Null stands for the default of a NULLABLE
+field. Nothing is converted: an integer is no text, and true is no integer; only a float may be
+written as an integer. A class that requires more says so in __post_init__() by
 a ValueError. Keys that no field names are left alone.
 """
 

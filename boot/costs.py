@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -184,7 +184,7 @@ def _remembered(of: Sequence[str], measure: Callable[[], Costs]) -> Costs:
         return codec.decode(Costs, known.get(key))
     except DecodeError:
         found = measure()
-    known[key] = asdict(found)
+    known[key] = codec.encode(found)
     # If the result cannot be kept, each call measures.
     with suppress(OSError, KadenceError):
         place.parent.mkdir(parents=True, exist_ok=True)

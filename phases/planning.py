@@ -20,7 +20,7 @@ from typing import Any
 
 from kadence.base import artefact
 from kadence.base.errors import UsageError
-from kadence.phases.artefact.document import Boundary, Document, Marker, Phase, parse
+from kadence.phases.artefact.document import Boundary, Document, Marker, Phase, build_id_of, parse
 from kadence.phases.describe import kinds, needs
 from kadence.phases.describe.marking import FIRINGS_PER_SECOND
 from kadence.phases.mark import choice, levels
@@ -111,10 +111,10 @@ def run(
     `seen` is a needs artefact: what all processes of the program's commands asked for.
     """
     raw = artefact.read(phases_path, artefact.PHASES)
-    document = parse(raw, phases_path)
+    document, build_id = parse(raw, phases_path), build_id_of(raw, phases_path)
     compared = None
     if comparison:
-        found = inputs.read(comparison.path, document, raw["build_id"], phases_path)
+        found = inputs.read(comparison.path, document, build_id, phases_path)
         compared = replace(found, forced=comparison.force)
     options = options or Options()
     body = plan(document, options, compared)
@@ -125,7 +125,7 @@ def run(
         *(comparison.options() if comparison else ()),
         *(("--needs", str(seen)) if seen else ()),
     ]
-    artefact.write(output, artefact.PLAN, raw["build_id"], command, body)
+    artefact.write(output, artefact.PLAN, build_id, command, body)
     return body
 
 

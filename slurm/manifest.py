@@ -6,7 +6,7 @@ step of a job reads the manifest before its kernel boots.
 """
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from kadence.base import codec
@@ -83,7 +83,8 @@ class Manifest:
 
     def body(self) -> dict[str, Any]:
         """The body of the manifest's artefact."""
-        return asdict(self)
+        entry: dict[str, Any] = codec.encode(self)
+        return entry
 
     def named(self) -> Iterator[str]:
         """Every file that the manifest refers to."""

@@ -7,7 +7,7 @@ program's needs alone, where it refers to the repaired kernel.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from kadence.base import artefact, codec
@@ -84,7 +84,7 @@ def failed(
 def record(kernel: Kernel, proof: Proof, command: Sequence[str]) -> None:
     """Keep a proof beside a kernel; it replaces an older proof with the same key."""
     others = [other for other in _proofs(kernel) if other.key != proof.key]
-    body = {"id": kernel.id, "proofs": [asdict(each) for each in (*others, proof)]}
+    body = {"id": kernel.id, "proofs": codec.encode((*others, proof))}
     artefact.write(path_of(kernel), artefact.PROOF, None, command, body)
 
 

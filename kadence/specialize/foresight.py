@@ -190,7 +190,7 @@ class Foresight:
             here, output_bytes = self._timed()
             asked = _demand(phases_path, plan, output_bytes) or asked
             found = foresee(asked, here, plan, wanted, self.series)
-        build_id = artefact.read(phases_path, artefact.PHASES)["build_id"]
+        build_id = artefact.load(artefact.Envelope, phases_path, artefact.PHASES).build_id
         command = ["kadence", "specialize", str(self.line.program.folder)]
         artefact.write(place, artefact.PREDICTION, build_id, command, _body(found, here))
 

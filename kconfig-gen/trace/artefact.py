@@ -2,7 +2,7 @@
 """`*.ktrace.json`: the kernel code that a program ran; docs/artefacts-kernel.md describes it."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -43,8 +43,8 @@ def write(path: Path, trace: Trace, command: Sequence[str]) -> None:
             "boot": trace.boot.instructions,
         },
         "functions": {"program": trace.program.functions, "boot": trace.boot.functions},
-        "symbols": [asdict(symbol) for symbol in trace.symbols],
-        **asdict(trace.observed),
+        "symbols": codec.encode(trace.symbols),
+        **codec.encode(trace.observed),
     }
     artefact.write(path, artefact.TRACE, None, command, body)
 

@@ -210,6 +210,11 @@ def load(path: Path) -> Document:
     return parse(artefact.read(path, artefact.PHASES), path)
 
 
+def build_id_of(raw: dict[str, Any], path: Path) -> str | None:
+    """The build-id of the profiled program; raises ArtefactError if the key is missing."""
+    return artefact.decode(artefact.Envelope, raw, str(path), REMEDY).build_id
+
+
 def parse(raw: dict[str, Any], path: Path) -> Document:
     """Take what its readers need from the artefact; raises ArtefactError if it is damaged."""
     document = artefact.decode(Document, raw, str(path), REMEDY)

@@ -135,14 +135,15 @@ def load(
     """Read the phases artefact, and the profile and the plan: those named, or those beside it."""
     raw = artefact.read(phases_path, artefact.PHASES)
     checked = document.parse(raw, phases_path)
+    build_id = document.build_id_of(raw, phases_path)
     paths = [profile_path] if profile_path else _profiles_of(phases_path, checked, raw)
     profile, _ = ranks.read(paths)
-    _require_same_run(checked, raw["build_id"], profile, phases_path, paths[0])
+    _require_same_run(checked, build_id, profile, phases_path, paths[0])
     return Subject(
         name=stem(phases_path),
         document=checked,
         profile=profile,
-        plan=_plan(phases_path, plan_path, len(checked.phases), raw["build_id"]),
+        plan=_plan(phases_path, plan_path, len(checked.phases), build_id),
         normalised=Normalised.of(profile),
         assignment=np.array(checked.intervals.assignment, dtype=np.int64),
     )
@@ -190,6 +191,15 @@ def _require_same_run(
         )
 
 
+@dataclass(frozen=True)
+class _Plan:
+    """The keys that a plan must have to be shown."""
+
+    build_id: str | None
+    policies: tuple[Body, ...]
+    markers: tuple[Body, ...]
+
+
 def _plan(
     phases_path: Path, plan_path: Path | None, phases: int, build_id: str | None
 ) -> Body | None:
@@ -200,10 +210,12 @@ def _plan(
     beside = phases_path.parent / f"{stem(phases_path)}.plan.json"
     if plan_path is None and not beside.is_file():
         return None
-    plan = artefact.read(plan_path or beside, artefact.PLAN)
-    if len(plan["policies"]) != phases or plan["build_id"] != build_id:
+    path = plan_path or beside
+    plan = artefact.read(path, artefact.PLAN)
+    found = artefact.decode(_Plan, plan, str(path), "make it anew with `kadence plan`")
+    if len(found.policies) != phases or found.build_id != build_id:
         raise ArtefactError(
-            f"{plan_path or beside} was not made from {phases_path}; "
+            f"{path} was not made from {phases_path}; "
             "make it anew with `kadence plan`, or name another with --plan"
         )
     return plan

@@ -351,6 +351,32 @@ def test_a_damaged_artefact_is_refused(planted, kadence, refused, tmp_path, dama
         assert "p.phases.json" in refused(done)
 
 
+def test_an_artefact_without_a_build_id_is_refused(planted, kadence, refused, tmp_path):
+    shutil.copy(planted / "p.kprof", tmp_path)
+    document = json.loads((planted / "p.phases.json").read_text())
+    del document["build_id"]
+    (tmp_path / "p.phases.json").write_text(json.dumps(document))
+    for command in (("view", "--no-open"), ("plan", "-o", tmp_path / "q.json")):
+        done = kadence(command[0], tmp_path / "p.phases.json", *command[1:])
+        assert "build_id is missing" in refused(done)
+
+
+@pytest.mark.parametrize("key", ["policies", "markers", "build_id"])
+@pytest.mark.parametrize("damage", ["missing", 7, [7]])
+def test_a_damaged_plan_is_refused(planted, kadence, refused, tmp_path, key, damage):
+    for name in ("p.kprof", "p.phases.json"):
+        shutil.copy(planted / name, tmp_path)
+    kadence("plan", tmp_path / "p.phases.json", "-o", tmp_path / "p.plan.json")
+    document = json.loads((tmp_path / "p.plan.json").read_text())
+    if damage == "missing":
+        del document[key]
+    else:
+        document[key] = damage
+    (tmp_path / "p.plan.json").write_text(json.dumps(document))
+    done = kadence("view", tmp_path / "p.phases.json", "--no-open")
+    assert "p.plan.json is damaged" in refused(done)
+
+
 @pytest.mark.parametrize("option", ["-o", "--png", "--svg", "--trace"])
 def test_an_output_that_cannot_be_written_is_refused(planted, kadence, refused, tmp_path, option):
     words = {"-o": tmp_path / "p.html"} | {option: tmp_path / "nowhere" / "x"}
