@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kadence.base import artefact, codec, resources
-from kadence.kconfig.request.request import Needs
+from kadence.kconfig.request.needs import Needs
 from kadence.kconfig.store.build import BuildRequest, build
 from kadence.kconfig.store.store import Kernel
 

@@ -19,7 +19,8 @@ from kadence.base.errors import ArtefactError, UsageError
 from kadence.kconfig.configuration import identity, rules
 from kadence.kconfig.configuration.identity import Inputs
 from kadence.kconfig.configuration.rules import Requested
-from kadence.kconfig.request.request import TAILORED, BuildRequest, Needs
+from kadence.kconfig.request.needs import Needs
+from kadence.kconfig.request.request import TAILORED, BuildRequest
 from kadence.slurm.bundle import Bundle
 
 TARGET = "x86_64"

@@ -15,7 +15,7 @@ from kadence.base.stages import tell
 from kadence.kconfig.configuration import configure, missing
 from kadence.kconfig.language.kconfig_files import Definition, definitions
 from kadence.kconfig.request import targets
-from kadence.kconfig.request.request import read_needs
+from kadence.kconfig.request.needs import read_needs
 from kadence.kconfig.store import store
 from kadence.kconfig.store.build import BuildRequest
 from kadence.kconfig.store.candidates import Dropped

@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from kadence.kconfig.request.request import needs_in
+from kadence.kconfig.request.needs import needs_in
 
 OPENMP = "OMP_NUM_THREADS"
 # Targets on which the threads of one process run at once. On User-Mode Linux they take turns, even

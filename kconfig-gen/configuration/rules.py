@@ -19,7 +19,8 @@ from kadence.base import codec, resources
 from kadence.base.codec import DecodeError
 from kadence.base.errors import BuildError
 from kadence.kconfig.request import targets
-from kadence.kconfig.request.request import TAILORED, TRACED, BuildRequest, Needs
+from kadence.kconfig.request.needs import Needs
+from kadence.kconfig.request.request import TAILORED, TRACED, BuildRequest
 from kadence.kconfig.trace import artefact as trace
 from kadence.kconfig.trace.symbols import PROGRAM
 from kadence.kconfig.tree import source

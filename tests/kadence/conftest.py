@@ -14,7 +14,7 @@ import pytest
 
 from kadence import boot
 from kadence.base import codec, resources
-from kadence.kconfig.request.request import Needs
+from kadence.kconfig.request.needs import Needs
 from kadence.kconfig.store.build import BuildRequest, build
 from kadence.kconfig.tree import source
 from kadence.kernel.proving import Subject

@@ -15,7 +15,7 @@ import pytest
 from kadence import boot
 from kadence.base import codec
 from kadence.base.errors import GuestError, KadenceError
-from kadence.kconfig.request.request import Needs
+from kadence.kconfig.request.needs import Needs
 from kadence.kernel import fallback
 
 LACKING = "kadence: p made system call 425, which this kernel lacks\n"

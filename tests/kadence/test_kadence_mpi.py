@@ -12,7 +12,7 @@ import pytest
 
 from kadence import boot
 from kadence.base import artefact, codec
-from kadence.kconfig.request.request import Needs
+from kadence.kconfig.request.needs import Needs
 from kadence.kconfig.store.build import BuildRequest, build
 from kadence.measurement import watching
 from kadence.measurement.watching import Watch

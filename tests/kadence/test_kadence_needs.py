@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kadence.base import artefact, codec
-from kadence.kconfig.request.request import Needs
+from kadence.kconfig.request.needs import Needs
 from kadence.kconfig.store.build import BuildRequest
 from kadence.kernel.proof import PASSED, REPAIRED
 from kadence.kernel.proving import Subject

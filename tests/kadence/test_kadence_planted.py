@@ -10,7 +10,7 @@ import pytest
 
 from kadence.base import codec
 from kadence.kconfig.configuration import configure
-from kadence.kconfig.request.request import Needs
+from kadence.kconfig.request.needs import Needs
 from kadence.kconfig.store.build import BuildRequest
 from kadence.kernel.proof import REPAIRED
 from kadence.kernel.proving import Subject

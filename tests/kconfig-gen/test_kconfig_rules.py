@@ -10,7 +10,8 @@ from kadence.base import resources
 from kadence.base.errors import BuildError, UsageError
 from kadence.kconfig.configuration import fragment, missing, rules
 from kadence.kconfig.request import series
-from kadence.kconfig.request.request import BuildRequest, Needs, read_needs
+from kadence.kconfig.request.needs import Needs, read_needs
+from kadence.kconfig.request.request import BuildRequest
 
 GENERIC = BuildRequest(kind="generic")
 TAILORED = BuildRequest(kind="tailored", plan=Path("p.plan.json"))
