@@ -19,7 +19,7 @@ from costs import Costs  # noqa: E402
 from patience import PATIENCE_SECONDS  # noqa: E402
 
 from kadence.base import codec  # noqa: E402
-from kadence.kconfig.request.request import Needs  # noqa: E402
+from kadence.kconfig.request.needs import Needs  # noqa: E402
 
 # What starts the tests may ignore some of these (nohup, a shell's background job), its children
 # inherit that, and a shell cannot trap what it was started ignoring.

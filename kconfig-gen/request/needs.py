@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a program needs of its kernel, as its plan says.
 
-`kadence run` reads this without the packages that the other verbs need.
+This module imports only the standard library and base/, because `kadence run` works without the
+other packages.
 """
 
 from dataclasses import dataclass
