@@ -7,6 +7,7 @@ program it was made from (None where it has none) and the command that reproduce
 
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ from kadence.base.errors import ArtefactError
 from kadence.base.version import VERSION
 
 T = TypeVar("T")
+
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 PHASES = "kadence.phases"
 PLAN = "kadence.plan"
@@ -115,7 +118,12 @@ def text(schema: str, build_id: str | None, command: Sequence[str], body: dict[s
         "build_id": build_id,
         "command": list(command),
     }
-    return json.dumps(envelope | body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    document = envelope | body
+    content = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    if SURROGATE.search(content):
+        # A file name that is not UTF-8 becomes surrogates, which only escapes can represent.
+        return json.dumps(document, indent=1, allow_nan=False) + "\n"
+    return content
 
 
 def read(path: Path, schema: str) -> dict[str, Any]:

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The codec: what JSON becomes, and what it says of JSON that is something else."""
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
 
-from kadence.base import codec
+from kadence.base import artefact, codec
 from kadence.base.codec import DERIVED, FLAT, NULLABLE, DecodeError, Key
 
 
@@ -99,3 +101,10 @@ def test_a_missing_key_is_an_error(key: str) -> None:
 def test_what_is_no_object_is_refused() -> None:
     with pytest.raises(DecodeError, match="the document is not an object"):
         codec.decode(Outer, [1])
+
+
+def test_a_name_that_is_not_utf8_is_kept(tmp_path: Path) -> None:
+    """A file's name may hold any bytes; Python has surrogates for those that are not UTF-8."""
+    command = ["kadence", "phases", os.fsdecode(b"n\xe4me.kprof"), "näme.kprof"]
+    artefact.write(tmp_path / "a", artefact.PHASES, None, command, {})
+    assert artefact.read(tmp_path / "a", artefact.PHASES)["command"] == command
