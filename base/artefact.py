@@ -23,6 +23,7 @@ T = TypeVar("T")
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 
+PROFILE = "kadence.profile"
 PHASES = "kadence.phases"
 PLAN = "kadence.plan"
 REPORT = "kadence.report"
@@ -42,6 +43,7 @@ RECORD = "kadence.record"
 PREDICTION = "kadence.prediction"
 
 VERSIONS = {
+    PROFILE: 4,
     PHASES: 6,
     PLAN: 5,
     REPORT: 1,

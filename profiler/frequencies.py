@@ -27,8 +27,7 @@ from scipy import sparse
 from kadence.base.artefact import atomic_output
 from kadence.base.errors import ArtefactError, UsageError
 from kadence.profiler import kprof
-from kadence.profiler.format import matrixchunks
-from kadence.profiler.format.chunks import is_integral
+from kadence.profiler.format.matrices import LARGEST_SHORT, is_integral
 from kadence.profiler.format.profile import SIMPOINT, Block, Profile
 
 STRIP = 2000  # lines that are read at a time
@@ -153,7 +152,7 @@ def _numbers(lines: list[bytes], first: int, source: Path) -> tuple[Numbers, Num
 
 
 def _fitting(numbers: Numbers, source: Path) -> npt.NDArray[np.int32]:
-    if numbers.size and numbers.max() > matrixchunks.LARGEST_SHORT:
+    if numbers.size and numbers.max() > LARGEST_SHORT:
         raise ArtefactError(f"{source}: {numbers.max()} is more than an interval can hold")
     return numbers.astype(np.int32)
 

@@ -1,312 +1,191 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reads and writes profiles.
 
-A profile comes in three forms:
+A profile comes in two forms:
 
-    file     "\\x93KPROF\\r\\n", version (4 bytes), form (4 bytes), then the form's bytes
+    a stream    the frames that a backend appends while the program runs; after any crash, they are
+                readable up to the last whole interval. format/stream_format.h describes them,
+                stream/rawstream.py reads them
+    an archive  the same profile, compact and with all bytes checked; `kadence profile` puts it in
+                the stream's place when the run is over
 
-    STRM     the frames that a backend appends while the program runs; after any crash, they are
-             readable up to the last whole interval. format/stream_format.h describes them,
-             rawstream.py reads them
-    COLS     the same profile, compact and with all bytes checked; `kadence profile` puts it in the
-             stream's place when the run is over
-    RANK     the profiles of a parallel program's ranks (ranks.py), one after the other, so that
-             the writer needs only one in memory: number of ranks (4 bytes), then for each rank
-             what follows the head of its COLS
+An archive is an uncompressed ZIP file (format/archive.py) of Parquet tables and a JSON artefact,
+so that other programs can read them:
 
-The bytes of COLS, all numbers little-endian:
+    profile.json            the fields of `Run`
+    blocks.parquet          a row per `Block`. The tables refer to a block, as to everything else,
+                            by the number of its row, from 0
+    intervals.parquet       instructions, thread, start
+    counts.parquet          interval, block, count; and, unless vectors.parquet exists, residual:
+                            the instructions that exceed count times the block's length
+    vectors.parquet         interval, block, instructions
+    system_calls.parquet    a row per `SystemCalls`
+    call_sites.parquet      a row per `CallSite`
+    peers.parquet           a row per `Peer`
+    memory_sites.parquet    a row per `CallSite` that allocates
+    mappings.parquet        a row per `Mapping`
+    touches.parquet         a row per `Touches`
 
-    body     the chunks named in `CHUNKS`, in order
-    chunk    tag (4 bytes), length of the body as stored (8 bytes), CRC-32 of tag, length and
-             body (4 bytes), body, compressed by Zstandard (RFC 8878)
-    column   type (2 bytes: u1 u2 u4 u8 i1 i2 i4 i8 f8), number of values (8 bytes), values, in
-             strips of 2**20: of a strip first all lowest bytes, then all second ones, and so on
-
-    META     JSON: interval, unit, backend, argv, command, build_id, exit_status, facts
-    STRG     JSON: every text that a column refers to, by position
-    BLKS     columns: address (each minus the one before), instructions, function, file, line,
-             object, entry, checksum, index in the CFG (from 1; 0: none); if any block waits, also
-             `waits`
-    FUNC     JSON: for every function name, file, line, checksum, loops and entry; for every loop
-             index, line, depth, before, header and latches
-    ROWS     columns: instructions, thread, start (each minus the one before)
-    CNTS     columns: entries in every row, block (each minus the one before), count
-    VECS     columns: as CNTS, with instructions as the last; or, if its entries are those of CNTS,
-             a single column: instructions minus count times the block's length
-    CSIT     columns of the call sites: call, function, file, line, object
-    PEER     columns of the peers: family, address
-    CALL     columns: interval (each minus the one before), name, descriptor, count, bytes, site
-             and peer (from 1; 0: none), sequential, random, gaps, instructions_between,
-             nanoseconds_between, number of sizes, sizes
-    SITE     columns of the allocation sites: call, function, file, line, object
-    MAPS     columns of the mappings: kind, unreserved, site (from 1; 0: none), bytes, request,
-             born, gone (from 1; 0: never), forked, again, beside
-    TOUC     columns: interval (each minus the one before), mapping, pages, runs, upward,
-             downward, released
-    DONE     empty; it marks the file as whole
+The profiles of a parallel program's ranks (combine/ranks.py) are one archive, in which the members
+of the first rank are below rank0/, those of the second below rank1/, and so on.
 """
 
-import json
 import struct
-from collections.abc import Iterable, Sequence
-from dataclasses import astuple
+import zipfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-import zstandard
+import pyarrow as pa
 
+from kadence.base import artefact, codec
 from kadence.base.artefact import atomic_output
 from kadence.base.errors import ArtefactError
 from kadence.profiler.combine import ranks, recorded
-from kadence.profiler.format import callchunks, matrixchunks, memorychunks, validity
-from kadence.profiler.format.chunks import (
-    Chunk,
-    Texts,
-    differences_of,
-    packed,
-    stored,
-    sums_of,
-    whole_columns,
-)
-from kadence.profiler.format.profile import Block, Function, Loop, Profile
+from kadence.profiler.format import archive, matrices, tables, validity
+from kadence.profiler.format import profile as parts
+from kadence.profiler.format.archive import Archive
+from kadence.profiler.format.profile import Function, Memory, Profile
 from kadence.profiler.stream import rawstream
 
-MAGIC = b"\x93KPROF\r\n"
-VERSION = 3
-STREAM, COLUMNS, RANKS = b"STRM", b"COLS", b"RANK"
-CHUNKS = (
-    *("META", "STRG", "BLKS", "FUNC", "ROWS"),
-    *matrixchunks.CHUNKS,
-    *callchunks.CHUNKS,
-    *memorychunks.CHUNKS,
-    "DONE",
+STREAM_MAGIC = b"\x93KPROF\r\n"
+RUN = "profile.json"
+DAMAGES = (
+    *(ValueError, TypeError, LookupError, OverflowError, RecursionError, MemoryError, EOFError),
+    *(struct.error, zipfile.BadZipFile, NotImplementedError, pa.ArrowException),
 )
 
-VERSION_FIELD = struct.Struct("<I")
-NUMBER_OF_RANKS = struct.Struct("<I")
-HEAD_SIZE = len(MAGIC) + VERSION_FIELD.size + len(STREAM)
-DAMAGES = (
-    *(ValueError, TypeError, LookupError, OverflowError, RecursionError, MemoryError),
-    *(struct.error, zstandard.ZstdError),
-)
+
+@dataclass(frozen=True)
+class Run:
+    """What profile.json holds beside an artefact's envelope."""
+
+    build_id: str | None
+    command: tuple[str, ...]
+    interval: int
+    unit: str
+    backend: str
+    argv: tuple[str, ...]
+    exit_status: int
+    facts: dict[str, Any]
+    functions: tuple[Function, ...]
+
+
+# Name of a table -> the class of its rows, and the profile's objects.
+TABLES: Mapping[str, tuple[type, Callable[[Profile], tuple[Any, ...]]]] = {
+    "blocks": (parts.Block, lambda profile: profile.blocks),
+    "system_calls": (parts.SystemCalls, lambda profile: profile.system_calls),
+    "call_sites": (parts.CallSite, lambda profile: profile.call_sites),
+    "peers": (parts.Peer, lambda profile: profile.peers),
+    "memory_sites": (parts.CallSite, lambda profile: profile.memory.sites),
+    "mappings": (parts.Mapping, lambda profile: profile.memory.mappings),
+    "touches": (parts.Touches, lambda profile: profile.memory.touches),
+}
+MATRICES = {"intervals": matrices.write_intervals, "counts": matrices.write_counts}
+VECTORS = "vectors"
+
+
+def _file(name: str) -> str:
+    return f"{name}.parquet"
+
+
+MEMBERS = {RUN, *map(_file, (*TABLES, *MATRICES))}
 
 
 # ---- writing ---------------------------------------------------------------------------------
 
 
-def _json(value: Any) -> bytes:
-    return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
-
-
-def _meta(profile: Profile) -> bytes:
-    return _json(
-        {
-            "interval": profile.interval,
-            "unit": profile.unit,
-            "backend": profile.backend,
-            "argv": profile.argv,
-            "command": profile.command,
-            "build_id": profile.build_id,
-            "exit_status": profile.exit_status,
-            "facts": profile.facts,
-        }
-    )
-
-
-def _blocks(blocks: Sequence[Block], texts: Texts) -> bytes:
-    return b"".join(
-        (
-            packed(differences_of(block.address for block in blocks)),
-            packed(block.instructions for block in blocks),
-            packed(texts.number(block.function) for block in blocks),
-            packed(texts.number(block.file) for block in blocks),
-            packed(block.line for block in blocks),
-            packed(texts.number(block.object) for block in blocks),
-            packed(int(block.entry) for block in blocks),
-            packed(texts.number(block.checksum) for block in blocks),
-            packed(0 if block.index is None else block.index + 1 for block in blocks),
-            packed(block.waits for block in blocks) if any(b.waits for b in blocks) else b"",
-        )
-    )
-
-
-def _rows(profile: Profile) -> bytes:
-    return (
-        packed(profile.instructions)
-        + packed(profile.thread)
-        + packed(differences_of(profile.start))
-    )
-
-
-def _bodies(profile: Profile) -> dict[str, bytes]:
-    texts = Texts()
-    blocks = _blocks(profile.blocks, texts)
-    calls = callchunks.bodies(profile, texts)
-    memory = memorychunks.bodies(profile.memory, texts)
-    return {
-        "META": _meta(profile),
-        "STRG": _json(texts.all()),
-        "BLKS": blocks,
-        "FUNC": _json([astuple(function) for function in profile.functions]),
-        "ROWS": _rows(profile),
-        **matrixchunks.bodies(profile),
-        **calls,
-        **memory,
-        "DONE": b"",
-    }
+def _run(profile: Profile) -> bytes:
+    fields = {name: getattr(profile, name) for name in Run.__dataclass_fields__}
+    body = codec.encode(Run(**fields))
+    return artefact.text(artefact.PROFILE, profile.build_id, profile.command, body).encode()
 
 
 def write(path: Path, profile: Profile) -> None:
     """Write a profile such that read() returns an equal one; equal profiles give equal bytes."""
-    with atomic_output(path) as temporary, temporary.open("wb") as file:
-        file.write(MAGIC + VERSION_FIELD.pack(VERSION) + COLUMNS)
-        _write_chunks(file, profile)
+    with atomic_output(path) as temporary, archive.created(temporary) as output:
+        _write_profile(output, "", profile)
 
 
 def write_ranks(path: Path, profiles: Iterable[Profile]) -> None:
     """Write the profiles of all ranks as one file; each is written before the next is fetched."""
-    with atomic_output(path) as temporary, temporary.open("wb") as file:
-        file.write(MAGIC + VERSION_FIELD.pack(VERSION) + RANKS)
-        place = file.tell()
-        file.write(NUMBER_OF_RANKS.pack(0))
-        number = 0
+    with atomic_output(path) as temporary, archive.created(temporary) as output:
+        number = 0  # enumerate() would keep a profile until it has the next one.
         for profile in profiles:
-            _write_chunks(file, profile)
-            number += 1
+            _write_profile(output, f"rank{number}/", profile)
+            number += 1  # noqa: SIM113
             del profile  # frees its memory before the next one is read
-        file.seek(place)
-        file.write(NUMBER_OF_RANKS.pack(number))
 
 
-def _write_chunks(file: BinaryIO, profile: Profile) -> None:
-    bodies = _bodies(profile)
-    for tag in CHUNKS:
-        file.write(stored(tag, bodies[tag]))
+def _write_profile(output: zipfile.ZipFile, folder: str, profile: Profile) -> None:
+    with archive.member(output, folder + RUN) as file:
+        file.write(_run(profile))
+    for name, (kind, objects) in TABLES.items():
+        with archive.member(output, folder + _file(name)) as file:
+            tables.write(file, kind, objects(profile))
+    wanted = MATRICES | ({VECTORS: matrices.write_vectors} if matrices.has_vectors(profile) else {})
+    for name, write_matrix in wanted.items():
+        with archive.member(output, folder + _file(name)) as file:
+            write_matrix(file, profile)
 
 
 # ---- reading ---------------------------------------------------------------------------------
 
 
-def _read_blocks(chunk: Chunk, texts: Sequence[str]) -> tuple[Block, ...]:
-    addresses, lengths, functions, files, lines, objects, entries, checksums, indices, *rest = (
-        whole_columns(chunk)
-    )
-    (waits,) = rest or (np.zeros(len(addresses), dtype=np.uint8),)
-    return tuple(
-        Block(
-            address,
-            length,
-            texts[function],
-            texts[file],
-            line,
-            texts[elf],
-            bool(entry),
-            texts[checksum],
-            index - 1 if index else None,
-            wait,
-        )
-        for address, length, function, file, line, elf, entry, checksum, index, wait in zip(
-            sums_of(addresses).view(np.uint64).tolist(),
-            lengths.tolist(),
-            functions.tolist(),
-            files.tolist(),
-            lines.tolist(),
-            objects.tolist(),
-            entries.tolist(),
-            checksums.tolist(),
-            indices.tolist(),
-            waits.tolist(),
-            strict=True,
-        )
-    )
-
-
-def _read_functions(data: bytes) -> tuple[Function, ...]:
-    return tuple(
-        Function(name, file, line, checksum, tuple(_loop(*loop) for loop in loops), *entry)
-        # Older profiles lack a function's `entry` and a loop's `before`, `header` and `latches`.
-        for name, file, line, checksum, loops, *entry in json.loads(data)
-    )
-
-
-def _loop(
-    index: int,
-    line: int,
-    depth: int,
-    before: int | None = None,
-    header: int | None = None,
-    latches: Sequence[int] = (),
-) -> Loop:
-    return Loop(index, line, depth, before, header, tuple(latches))
-
-
-def _build(file: BinaryIO) -> Profile:
-    meta = json.loads(Chunk(file, "META").rest())
-    texts = json.loads(Chunk(file, "STRG").rest())
-    blocks = _read_blocks(Chunk(file, "BLKS"), texts)
-    functions = _read_functions(Chunk(file, "FUNC").rest())
-    instructions, thread, start = whole_columns(Chunk(file, "ROWS"))
-    counts = matrixchunks.read_counts(Chunk(file, "CNTS"), len(blocks))
-    vectors = matrixchunks.read_vectors(Chunk(file, "VECS"), counts, blocks)
-    calls = callchunks.read(file, texts, instructions.size)
-    memory = memorychunks.read(file, texts, instructions.size)
-    if Chunk(file, "DONE").rest():
-        raise ValueError("data follows its end")
-    if not instructions.size == thread.size == start.size == counts.shape[0] == vectors.shape[0]:
-        raise ValueError("its chunks disagree about the number of rows")
+def _build(found: Archive, folder: str) -> Profile:
+    run = _read_run(found, folder)
+    lists: dict[str, Any] = {
+        name: tables.read(found.read(folder + _file(name)), kind)
+        for name, (kind, _objects) in TABLES.items()
+    }
+    sites, mappings, touches = (lists.pop(one) for one in ("memory_sites", "mappings", "touches"))
+    instructions, thread, start = matrices.read_intervals(found.read(folder + _file("intervals")))
+    rows, blocks = instructions.size, lists["blocks"]
+    counts, vectors = matrices.read_counts(found.read(folder + _file("counts")), rows, blocks)
+    if vectors is None:
+        vectors = matrices.read_vectors(found.read(folder + _file(VECTORS)), rows, blocks)
     return Profile(
-        interval=meta["interval"],
+        **vars(run),
+        **lists,
         vectors=vectors,
         counts=counts,
-        instructions=instructions.astype(np.int64),
-        thread=thread.astype(np.int32),
-        start=sums_of(start),
-        blocks=blocks,
-        system_calls=calls.calls,
-        call_sites=calls.sites,
-        peers=calls.peers,
-        functions=functions,
-        build_id=meta["build_id"],
-        argv=tuple(meta["argv"]),
-        command=tuple(meta["command"]),
-        exit_status=meta["exit_status"],
-        facts=meta["facts"],
-        memory=memory,
-        backend=meta["backend"],
-        unit=meta["unit"],
+        instructions=instructions,
+        thread=thread,
+        start=start,
+        memory=Memory(sites, mappings, touches),
     )
 
 
-def _read_stream(path: Path, _file: BinaryIO) -> Profile:
-    return recorded.profile(rawstream.read(path))
+def _read_run(found: Archive, folder: str) -> Run:
+    document = artefact.parse(folder + RUN, bytes(found.read(folder + RUN)), artefact.PROFILE)
+    return codec.decode(Run, document)
 
 
-def _read_columns(_path: Path, file: BinaryIO) -> Profile:
-    found = _build(file)
-    _check_end(file)
-    return found
-
-
-def _read_ranks(path: Path, file: BinaryIO) -> Profile:
-    (number,) = NUMBER_OF_RANKS.unpack(file.read(NUMBER_OF_RANKS.size))
-    found = []
-    for _ in range(number):
-        found.append(_build(file))
-        validity.check(found[-1])
-    _check_end(file)
-    if not found:
+def _read_archive(path: Path, file: BinaryIO) -> Profile:
+    found = Archive(file)
+    if RUN in found.names:
+        _require_members(found, [""])
+        return _build(found, "")
+    folders = [*takewhile(lambda rank: rank + RUN in found.names, map("rank{}/".format, count()))]
+    _require_members(found, folders)
+    profiles = [_checked(_build(found, folder)) for folder in folders]
+    if not profiles:
         raise ValueError("it has no ranks")
-    ranks.require_alike([ranks.Identity.of(str(path), profile) for profile in found])
-    return ranks.merged(ranks.of_one_interval(found))
+    ranks.require_alike([ranks.Identity.of(str(path), profile) for profile in profiles])
+    return ranks.merged(ranks.of_one_interval(profiles))
 
 
-def _check_end(file: BinaryIO) -> None:
-    if file.read(1):
-        raise ValueError("data follows its end")
+def _require_members(found: Archive, folders: list[str]) -> None:
+    known = {folder + name for folder in folders for name in (*MEMBERS, _file(VECTORS))}
+    if unknown := sorted(found.names - known):
+        raise ValueError(f"its member {unknown[0]} belongs to no profile")
 
 
-FORMS = {STREAM: _read_stream, COLUMNS: _read_columns, RANKS: _read_ranks}
+def _checked(profile: Profile) -> Profile:
+    validity.check(profile)
+    return profile
 
 
 def read(path: Path) -> Profile:
@@ -314,33 +193,40 @@ def read(path: Path) -> Profile:
     path = Path(path)
     try:
         with path.open("rb") as file:
-            return _guarded(path, file, _form_of(path, file.read(HEAD_SIZE)))
+            start = file.read(len(rawstream.START))
+            return _guarded(path, file, start)
     except OSError as error:
         raise ArtefactError(f"cannot read {path}: {error.strerror}") from error
 
 
-def _form_of(path: Path, start: bytes) -> bytes:
-    if not start.startswith(MAGIC):
-        raise ArtefactError(f"{path} is not a profile; make one with `kadence profile`")
-    if len(start) < len(MAGIC) + VERSION_FIELD.size:
-        raise ArtefactError(f"{path} is cut off; make it anew with `kadence profile`")
-    (version,) = VERSION_FIELD.unpack_from(start, len(MAGIC))
-    if version != VERSION:
-        raise ArtefactError(
-            f"{path} is a profile of version {version}, this Kadence knows {VERSION}; make it anew"
-        )
-    form = start[len(MAGIC) + VERSION_FIELD.size :]
-    if form not in FORMS:
-        raise ArtefactError(f"{path} is damaged (its form is {form!r}); make it anew")
-    return form
-
-
-def _guarded(path: Path, file: BinaryIO, form: bytes) -> Profile:
+def _guarded(path: Path, file: BinaryIO, start: bytes) -> Profile:
     try:
-        found = FORMS[form](path, file)
-        validity.check(found)
-        return found
+        return _checked(_reader(path, start)(path, file))
     except DAMAGES as error:
-        raise ArtefactError(
-            f"{path} is damaged ({error}); make it anew with `kadence profile`"
-        ) from error
+        raise _damaged(path, error) from error
+    except OSError as error:
+        if error.errno is None:  # of pyarrow, about the bytes
+            raise _damaged(path, error) from error
+        raise
+
+
+def _damaged(path: Path, error: Exception) -> ArtefactError:
+    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return ArtefactError(f"{path} is damaged ({reason}); make it anew with `kadence profile`")
+
+
+def _reader(path: Path, start: bytes) -> Callable[[Path, BinaryIO], Profile]:
+    """Return the function that reads the form of which these are the first bytes."""
+    if start.startswith(archive.MAGIC):
+        return _read_archive
+    if start == rawstream.START:
+        return _read_stream
+    if not start.startswith(STREAM_MAGIC):
+        raise ArtefactError(f"{path} is not a profile; make one with `kadence profile`")
+    raise ArtefactError(
+        f"{path} is cut off or a profile of another version; make it anew with `kadence profile`"
+    )
+
+
+def _read_stream(path: Path, _file: BinaryIO) -> Profile:
+    return recorded.profile(rawstream.read(path))

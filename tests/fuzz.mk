@@ -17,7 +17,7 @@ $(STAMPS)/fuzz: requirements/fuzz.txt $(STAMPS)/python
 	@touch $@
 
 .PHONY: fuzz
-fuzz: build $(STAMPS)/fuzz ## fuzz the readers of profiles, MINUTES=10 by default
+fuzz: build test-deps $(STAMPS)/fuzz ## fuzz the readers of profiles, MINUTES=10 by default
 	@status=0; declare -A running; for kind in $(KINDS); do mkdir -p $(FUZZ)/$$kind; \
 		PYTHONPATH=$(FUZZ)/atheris $(PYTHON) tests/profiler/fuzz.py $$kind $(FUZZ)/$$kind \
 			-max_total_time=$$(( $(MINUTES) * 60 )) $(FUZZ_LIMITS) $(CORPUS)/$$kind \
@@ -28,6 +28,6 @@ fuzz: build $(STAMPS)/fuzz ## fuzz the readers of profiles, MINUTES=10 by defaul
 		fi; done; exit $$status
 
 .PHONY: fuzz-corpus
-fuzz-corpus: build ## keep of what fuzzing found what the tests don't reach
+fuzz-corpus: build test-deps ## keep of what fuzzing found what the tests don't reach
 	@for kind in $(KINDS); do \
 		$(PYTHON) tests/profiler/fuzz_corpus.py $(FUZZ)/$$kind/inputs $(CORPUS)/$$kind $$kind; done

@@ -10,7 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from kadence.profiler.format.profile import Block, Memory, Profile, backend_of
+from kadence.profiler.format.profile import (
+    MEMORY_KINDS,
+    Block,
+    Mapping,
+    Memory,
+    Profile,
+    Touches,
+    backend_of,
+)
 
 UNITS = ("instructions", "nanoseconds")
 # Name of a fact -> type of its value, if the fact is known.
@@ -40,7 +48,7 @@ def check(profile: Profile) -> None:
     _check_blocks(profile.blocks)
     _check_calls(profile)
     _check_texts(_texts(profile))
-    _check_memory(profile.memory)
+    _check_memory(profile.memory, len(profile.instructions))
 
 
 def _wanted(condition: bool, what: str) -> None:
@@ -116,12 +124,29 @@ def _check_texts(texts: Iterable[Any]) -> None:
     _wanted(all(type(text) is str for text in texts), "a name is not text")
 
 
-def _check_memory(memory: Memory) -> None:
-    for mapping in memory.mappings:
-        right = _is_count(mapping.bytes) and _is_count(mapping.request)
-        _wanted(right and _is_count(mapping.beside), "a mapping has an impossible size")
-    for touch in memory.touches:
-        counts = (touch.pages, touch.runs, touch.upward, touch.downward, touch.released)
-        _wanted(all(map(_is_count, counts)), "a number of touched pages is impossible")
+def _check_memory(memory: Memory, rows: int) -> None:
     for site in memory.sites:
         _wanted(_is_count(site.line), "an allocation site has no line")
+    for mapping in memory.mappings:
+        _check_mapping(mapping, len(memory.sites), rows)
+    for touch in memory.touches:
+        _check_touches(touch, len(memory.mappings), rows)
+
+
+def _check_mapping(mapping: Mapping, sites: int, rows: int) -> None:
+    right = _is_count(mapping.bytes) and _is_count(mapping.request)
+    _wanted(right and _is_count(mapping.beside), "a mapping has an impossible size")
+    _wanted(mapping.kind in MEMORY_KINDS, f"a mapping's kind {mapping.kind!r} is unknown")
+    known = mapping.site is None or 0 <= mapping.site < sites
+    _wanted(known, "a mapping names an unknown allocation site")
+    ends = (mapping.born, mapping.born if mapping.gone is None else mapping.gone)
+    _wanted(all(0 <= row < rows for row in ends), "a mapping comes or goes in an unknown row")
+
+
+def _check_touches(touch: Touches, mappings: int, rows: int) -> None:
+    known = 0 <= touch.mapping < mappings and 0 <= touch.interval < rows
+    _wanted(known, "pages of an unknown mapping or row were touched")
+    counts = (touch.pages, touch.runs, touch.upward, touch.downward, touch.released)
+    _wanted(all(map(_is_count, counts)), "a number of touched pages is impossible")
+    fitting = touch.runs <= touch.pages and touch.upward + touch.downward <= touch.pages
+    _wanted(fitting, "more runs than pages were touched")

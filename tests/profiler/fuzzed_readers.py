@@ -4,78 +4,92 @@
 The readers refuse a wrong checksum, and so nearly every input that a fuzzer makes up. Three kinds
 of input therefore leave the checksums out; the functions here make files of them, with checksums:
 
-    columns  the chunks' bodies, each after its length (2 bytes, little-endian)
-    ranks    the number of ranks (1 byte), then for each rank the same as in `columns`
+    columns  changes to the numbers of a sound profile, of 12 bytes each: the table, the column, the
+             row and what to do (1 byte each), and a number (8 bytes)
+    ranks    the same, to the first of two ranks
     stream   frames: kind (1 byte), length (2 bytes), body
     file     a whole profile, checksums included
     vectors  SimPoint's text
 """
 
+import io
 import struct
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import zstandard
+import archives
+import pyarrow as pa
+import pyarrow.parquet as pq
+import test_profiler_kprof
 
 from kadence.base.errors import KadenceError
 from kadence.profiler import frequencies, kprof, summary
-from kadence.profiler.format.chunks import CHECKSUM, CHUNK_START, stored
 from kadence.profiler.format.profile import Profile
 from kadence.profiler.stream.rawstream import HEADER, START
 
-LENGTH = struct.Struct("<H")
+CHANGE = struct.Struct("<BBBBq")
 FRAME = struct.Struct("<BH")
 FEW_ROWS = 1 << 12  # a profile of more rows is not shown or exported, which takes too long
 
 
 def columns_file(data: bytes) -> bytes:
-    """A file of columns; a chunk for which the input has no body is empty."""
-    return _head(kprof.COLUMNS) + b"".join(_chunks(data, 1))
+    """A profile with changed numbers."""
+    return _changed(data, kprof.write, "")
 
 
 def ranks_file(data: bytes) -> bytes:
-    """A file of ranks: the first rank, and each further rank for which there is input left."""
-    number = data[0] if data else 0
-    chunks = b"".join(_chunks(data[1:], number))
-    return _head(kprof.RANKS) + kprof.NUMBER_OF_RANKS.pack(number) + chunks
+    """The profiles of two ranks, of which the first has changed numbers."""
+
+    def write(path: Path, profile: Profile) -> None:
+        kprof.write_ranks(path, [profile, profile])
+
+    return _changed(data, write, "rank0/")
 
 
-def _head(form: bytes) -> bytes:
-    return kprof.MAGIC + kprof.VERSION_FIELD.pack(kprof.VERSION) + form
+def _changed(data: bytes, write: Callable[[Path, Profile], None], folder: str) -> bytes:
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "P.kprof"
+        write(path, test_profiler_kprof.example())
+        members = archives.members(path)
+        tables = sorted(each for each in members if each.startswith(folder) and "parquet" in each)
+        for offset in range(0, len(data) - CHANGE.size + 1, CHANGE.size):
+            number, *change = CHANGE.unpack_from(data, offset)
+            table = tables[number % len(tables)]
+            members[table] = _changed_table(members[table], *change)
+        archives.write(path, members)
+        return path.read_bytes()
 
 
-def _chunks(data: bytes, times: int) -> Iterator[bytes]:
-    for time in range(times):
-        if time and not data:
-            return
-        for tag in kprof.CHUNKS:
-            (length,) = LENGTH.unpack(data[: LENGTH.size].ljust(LENGTH.size, b"\0"))
-            yield stored(tag, data[LENGTH.size : LENGTH.size + length])
-            data = data[LENGTH.size + length :]
+def _changed_table(content: bytes, column: int, row: int, action: int, number: int) -> bytes:
+    """The table without that row (2), without the column (3), or with another number there."""
+    columns = pq.read_table(io.BytesIO(content)).to_pydict()
+    if not columns:
+        return content
+    name = list(columns)[column % len(columns)]
+    if action % 4 == 3:
+        del columns[name]
+    for each in columns.values():
+        if each and action % 4 == 2:
+            del each[row % len(each)]
+    values = columns.get(name) or []
+    if values and action % 4 < 2 and type(values[row % len(values)]) is int:
+        values[row % len(values)] = number % 16 if action % 4 else number
+    return _table(columns, pq.read_schema(io.BytesIO(content)))
 
 
-def columns_input(file: bytes) -> bytes:
-    """The input from which columns_file() makes this file."""
-    return _bodies(file, kprof.HEAD_SIZE)
-
-
-def ranks_input(file: bytes) -> bytes:
-    """The input from which ranks_file() makes this file, which has fewer than 256 ranks."""
-    (number,) = kprof.NUMBER_OF_RANKS.unpack_from(file, kprof.HEAD_SIZE)
-    return bytes([number]) + _bodies(file, kprof.HEAD_SIZE + kprof.NUMBER_OF_RANKS.size)
-
-
-def _bodies(file: bytes, offset: int) -> bytes:
-    parts = []
-    while offset < len(file):
-        _tag, length = CHUNK_START.unpack_from(file, offset)
-        begin = offset + CHUNK_START.size + CHECKSUM.size
-        body = zstandard.ZstdDecompressor().decompress(file[begin : begin + length])
-        parts += [LENGTH.pack(len(body)), body]
-        offset = begin + length
-    return b"".join(parts)
+def _table(columns: dict[str, list[object]], schema: pa.Schema) -> bytes:
+    """A table with the schema's types, with wider ones, or nothing if a number fits into none."""
+    kept = pa.schema([schema.field(name) for name in columns])
+    for types in (kept, None):
+        written = io.BytesIO()
+        try:
+            pq.write_table(pa.table(columns, schema=types), written)
+        except (pa.ArrowInvalid, OverflowError):
+            continue
+        return written.getvalue()
+    return b""
 
 
 def stream_file(data: bytes) -> bytes:

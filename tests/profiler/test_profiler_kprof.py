@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Profiles on disk: read back unchanged, or refused in one sentence."""
 
+import json
 import random
+import subprocess
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import archives
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 
+from kadence.base import artefact
 from kadence.base.errors import ArtefactError
 from kadence.profiler import kprof
-from kadence.profiler.format import chunks
+from kadence.profiler.format import archive, matrices
 from kadence.profiler.format.profile import (
     Block,
     CallSite,
@@ -25,6 +31,7 @@ from kadence.profiler.format.profile import (
     SystemCalls,
     Touches,
 )
+from kadence.profiler.stream.rawstream import START
 
 SCALARS = ("interval", "blocks", "system_calls", "functions", "build_id", "argv", "command")
 WHOLE_RUN = ("call_sites", "peers", "exit_status", "facts", "memory", "backend", "unit")
@@ -161,7 +168,7 @@ def test_a_large_profile_is_compact(path: Path) -> None:
 
 
 def test_columns_of_several_strips(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chunks, "STRIP", 3)
+    monkeypatch.setattr(matrices, "STRIP", 3)
     for make in (example, fractional, differently_shaped):
         kprof.write(path, make())
         assert_same(kprof.read(path), make())
@@ -191,8 +198,7 @@ def test_random_bytes_are_refused(path: Path) -> None:
     generator = random.Random(20)
     for _ in range(200):
         noise = generator.randbytes(generator.randrange(400))
-        head = kprof.MAGIC + b"\3\0\0\0"
-        for content in (noise, kprof.MAGIC + noise, head + noise, head + b"COLS" + noise):
+        for content in (noise, archive.MAGIC + noise, kprof.STREAM_MAGIC + noise, START + noise):
             path.write_bytes(content)
             with pytest.raises(ArtefactError):
                 kprof.read(path)
@@ -220,8 +226,8 @@ def test_memory_that_cannot_be_is_refused(path: Path, changes: dict[str, Any], r
     ("call", "reason"),
     [
         (SystemCalls(4, "write", "file", 1, 1), "unknown row"),
-        (SystemCalls(0, "write", "file", 1, 1, site=2), "unknown site or peer"),
-        (SystemCalls(0, "write", "file", 1, 1, peer=1), "unknown site or peer"),
+        (SystemCalls(0, "write", "file", 1, 1, site=2), "unknown (site|peer)"),
+        (SystemCalls(0, "write", "file", 1, 1, peer=1), "unknown (site|peer)"),
     ],
 )
 def test_calls_that_cannot_be_are_refused(path: Path, call: SystemCalls, reason: str) -> None:
@@ -230,39 +236,81 @@ def test_calls_that_cannot_be_are_refused(path: Path, call: SystemCalls, reason:
         kprof.read(path)
 
 
-@pytest.mark.parametrize("tag", kprof.CHUNKS)
-def test_a_sound_chunk_with_unsound_content_is_refused(
-    path: Path, tag: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bodies = kprof._bodies(example())
-    damaged = bodies | {tag: bodies[tag][: len(bodies[tag]) // 2] + b"\xff"}
-    monkeypatch.setattr(kprof, "_bodies", lambda _profile: damaged)
+@pytest.mark.parametrize("name", sorted(kprof.MEMBERS))
+def test_a_member_that_is_unsound_or_missing_is_refused(path: Path, name: str) -> None:
     kprof.write(path, example())
-    with pytest.raises(ArtefactError):
-        kprof.read(path)
+    members = archives.members(path)
+    half = members[name][: len(members[name]) // 2]
+    for damaged in (
+        members | {name: half + b"\xff"},
+        members | {name: b""},
+        _without(members, name),
+    ):
+        archives.write(path, damaged)
+        with pytest.raises(ArtefactError, match="is damaged|is not a"):
+            kprof.read(path)
+
+
+def _without(members: dict[str, bytes], name: str) -> dict[str, bytes]:
+    return {each: content for each, content in members.items() if each != name}
 
 
 def test_what_follows_the_end_is_refused(path: Path) -> None:
     kprof.write(path, example())
     path.write_bytes(path.read_bytes() + b"x")
-    with pytest.raises(ArtefactError, match="follows its end"):
+    with pytest.raises(ArtefactError, match="checksum is wrong"):
         kprof.read(path)
 
 
-def test_another_version_is_named(path: Path) -> None:
+def test_another_version_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(artefact.VERSIONS, artefact.PROFILE, 9)
     kprof.write(path, example())
-    whole = bytearray(path.read_bytes())
-    whole[len(kprof.MAGIC)] = 9
-    path.write_bytes(whole)
-    with pytest.raises(ArtefactError, match="version 9, this Kadence knows 3"):
+    monkeypatch.undo()
+    with pytest.raises(ArtefactError, match="version 9 of kadence.profile, this Kadence knows 4"):
         kprof.read(path)
 
 
-def test_an_unknown_form_is_refused(path: Path) -> None:
+def test_a_file_of_the_older_format_is_named(path: Path) -> None:
+    path.write_bytes(START[: -len("STRM")] + b"COLS" + bytes(100))
+    with pytest.raises(ArtefactError, match="another version"):
+        kprof.read(path)
+
+
+def test_an_unknown_member_is_refused(path: Path) -> None:
     kprof.write(path, example())
-    path.write_bytes(path.read_bytes().replace(b"COLS", b"ROWS", 1))
-    with pytest.raises(ArtefactError, match="form"):
+    archives.change(path, {"notes.txt": b"mine"})
+    with pytest.raises(ArtefactError, match="notes.txt belongs to no profile"):
         kprof.read(path)
+
+
+def test_an_archive_of_something_else_is_refused(path: Path) -> None:
+    with zipfile.ZipFile(path, "w") as other:
+        other.writestr("letter.txt", "hello")
+    with pytest.raises(ArtefactError, match="checksum is wrong"):
+        kprof.read(path)
+    archives.write(path, {})
+    with pytest.raises(ArtefactError, match="is not a profile"):
+        kprof.read(path)
+
+
+def test_other_programs_read_the_tables(path: Path, tmp_path: Path) -> None:
+    """Info-ZIP's unzip unpacks the archive, and pyarrow alone finds the numbers."""
+    kprof.write(path, example())
+    subprocess.run(["unzip", "-q", path, "-d", tmp_path / "out"], check=True)
+    run = json.loads((tmp_path / "out/profile.json").read_text(encoding="ascii"))
+    assert (run["schema"], run["interval"], run["argv"][1]) == ("kadence.profile", 1000, "x y")
+    counts = pq.read_table(tmp_path / "out/counts.parquet").to_pydict()
+    assert counts == {
+        "interval": [0, 0, 2, 2, 3],
+        "block": [0, 2, 1, 2, 0],
+        "count": [3, 1, 2, 5, 1 << 40],
+        "residual": [0, 0, 0, 1, 0],
+    }
+    blocks = pq.read_table(tmp_path / "out/blocks.parquet", columns=["address", "line", "index"])
+    assert blocks.to_pylist()[1:] == [
+        {"address": 2**64 - 4096, "line": 0, "index": None},
+        {"address": 0x400FF0, "line": 3, "index": 7},
+    ]
 
 
 def test_what_is_no_profile_is_refused(tmp_path: Path) -> None:

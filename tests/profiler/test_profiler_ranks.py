@@ -7,12 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import archives
 import numpy as np
 import pytest
 import stream_frames as frames
 
 from kadence.base.errors import ArtefactError
 from kadence.profiler import kprof, rankfile
+from kadence.profiler.format import archive
 from kadence.profiler.format.profile import Profile
 
 Kadence = Callable[..., Any]
@@ -110,24 +112,25 @@ def test_damage_is_refused(paths: list[Path], tmp_path: Path) -> None:
     output = tmp_path / "all.kprof"
     rankfile.merge(paths, output)
     whole = output.read_bytes()
-    counted = len(frames.START)
-    none = whole[:counted] + bytes(4)
-    fewer = whole[:counted] + b"\2" + whole[counted + 1 :]
-    more = whole[:counted] + b"\4" + whole[counted + 1 :]
-    for damaged in (
-        none,
-        fewer,
-        more,
-        whole + b"x",
-        whole[: len(whole) // 2],
-        whole[: counted + 2],
-    ):
+    for damaged in (whole + b"x", whole[: len(whole) // 2], whole[:-1]):
         output.write_bytes(damaged)
         with pytest.raises(ArtefactError, match="damaged"):
             kprof.read(output)
-    for position in range(counted, len(whole), 7):
+    for position in range(len(archive.MAGIC), len(whole), 7):
         changed = bytearray(whole)
         changed[position] ^= 0x10
         output.write_bytes(changed)
         with pytest.raises(ArtefactError, match="damaged"):
+            kprof.read(output)
+
+
+def test_a_rank_that_is_missing_is_refused(paths: list[Path], tmp_path: Path) -> None:
+    output = tmp_path / "all.kprof"
+    rankfile.merge(paths, output)
+    members = archives.members(output)
+    for missing in (["rank0/profile.json"], ["rank2/counts.parquet"], list(members)):
+        archives.write(
+            output, {name: each for name, each in members.items() if name not in missing}
+        )
+        with pytest.raises(ArtefactError, match="is damaged|is not a profile"):
             kprof.read(output)

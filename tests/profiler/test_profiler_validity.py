@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import archives
 import pytest
 import stream_frames
 import test_profiler_kprof
@@ -14,7 +14,6 @@ from scipy import sparse
 
 from kadence.base.errors import ArtefactError
 from kadence.profiler import kprof
-from kadence.profiler.format import chunks
 from kadence.profiler.format.profile import Block, Profile, SystemCalls
 from kadence.profiler.stream.rawstream import START
 
@@ -36,13 +35,13 @@ def not_a_number() -> sparse.csr_array:
         ({"interval": -1}, "interval"),
         ({"backend": "perf"}, "backend 'perf'"),
         ({"unit": "hours"}, "unit 'hours'"),
-        ({"exit_status": None}, "exit status"),
+        ({"exit_status": None}, "exit_status"),
         ({"facts": {"threads": "many"}}, "fact threads"),
         ({"facts": {"complete": 1}}, "fact complete"),
         ({"facts": {"socket_families": ["inet"]}}, "family"),
-        ({"facts": []}, "facts are not an object"),
-        ({"argv": ("./a", 3)}, "not text"),
-        ({"build_id": 7}, "not text"),
+        ({"facts": []}, "facts is not an object"),
+        ({"argv": ("./a", 3)}, "not a text"),
+        ({"build_id": 7}, "not a text"),
         ({"counts": not_a_number(), "vectors": not_a_number()}, "not a number"),
         ({"system_calls": (SystemCalls(4, "write", "", 1, 1),)}, "unknown row"),
         ({"system_calls": (SystemCalls(0, "write", "", -1, 1),)}, "has an impossible number"),
@@ -55,33 +54,55 @@ def test_what_cannot_be_is_refused(changes: dict[str, Any], reason: str, tmp_pat
         kprof.read(tmp_path / "p")
 
 
-def column(kind: str, *values: int) -> bytes:
-    array = np.array(values, dtype=f"<{kind}")
-    return chunks.COLUMN_START.pack(kind.encode("ascii"), array.size) + chunks._split(array)
+WHOLE = {"interval": [0, 0, 2, 2, 3], "block": [0, 2, 1, 2, 0], "count": [1, 1, 1, 1, 1]}
+
+
+def counts(**changes: Any) -> dict[str, bytes]:
+    return {"counts.parquet": archives.table(**(WHOLE | {"residual": [0] * 5} | changes))}
 
 
 @pytest.mark.parametrize(
-    ("tag", "body", "reason"),
+    ("changes", "reason"),
     [
-        ("ROWS", column("f8", 1, 2, 3, 4) * 3, "whole numbers"),
-        ("CNTS", column("f8", 1, 0, 1, 0) + column("u1", 0, 0) * 2, "whole numbers"),
-        ("CNTS", column("i1", 3, -2, 1, 0) + column("u1", 0, 0) * 2, "number of entries"),
         (
-            "CNTS",
-            column("u8", 2**62, 2**62, 2**63, 2) + column("u1", 0, 0) * 2,
-            "number of entries",
+            {
+                "intervals.parquet": archives.table(
+                    instructions=[1.0] * 4, thread=[1] * 4, start=[0] * 4
+                )
+            },
+            "whole numbers",
         ),
-        ("META", b"[" * 100_000, "recursion"),
+        ({"intervals.parquet": archives.table(instructions=[1], start=[0])}, "thread is missing"),
+        (
+            {"intervals.parquet": archives.table(instructions=[1], thread=[1], start=[0])},
+            "unknown row",
+        ),
+        (counts(interval=[0.0, 0, 2, 2, 3]), "whole numbers"),
+        (counts(interval=[0, 0, 2, 1, 3]), "order of the rows"),
+        (counts(interval=[-1, 0, 2, 2, 3]), "unknown row"),
+        (counts(interval=[0, 0, 2, 2, 4]), "unknown row"),
+        (counts(interval=[0, 9, 2, 2, 3]), "order of the rows"),
+        (counts(block=[0, 3, 1, 2, 0]), "unknown block"),
+        (counts(block=[0, -1, 1, 2, 0]), "unknown block"),
+        (counts(block=[0, 1 << 32, 1, 2, 0]), "unknown block"),
+        (counts(block=[0, None, 1, 2, 0]), "no number in some rows"),
+        (counts(block=["a", "b", "c", "d", "e"]), "whole numbers"),
+        (counts(count=["1"] * 5), "numbers"),
+        (counts(count=[True] * 5), "numbers"),
+        ({"peers.parquet": archives.table(family=[1])}, "columns are not family int64"),
+        ({"peers.parquet": archives.table(family=["1"], address=["a"])}, "columns are not"),
+        ({"profile.json": b"[" * 100_000}, "recursion"),
+        ({"profile.json": b"{}"}, "schema"),
     ],
 )
-def test_a_chunk_that_cannot_be_is_refused(
-    tag: str, body: bytes, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_member_that_cannot_be_is_refused(
+    changes: dict[str, bytes], reason: str, tmp_path: Path
 ) -> None:
-    bodies = kprof._bodies(example()) | {tag: body}
-    monkeypatch.setattr(kprof, "_bodies", lambda _profile: bodies)
     kprof.write(tmp_path / "p", example())
-    with pytest.raises(ArtefactError, match=reason):
+    archives.change(tmp_path / "p", changes)
+    with pytest.raises(ArtefactError, match=reason) as refusal:
         kprof.read(tmp_path / "p")
+    assert "\n" not in str(refusal.value)
 
 
 def with_block(*changed: int | str) -> bytes:

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Parquet tables of a profile's matrices: one row per entry, interval after interval."""
+
+from collections.abc import Sequence
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+from scipy import sparse
+
+from kadence.profiler.format.profile import Block, DerivedVectors, Profile, Vectors
+from kadence.profiler.format.tables import COMPRESSION
+
+Array = npt.NDArray[Any]
+
+STRIP = 1 << 20  # entries of a row group, of which there is one in memory at a time
+# docs/results/profile-containers.txt compares the encodings. Residuals have few values, mostly 0.
+DICTIONARY = ["residual"]
+ENCODINGS, OTHERWISE = {"interval": "DELTA_BINARY_PACKED"}, "BYTE_STREAM_SPLIT"
+LARGEST_SHORT = 2**31 - 1
+EXACT = 2.0**53  # a double holds every integer below this.
+NARROW = ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")
+
+
+def is_integral(values: Array) -> bool:
+    """Return whether all values are whole numbers that a double holds exactly."""
+    if values.dtype.kind != "f":
+        return True
+    whole = np.isfinite(values).all() and (np.abs(values) < EXACT).all()
+    return bool(whole and (values == np.trunc(values)).all() and not np.signbit(values).any())
+
+
+def _narrow(values: Array) -> Array:
+    """Return the values in the narrowest type that holds them."""
+    if not is_integral(values):
+        return values.astype(np.float64)
+    low, high = (int(values.min()), int(values.max())) if values.size else (0, 0)
+    for name in NARROW:
+        limits = np.iinfo(name)
+        if limits.min <= low and high <= limits.max:
+            return values.astype(name)
+    raise OverflowError("a number is too large for a profile")
+
+
+# ---- writing ---------------------------------------------------------------------------------
+
+
+def has_vectors(profile: Profile) -> bool:
+    """Return whether the vectors need a table of their own, because counts cannot give them."""
+    vectors, counts = profile.vectors.tocsr(), profile.counts
+    alike = np.array_equal(vectors.indptr, counts.indptr) and np.array_equal(
+        vectors.indices, counts.indices
+    )
+    return not (alike and is_integral(vectors.data) and is_integral(counts.data))
+
+
+def write_counts(file: BinaryIO, profile: Profile) -> None:
+    """Write the table of the counts, with a residual if the counts give the vectors."""
+    columns = _entries(profile.counts) | {"count": _narrow(profile.counts.data)}
+    if not has_vectors(profile):
+        residual = profile.vectors.tocsr().data - _whole(profile.counts, profile.blocks)
+        columns["residual"] = _narrow(residual.astype(np.int64))
+    _write(file, columns)
+
+
+def write_vectors(file: BinaryIO, profile: Profile) -> None:
+    """Write the table of the vectors."""
+    vectors = profile.vectors.tocsr()
+    _write(file, _entries(vectors) | {"instructions": _narrow(vectors.data)})
+
+
+def _entries(matrix: sparse.csr_array) -> dict[str, Array]:
+    rows = np.arange(matrix.shape[0], dtype=np.int32)
+    intervals = np.repeat(rows, np.diff(matrix.indptr))
+    return {"interval": intervals, "block": matrix.indices.astype(np.int32)}
+
+
+def _whole(counts: sparse.csr_array, blocks: Sequence[Block]) -> Array:
+    """Return the vectors' values as if every entered block had been executed to its end."""
+    lengths = np.array([block.instructions for block in blocks], dtype=np.float64)
+    return np.asarray(counts.data * lengths[counts.indices])
+
+
+def write_intervals(file: BinaryIO, profile: Profile) -> None:
+    """Write the table of the intervals."""
+    arrays = (profile.instructions, profile.thread, profile.start)
+    _write(file, dict(zip(("instructions", "thread", "start"), arrays, strict=True)))
+
+
+def _write(file: BinaryIO, columns: dict[str, Array]) -> None:
+    pq.write_table(
+        pa.table({name: pa.array(values) for name, values in columns.items()}),
+        file,
+        **COMPRESSION,
+        row_group_size=STRIP,
+        store_schema=False,
+        use_dictionary=DICTIONARY,
+        column_encoding={
+            name: ENCODINGS.get(name, OTHERWISE) for name in columns if name not in DICTIONARY
+        },
+    )
+
+
+# ---- reading ---------------------------------------------------------------------------------
+
+
+class _Table:
+    """A table of which one row group is read at a time."""
+
+    def __init__(self, content: memoryview) -> None:
+        self._file = pq.ParquetFile(pa.BufferReader(pa.py_buffer(content)))
+        self.columns = set(self._file.schema_arrow.names)
+
+    def column(self, name: str, kinds: str) -> Array:
+        """Return a column of one of these kinds of numbers, each one of NumPy's letters."""
+        if name not in self.columns:
+            raise ValueError(f"a table's column {name} is missing")
+        kind = self._file.schema_arrow.field(name).type.to_pandas_dtype()
+        if np.dtype(kind).kind not in kinds:
+            raise ValueError(f"a table's column {name} does not hold whole numbers")
+        values = np.empty(self._file.metadata.num_rows, dtype=kind)
+        end = 0
+        for group in range(self._file.num_row_groups):
+            part = self._file.read_row_group(group, columns=[name])[name]
+            if part.null_count:
+                raise ValueError(f"a table's column {name} has no number in some rows")
+            values[end : end + len(part)] = part.to_numpy()
+            end += len(part)
+        return values
+
+
+def read_intervals(content: memoryview) -> tuple[Array, Array, Array]:
+    """Return each interval's instructions, thread and start."""
+    table = _Table(content)
+    return (
+        table.column("instructions", "iu").astype(np.int64, copy=False),
+        table.column("thread", "iu").astype(np.int32, copy=False),
+        table.column("start", "iu").astype(np.int64, copy=False),
+    )
+
+
+def _read_matrix(table: _Table, name: str, rows: int, blocks: int) -> sparse.csr_array:
+    indptr = _row_ends(table.column("interval", "i"), rows)
+    indices = table.column("block", "i")
+    if indices.size and not 0 <= indices.min() <= indices.max() < blocks:
+        raise ValueError("an entry names an unknown block")
+    narrow = indices.astype(np.int32, copy=False)
+    return sparse.csr_array((table.column(name, "iuf"), narrow, indptr), (rows, blocks))
+
+
+def _row_ends(intervals: Array, rows: int) -> Array:
+    """Return where each row's entries begin, and the last row's end."""
+    if intervals.size and not 0 <= intervals[0] <= intervals[-1] < rows:
+        raise ValueError("an entry names an unknown row")
+    if (intervals[1:] < intervals[:-1]).any():
+        raise ValueError("the entries are not in the order of the rows")
+    ends = np.searchsorted(intervals, np.arange(rows + 1, dtype=intervals.dtype))
+    # Use half of the usual index's size: a long profile has hundreds of millions of entries.
+    return ends.astype(np.int32) if intervals.size <= LARGEST_SHORT else ends
+
+
+def read_counts(
+    content: memoryview, rows: int, blocks: Sequence[Block]
+) -> tuple[sparse.csr_array, Vectors | None]:
+    """Read how often each row entered each block, and the vectors if they follow from that."""
+    table = _Table(content)
+    counts = _read_matrix(table, "count", rows, len(blocks))
+    if "residual" not in table.columns:
+        return counts, None
+    residual = table.column("residual", "iu")
+    lengths = np.array([block.instructions for block in blocks], dtype=np.int64)
+    return counts, DerivedVectors(counts, lengths, residual if residual.any() else None)
+
+
+def read_vectors(content: memoryview, rows: int, blocks: Sequence[Block]) -> Vectors:
+    """Read how many instructions each row executed in each block."""
+    found: Vectors = _read_matrix(_Table(content), "instructions", rows, len(blocks))
+    return found
