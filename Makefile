@@ -64,7 +64,7 @@ deps: $(STAMPS)/packages $(STAMPS)/python ## install what is needed: Debian pack
 .PHONY: test-deps
 test-deps: deps $(STAMPS)/test-packages $(STAMPS)/checks
 
-include $(wildcard */build.mk bench/*.mk tests/*.mk)
+include $(wildcard */build.mk bench/*/*.mk tests/*.mk)
 
 # $(call make_parts,FILES): by a second make, which reads the makefiles again after the packages that
 # they ask the compiler about are installed. Without a number of jobs from the caller, it has one job

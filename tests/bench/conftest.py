@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lets the tests of this folder import the bench's modules, which belong to no package."""
+"""Lets the tests of this folder import the bench's modules."""
 
 import sys
 from collections.abc import Callable
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
-import suite  # noqa: E402
+from bench.base import suite  # noqa: E402
 
 
 @pytest.fixture(scope="session")

@@ -9,15 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import corpus
-import corpus_lab
-import corpus_moved
-import corpus_run
-import corpus_table
-import corpus_verdict
 import pytest
-from corpus_run import Limits, Result
 
+from bench.corpus import corpus, corpus_lab, corpus_moved, corpus_run, corpus_table, corpus_verdict
+from bench.corpus.corpus_run import Limits, Result
 from kadence.program import program
 from kadence.program.places import Places
 

@@ -4,9 +4,9 @@
 import json
 from pathlib import Path
 
-import paying
 import pytest
 
+from bench.io import paying
 from kadence.program import program
 
 

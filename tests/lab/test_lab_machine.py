@@ -15,8 +15,8 @@ OWN = "this machine's own kernel"
 
 @pytest.fixture
 def bench(root: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Imports a script of bench/, which is in no package."""
-    monkeypatch.syspath_prepend(root / "bench")
+    """Imports a module of bench/."""
+    monkeypatch.syspath_prepend(root)
     return importlib.import_module
 
 
@@ -43,7 +43,7 @@ def test_the_way_in_which_a_program_gets_its_pages_is_judged(
     treatments: list[list[str]] | None,
     judged: set[str],
 ) -> None:
-    pages: ModuleType = bench("planned_pages")
+    pages: ModuleType = bench("bench.kernel.planned_pages")
     monkeypatch.setattr(artefact, "read", lambda _path, _schema: plan(treatments))
     found = pages.of(Path("a plan"))
     goals = found.goals()
@@ -55,7 +55,7 @@ def test_the_way_in_which_a_program_gets_its_pages_is_judged(
 
 def test_quanta_stand_beside_this_machine(bench: Any) -> None:
     """The program is run on it, and its figures are in the table."""
-    runs, quantum = bench("quantum_runs"), bench("quantum")
+    runs, quantum = bench("bench.quantum.quantum_runs"), bench("bench.quantum.quantum")
     case = runs.Case(runs.FIBONACCI, 2, 100)
     samples = runs.run_on_machine(case, 5, 2)
     assert len(samples) == 2
@@ -72,7 +72,7 @@ def test_quanta_stand_beside_this_machine(bench: Any) -> None:
 
 
 def test_a_program_that_fails_on_this_machine_is_named(bench: Any) -> None:
-    runs = bench("quantum_runs")
+    runs = bench("bench.quantum.quantum_runs")
     nothing = runs.Case(runs.Task("nothing", "lu", 0, 1), 1, 100)
     failed = bench("kadence.base.errors").GuestError
     with pytest.raises(failed, match="on this machine: .*not a number"):
@@ -83,7 +83,7 @@ def test_paths_of_user_mode_linux_stand_beside_this_machine(
     bench: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every figure is this machine's here, so what is found is in all columns."""
-    paths, places = bench("um_paths"), bench("io_places")
+    paths, places = bench("bench.kernel.um_paths"), bench("bench.io.io_places")
     monkeypatch.setattr(paths, "UserMode", lambda _kernel: places.Machine())
     monkeypatch.setattr(paths, "OPERATIONS", ("getppid", "phase"))
     title, head, getppid, phase = paths.lines(None, None)

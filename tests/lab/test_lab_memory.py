@@ -13,16 +13,16 @@ import pytest
 
 @pytest.fixture
 def memory_rows(root: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """bench/memory_rows.py, which is a script's neighbour and in no package."""
-    monkeypatch.syspath_prepend(str(root / "bench"))
-    return importlib.import_module("memory_rows")
+    """bench/memory/memory_rows.py."""
+    monkeypatch.syspath_prepend(str(root))
+    return importlib.import_module("bench.memory.memory_rows")
 
 
 @pytest.fixture
 def memory_touch(root: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """bench/memory_touch.py."""
-    monkeypatch.syspath_prepend(root / "bench")
-    return importlib.import_module("memory_touch")
+    """bench/memory/memory_touch.py."""
+    monkeypatch.syspath_prepend(root)
+    return importlib.import_module("bench.memory.memory_touch")
 
 
 @pytest.fixture

@@ -20,8 +20,8 @@ GOAL = 1000
 def test_a_kernel_for_planned_memory_has_huge_pages_of_two_sizes(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.syspath_prepend(str(root / "bench"))
-    kernel = importlib.import_module("memory_kernel").made_for_it(X86_64)
+    monkeypatch.syspath_prepend(str(root))
+    kernel = importlib.import_module("bench.memory.memory_kernel").made_for_it(X86_64)
     figures = take(Guest(kernel.id, kernel.image), OPERATIONS, rounds=3).figures
     # That there is a figure at all says that the faults were those of huge pages.
     values = {name: figure.median or 0.0 for name, figure in figures.items()}

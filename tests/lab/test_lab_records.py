@@ -20,10 +20,10 @@ SENDERS = ("plain", "batch")
 
 @pytest.fixture
 def bench(root: Path) -> Iterator[Callable[[str], ModuleType]]:
-    """A module of bench/, which is a script's neighbour and in no package."""
-    sys.path.insert(0, str(root / "bench"))
+    """A module of bench/."""
+    sys.path.insert(0, str(root))
     yield importlib.import_module
-    sys.path.remove(str(root / "bench"))
+    sys.path.remove(str(root))
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def test_every_make_delivers_what_it_was_given(root: Path, program: str) -> None
 
 
 def test_records_have_goals(bench: Callable[[str], ModuleType]) -> None:
-    io_records = bench("io_records")
+    io_records = bench("bench.io.io_records")
     chosen = [("file", 16), ("tcp", 256), ("pipe", 16)]
     taken = io_records.measure(FakePlace(), chosen)
     table = io_records.records(taken, chosen, judge=True)
@@ -65,20 +65,20 @@ def test_records_have_goals(bench: Callable[[str], ModuleType]) -> None:
 
 
 def test_flushes_are_of_files(bench: Callable[[str], ModuleType]) -> None:
-    io_records = bench("io_records")
+    io_records = bench("bench.io.io_records")
     taken = io_records.measure(FakePlace(), [("file", 16), ("pipe", 16)])
     flushed = io_records.flushed(taken, [("file", 16), ("pipe", 16)])
     assert [line[0] for line in flushed[1:]] == ["file (tmpfs) 16 B"]
 
 
 def test_latency_may_not_grow(bench: Callable[[str], ModuleType]) -> None:
-    io_records = bench("io_records")
+    io_records = bench("bench.io.io_records")
     taken = io_records.measure(FakePlace(), [("tcp", 16)])
     assert [line[-1] for line in io_records.latency(taken)[1:]] == ["met", "met"]
 
 
 def test_percent_less_and_linearity_are_as_computed(bench: Callable[[str], ModuleType]) -> None:
-    send = bench("send")
+    send = bench("bench.send.send")
     # Plain takes a nanosecond a byte, a batch a quarter of it; one line is off by a tenth.
     times = {
         (make, size, transfer): [int(transfer * share)]

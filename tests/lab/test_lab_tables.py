@@ -22,10 +22,10 @@ PHASE = '{"operation": "phase", "unit": "ns", "error": "ENOENT", "errno": 2}\n'
 
 @pytest.fixture
 def rows(root: Path) -> Iterator[ModuleType]:
-    """bench/rows.py, which is a script's neighbour and in no package."""
-    sys.path.insert(0, str(root / "bench"))
-    yield importlib.import_module("rows")
-    sys.path.remove(str(root / "bench"))
+    """bench/base/rows.py."""
+    sys.path.insert(0, str(root))
+    yield importlib.import_module("bench.base.rows")
+    sys.path.remove(str(root))
 
 
 def test_lines_are_read() -> None:

@@ -3,10 +3,10 @@
 
 import numpy as np
 import pytest
-import synthetic
 from scipy.spatial.distance import cdist
 from sklearn.metrics import adjusted_rand_score
 
+from bench.phases import synthetic
 from kadence.base.errors import UsageError
 from kadence.phases import analysis
 from kadence.phases.find import clustering
