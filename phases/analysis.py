@@ -29,7 +29,6 @@ DIGITS = 6
 # A phase is judged by the inside of its visits if that holds this share of its instructions.
 SMALLEST_INSIDE = 0.25
 # Facts about the calls of the program's other processes, if it started any.
-OTHERS = ("others_system_calls", "others_socket_families")
 
 # The code and data that phases and comparisons of a profile depend on.
 DEPENDENCIES = (Path(__file__).resolve().parent, library_calls.TABLE)
@@ -160,9 +159,10 @@ def _of_phases(profile: Profile, segmentation: Segmentation) -> Body:
         "markers": [],  # describe() adds them once the joined phases are known
         "concurrency": concurrency.of(profile),
         "system_calls": _summed(profile.system_calls),
-        "socket_families": sorted(profile.facts.get("socket_families", [])),
-        **{name: sorted(profile.facts.get(name, ())) for name in OTHERS},
-        "memory_bytes": int(profile.facts.get("memory_bytes", 0)),
+        "socket_families": sorted(profile.facts.socket_families or ()),
+        "others_system_calls": sorted(profile.facts.others_system_calls or ()),
+        "others_socket_families": sorted(profile.facts.others_socket_families or ()),
+        "memory_bytes": profile.facts.memory_bytes or 0,
         "memory": memory.describe(profile, segmentation),
         "ranks": [],  # run() adds them
     }

@@ -47,7 +47,7 @@ from kadence.profiler.combine import ranks, recorded
 from kadence.profiler.format import archive, matrices, tables, validity
 from kadence.profiler.format import profile as parts
 from kadence.profiler.format.archive import Archive
-from kadence.profiler.format.profile import Function, Memory, Profile
+from kadence.profiler.format.profile import Facts, Function, Memory, Profile
 from kadence.profiler.stream import rawstream
 
 STREAM_MAGIC = b"\x93KPROF\r\n"
@@ -69,7 +69,7 @@ class Run:
     backend: str
     argv: tuple[str, ...]
     exit_status: int
-    facts: dict[str, Any]
+    facts: Facts
     functions: tuple[Function, ...]
 
 

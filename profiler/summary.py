@@ -32,13 +32,13 @@ def document(profile: Profile) -> Entry:
         "build_id": profile.build_id,
         "backend": profile.backend,
         "exit_status": profile.exit_status if profile.tasks_seen else None,
-        "complete": bool(profile.facts.get("complete", True)) if profile.tasks_seen else None,
+        "complete": profile.facts.complete is not False if profile.tasks_seen else None,
         "interval": profile.interval,
         "unit": profile.unit,
         "intervals": len(profile.instructions),
         "instructions": total,
         "threads": _threads(profile),
-        "processes": profile.facts.get("processes"),
+        "processes": profile.facts.processes,
         "waiting": _waiting(profile, total),
         "blocks": len(profile.blocks),
         "functions_compiled_by_a_wrapper": len(profile.functions),
@@ -47,7 +47,7 @@ def document(profile: Profile) -> Entry:
         "system_calls": _system_calls(profile),
         "call_sites": _call_sites(profile),
         "peers": [{"family": peer.family, "address": peer.address} for peer in profile.peers],
-        "memory": _memory(profile.memory) | {"mapped_bytes": profile.facts.get("memory_bytes")},
+        "memory": _memory(profile.memory) | {"mapped_bytes": profile.facts.memory_bytes},
     }
 
 

@@ -110,8 +110,8 @@ def describe(profile: Profile, segmentation: Segmentation) -> Body:
         "faults": sum(touch.pages for touch in anonymous),
         "file_pages": sum(touch.pages for touch in memory.touches if _of_file(memory, touch)),
         "peak_resident_bytes": max((bytes_ for _, bytes_ in resident), default=0),
-        "limit_bytes": int(profile.facts.get("memory_limit_bytes", 0)),
-        "rows_unseen": int(profile.facts.get("memory_rows_unseen", 0)),
+        "limit_bytes": profile.facts.memory_limit_bytes or 0,
+        "rows_unseen": profile.facts.memory_rows_unseen or 0,
         "sites": [
             _site(site, groups[site.number, kind])
             for site in sites_of(profile)

@@ -150,7 +150,7 @@ def _lengths(profile: Profile) -> npt.NDArray[np.float64]:
     which were not counted; it lasted as long as any other. If there are several threads, only the
     instructions say how much of an interval each thread had.
     """
-    if profile.unit == "nanoseconds" and profile.facts.get("threads") == 1:
+    if profile.unit == "nanoseconds" and profile.facts.threads == 1:
         return np.ones(len(profile.instructions))
     return profile.instructions.astype(np.float64)
 

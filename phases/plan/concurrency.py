@@ -35,9 +35,10 @@ CHANNELS = frozenset({"pipe", "socket"})
 
 def of(profile: Profile) -> dict[str, Any]:
     """The concurrency entry of the phases artefact."""
-    threads = int(profile.facts.get("threads", len(np.unique(profile.thread))))
-    processes = int(profile.facts.get("processes", 1))
-    shared = threads > 1 or bool(profile.facts.get("shared_memory", False))
+    seen = profile.facts.threads
+    threads = len(np.unique(profile.thread)) if seen is None else seen
+    processes = 1 if profile.facts.processes is None else profile.facts.processes
+    shared = threads > 1 or bool(profile.facts.shared_memory)
     waiting, moving = _calls_between_tasks(profile)
     tasks = (
         f"{_counted(threads, 'thread')} and {_counted(processes, 'process', 'es')} ran; "

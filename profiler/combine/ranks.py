@@ -5,9 +5,9 @@ The rows of the ranks follow one another, over a common table of blocks. No two 
 thread number.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from kadence.profiler.combine.merging import coarsened
 from kadence.profiler.format.profile import (
     Block,
     CallSite,
+    Facts,
     Mapping,
     Memory,
     Profile,
@@ -27,6 +28,8 @@ from kadence.profiler.format.profile import (
     Touches,
     Vectors,
 )
+
+T = TypeVar("T", int, str)
 
 
 @dataclass(frozen=True)
@@ -196,36 +199,43 @@ def _shifted(mapping: Mapping, rows: int, sites: int) -> Mapping:
     )
 
 
-def _facts(profiles: Sequence[Profile]) -> dict[str, Any]:
+def _facts(profiles: Sequence[Profile]) -> Facts:
     """Unite the ranks' facts as of one process: the first threads of all ranks count as one."""
     facts = [profile.facts for profile in profiles]
-    united = {
-        name: sorted({value for fact in facts for value in fact.get(name, [])})
-        for name in ("socket_families", "others_system_calls", "others_socket_families")
-        if name == "socket_families" or any(name in fact for fact in facts)
-    }
-    return {
-        **united,
-        "threads": 1 + sum(int(fact.get("threads", 1)) - 1 for fact in facts),
-        "processes": _processes(facts),
-        "shared_memory": any(fact.get("shared_memory", False) for fact in facts),
-        "memory_bytes": sum(int(fact.get("memory_bytes", 0)) for fact in facts),
-        "memory_rows_unseen": sum(int(fact.get("memory_rows_unseen", 0)) for fact in facts),
-        "memory_limit_bytes": min(int(fact.get("memory_limit_bytes", 0)) for fact in facts),
-    }
+    return Facts(
+        socket_families=_united(fact.socket_families for fact in facts) or (),
+        others_system_calls=_united(fact.others_system_calls for fact in facts),
+        others_socket_families=_united(fact.others_socket_families for fact in facts),
+        threads=1 + sum(_known(fact.threads, 1) - 1 for fact in facts),
+        processes=_processes(facts),
+        shared_memory=any(fact.shared_memory for fact in facts),
+        memory_bytes=sum(_known(fact.memory_bytes, 0) for fact in facts),
+        memory_rows_unseen=sum(_known(fact.memory_rows_unseen, 0) for fact in facts),
+        memory_limit_bytes=min(_known(fact.memory_limit_bytes, 0) for fact in facts),
+    )
 
 
-def _processes(facts: Sequence[dict[str, Any]]) -> int:
+def _known(number: int | None, otherwise: int) -> int:
+    return otherwise if number is None else number
+
+
+def _united(values: Iterable[tuple[T, ...] | None]) -> tuple[T, ...] | None:
+    """Return all different values in order; None if no rank knows any."""
+    known = [each for each in values if each is not None]
+    return tuple(sorted({one for each in known for one in each})) if known else None
+
+
+def _processes(facts: Sequence[Facts]) -> int:
     """Return the number of processes of all ranks.
 
     A rank that another rank forked is counted in both facts, and therefore subtracted. Only the
     command's own process, which may be one of the ranks, has no number.
     """
-    counted = sum(int(fact.get("processes", 1)) for fact in facts)
-    numbers = {fact.get("process") for fact in facts}
+    counted = sum(_known(fact.processes, 1) for fact in facts)
+    numbers = {fact.process for fact in facts}
     forked = [
         fact
         for fact in facts
-        if "parent" in fact and (None in numbers or fact["parent"] in numbers)
+        if fact.parent is not None and (None in numbers or fact.parent in numbers)
     ]
     return max(counted - len(forked), len(facts))

@@ -2,20 +2,20 @@
 """Makes a profile of a recording, whichever backend recorded it."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from kadence.base.errors import KadenceError
 from kadence.profiler.combine import merging
 from kadence.profiler.format import cfgsection, program
-from kadence.profiler.format.profile import Function, Profile
+from kadence.profiler.format.profile import Facts, Function, Profile
 from kadence.profiler.stream import callstream, streamrows
 from kadence.profiler.stream.rawstream import Head, Recording
 
 
 def profile(recording: Recording) -> Profile:
-    """Return the rows so far, thread after thread; facts["complete"] says whether these are all.
+    """Return the rows so far, thread after thread; facts.complete says whether these are all.
 
     All rows have the last interval: earlier rows, of a shorter interval, are merged.
     """
@@ -53,24 +53,23 @@ def _as_written(recording: Recording, order: Sequence[int]) -> Profile:
         build_id=build_id,
         argv=head.argv,
         exit_status=recording.exit_status,
-        facts=recording.facts | _of_process(recording),
+        facts=_facts(recording),
         memory=recording.memory.in_order(order),
         backend=head.backend,
         unit=head.unit,
     )
 
 
-def _of_process(recording: Recording) -> dict[str, Any]:
-    """Return the facts about this process.
+def _facts(recording: Recording) -> Facts:
+    """Return the facts that the stream holds, and those about this process.
 
     Only children get process numbers, so that repeated runs of one process give equal profiles.
     """
-    facts: dict[str, Any] = {"complete": recording.ended}
-    if recording.head.parent:
-        facts["process"] = recording.head.process
-        facts["parent"] = recording.head.parent
-        facts["instructions_before"] = recording.instructions_before
-    return facts
+    facts, head = replace(recording.facts, complete=recording.ended), recording.head
+    if not head.parent:
+        return facts
+    before = recording.instructions_before
+    return replace(facts, process=head.process, parent=head.parent, instructions_before=before)
 
 
 def _of_program(head: Head) -> tuple[str | None, tuple[Function, ...]]:

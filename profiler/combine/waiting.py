@@ -45,7 +45,7 @@ def shares(profile: Profile) -> npt.NDArray[np.float64]:
 
 def _has_others(profile: Profile) -> bool:
     facts = profile.facts
-    return int(facts.get("threads", 1)) > 1 or bool(facts.get("shared_memory", False))
+    return (facts.threads or 1) > 1 or bool(facts.shared_memory)
 
 
 def loops(profile: Profile) -> list[int]:

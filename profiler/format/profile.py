@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A profile in memory: the form in which every later stage gets a `.kprof`."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -196,6 +196,29 @@ class Memory:
     touches: tuple[Touches, ...] = ()  # in the order of the intervals
 
 
+@dataclass(frozen=True)
+class Facts:
+    """What a recorder noted of the run as a whole; None for what it did not see."""
+
+    threads: int | None = None
+    processes: int | None = None
+    shared_memory: bool | None = None
+    socket_families: tuple[int, ...] | None = None
+    memory_bytes: int | None = None  # peak of mapped bytes
+    memory_rows_unseen: int | None = None  # rows whose touches are recorded with a later row's
+    # The least of the limits by the machine, control groups and rlimits.
+    memory_limit_bytes: int | None = None
+    complete: bool | None = None  # The recording reached the end of the process, or its exec.
+    # Of forked children only: the numbers of the processes, and how many instructions ran before
+    # the child executed this program, and are in no profile.
+    process: int | None = None
+    parent: int | None = None
+    instructions_before: int | None = None
+    # If other processes were profiled beside it: their requests to the kernel.
+    others_system_calls: tuple[str, ...] | None = None
+    others_socket_families: tuple[int, ...] | None = None
+
+
 class Vectors(Protocol):
     """A sparse matrix, intervals x blocks; `vectors[rows]` returns a matrix of some rows."""
 
@@ -269,21 +292,7 @@ class Profile:
     argv: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
     exit_status: int = 0
-    # Facts about the run as a whole, by name:
-    #   socket_families         list of int
-    #   threads, processes      how many there were
-    #   shared_memory           bool
-    #   memory_bytes            peak of mapped bytes
-    #   memory_rows_unseen      rows whose touches are recorded with a later row's
-    #   memory_limit_bytes      the least of the limits by the machine, control groups and rlimits
-    #   complete                bool: the recording reached the end of the process, or its exec
-    # Forked children only:
-    #   process, parent         the numbers of the processes
-    #   instructions_before     run before the child executed this program, and in no profile
-    # If other processes were profiled beside it, their requests to the kernel:
-    #   others_system_calls     list of names
-    #   others_socket_families  list of int
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: Facts = Facts()
     memory: Memory = Memory()
     backend: str = KBBV  # a name in BACKENDS
     unit: str = "instructions"  # of `interval`; or "nanoseconds" of processor time

@@ -13,6 +13,7 @@ import numpy as np
 from kadence.profiler.format.profile import (
     MEMORY_KINDS,
     Block,
+    Facts,
     Mapping,
     Memory,
     Profile,
@@ -21,22 +22,6 @@ from kadence.profiler.format.profile import (
 )
 
 UNITS = ("instructions", "nanoseconds")
-# Name of a fact -> type of its value, if the fact is known.
-FACTS: dict[str, type] = {
-    "threads": int,
-    "processes": int,
-    "shared_memory": bool,
-    "memory_bytes": int,
-    "memory_rows_unseen": int,
-    "memory_limit_bytes": int,
-    "process": int,
-    "parent": int,
-    "instructions_before": int,
-    "complete": bool,
-    "socket_families": list,
-    "others_system_calls": list,
-    "others_socket_families": list,
-}
 LARGEST = 2**63 - 1
 
 
@@ -67,15 +52,12 @@ def _check_run(profile: Profile) -> None:
     _wanted(_is_count(profile.exit_status), "its exit status is not a number")
 
 
-def _check_facts(facts: Any) -> None:
-    _wanted(isinstance(facts, dict), "its facts are not an object")
-    for name, kind in FACTS.items():
-        value = facts.get(name)
-        right = _is_count(value) if kind is int else type(value) is kind
-        _wanted(value is None or right, f"its fact {name} is not of type {kind.__name__}")
-    for name in ("socket_families", "others_socket_families"):
-        _wanted(all(map(_is_count, facts.get(name) or ())), "a socket family is not a number")
-    _check_texts(facts.get("others_system_calls") or ())
+def _check_facts(facts: Facts) -> None:
+    for name, value in vars(facts).items():
+        if isinstance(value, int):
+            _wanted(_is_count(int(value)), f"its fact {name} is an impossible number")
+    families = (*(facts.socket_families or ()), *(facts.others_socket_families or ()))
+    _wanted(all(map(_is_count, families)), "a socket family is an impossible number")
 
 
 def _check_rows(profile: Profile) -> None:

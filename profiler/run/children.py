@@ -68,7 +68,7 @@ def pack(names: Path, first: Path, shown_in: Path) -> Iterator[Child]:
 
 def with_limit(profile: Profile) -> Profile:
     """Return the profile with the fact `memory_limit_bytes`."""
-    return replace(profile, facts=profile.facts | {"memory_limit_bytes": limits.memory()})
+    return replace(profile, facts=replace(profile.facts, memory_limit_bytes=limits.memory()))
 
 
 def child(path: Path, recording: Recording, profile: Profile) -> Child:
@@ -85,5 +85,5 @@ def child(path: Path, recording: Recording, profile: Profile) -> Child:
         instructions=int(profile.instructions.sum()),
         running=not recording.ended and Path(f"/proc/{head.process}").exists(),
         system_calls=frozenset(call.name for call in profile.system_calls),
-        socket_families=frozenset(profile.facts.get("socket_families", ())),
+        socket_families=frozenset(profile.facts.socket_families or ()),
     )

@@ -14,7 +14,8 @@ from kadence.base.errors import ArtefactError, ToolError, UsageError
 from kadence.profiler import kprof
 from kadence.profiler.combine import recorded
 from kadence.profiler.format import program
-from kadence.profiler.run import launch, limits
+from kadence.profiler.run import launch
+from kadence.profiler.run.children import with_limit
 from kadence.profiler.run.runner import EXAMPLE_INTERVAL, Outcome
 from kadence.profiler.stream import rawstream
 from kadence.profiler.stream.rawstream import Recording
@@ -77,7 +78,7 @@ def profile(
         command=_reproduction(argv, output, interval),
         exit_status=status,
     )
-    kprof.write(output, replace(made, facts=made.facts | {"memory_limit_bytes": limits.memory()}))
+    kprof.write(output, with_limit(made))
     notes = tuple(_notes(recording, argv[0], output, status))
     return Outcome(status, len(made.instructions), notes)
 

@@ -11,10 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
-from typing import Any
 
 from kadence.base.errors import UsageError
 from kadence.profiler import kprof
+from kadence.profiler.format.profile import Facts
 from kadence.profiler.format.program import ELF_MAGIC
 from kadence.profiler.run.children import Child
 
@@ -225,17 +225,21 @@ def put_in_place(
         shutil.copyfile(output, numbered)
         rest[0] = replace(first, path=numbered)
         profile = replace(kprof.read(taken.path), command=command)
-    kprof.write(output, replace(profile, facts=profile.facts | _needs(rest)))
+    kprof.write(output, replace(profile, facts=_with_needs(profile.facts, rest)))
     if taken is not first:
         taken.path.unlink()
     return taken.intervals, tuple(rest)
 
 
-def _needs(rest: Sequence[Child]) -> dict[str, Any]:
-    """Return the other processes' requests to the kernel, which a tailored kernel must serve."""
+def _with_needs(facts: Facts, rest: Sequence[Child]) -> Facts:
+    """Add the other processes' requests to the kernel, which a tailored kernel must serve."""
     calls = {name for process in rest for name in process.system_calls}
     families = {family for process in rest for family in process.socket_families}
-    return {"others_system_calls": sorted(calls), "others_socket_families": sorted(families)}
+    return replace(
+        facts,
+        others_system_calls=tuple(sorted(calls)),
+        others_socket_families=tuple(sorted(families)),
+    )
 
 
 def _some(words: Sequence[str], between: str) -> str:

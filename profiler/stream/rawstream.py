@@ -14,13 +14,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
 from kadence.base.errors import ArtefactError
 from kadence.profiler.format import leb128
-from kadence.profiler.format.profile import Block, Peer
+from kadence.profiler.format.profile import Block, Facts, Peer
 from kadence.profiler.stream import callstream, memorystream, streamrows
 from kadence.profiler.stream.memorystream import MemoryStream
 from kadence.profiler.stream.streamrows import Row
@@ -55,7 +55,7 @@ class Recording:
     rows: list[Row] = field(default_factory=list)
     call_names: dict[int, str] = field(default_factory=dict)
     peers: list[Peer] = field(default_factory=list)
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: Facts = Facts()
     complete: bool = False  # The process ran to its end.
     replaced: bool = False  # The last frame is an exec.
     successor: str = ""  # the program that was executed, if it has no profile of its own
@@ -162,14 +162,14 @@ def _peer(recording: Recording, body: bytes) -> None:
 
 def _facts(recording: Recording, body: bytes) -> None:
     threads, processes, shared, mapped, unseen, _count, *families = leb128.decode(body).tolist()
-    recording.facts = {
-        "threads": threads,
-        "processes": processes,
-        "shared_memory": bool(shared),
-        "memory_bytes": mapped,
-        "memory_rows_unseen": unseen,
-        "socket_families": families,
-    }
+    recording.facts = Facts(
+        threads=threads,
+        processes=processes,
+        shared_memory=bool(shared),
+        memory_bytes=mapped,
+        memory_rows_unseen=unseen,
+        socket_families=tuple(families),
+    )
 
 
 def _past(recording: Recording, body: bytes) -> None:

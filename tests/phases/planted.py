@@ -10,7 +10,15 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from kadence.profiler.format.profile import Block, CallSite, Function, Loop, Profile, SystemCalls
+from kadence.profiler.format.profile import (
+    Block,
+    CallSite,
+    Facts,
+    Function,
+    Loop,
+    Profile,
+    SystemCalls,
+)
 
 INTERVAL = 1_000_000
 PROGRAM = "/tmp/planted"
@@ -118,7 +126,7 @@ class Planted:
             "functions": FUNCTIONS,
             "argv": (PROGRAM,),
             "build_id": "ab" * 20,
-            "facts": {"threads": 1, "processes": 1, "shared_memory": False},
+            "facts": Facts(threads=1, processes=1, shared_memory=False),
         }
         return Profile(**(values | changes))
 

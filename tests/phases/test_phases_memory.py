@@ -36,7 +36,7 @@ def with_memory(*mappings: Mapping, touches: tuple[Touches, ...], site: Any = SI
     return replace(
         profile,
         memory=Memory((site,), mappings, touches),
-        facts=profile.facts | {"memory_bytes": 10 * PAGES * PAGE, "memory_limit_bytes": 1 << 34},
+        facts=replace(profile.facts, memory_bytes=10 * PAGES * PAGE, memory_limit_bytes=1 << 34),
     )
 
 
@@ -303,8 +303,8 @@ def test_what_grows_in_order_is_made_present_ahead(kind: str, name: str) -> None
 @pytest.mark.parametrize(("share", "mode"), [(0.79, "default"), (0.81, "off")])
 def test_a_program_near_its_limit_stays_as_it_is(share: float, mode: str) -> None:
     profile = dense()
-    limit = int(profile.facts["memory_bytes"] / share)
-    plan = planned(replace(profile, facts=profile.facts | {"memory_limit_bytes": limit}))
+    limit = int(profile.facts.memory_bytes / share)
+    plan = planned(replace(profile, facts=replace(profile.facts, memory_limit_bytes=limit)))
     assert plan["memory"]["mode"] == mode
     assert ("above 80% of it" in (plan["memory"]["reason"] or "")) is (mode == "off")
 
@@ -332,7 +332,7 @@ def test_a_phase_that_forks_faults_as_on_any_kernel(threads: int, is_plain: bool
     forks = replace(
         profile,
         system_calls=(*profile.system_calls, SystemCalls(row, "clone", "", 1, 0)),
-        facts=profile.facts | {"processes": 2, "threads": threads},
+        facts=replace(profile.facts, processes=2, threads=threads),
     )
     plain = [policy["memory_plain"] for policy in planned(forks)["policies"]]
     assert plain == [False, is_plain, False]

@@ -14,7 +14,7 @@ from kadence.phases import planning
 from kadence.phases.analysis import describe
 from kadence.phases.artefact.document import parse
 from kadence.phases.find.segmentation import segment
-from kadence.profiler.format.profile import COMPILED, SIMPOINT
+from kadence.profiler.format.profile import COMPILED, SIMPOINT, Facts
 
 QUANTUM_NS = 5_000_000_000
 
@@ -125,10 +125,10 @@ def test_tasks_that_may_wait_for_one_another_need_a_processor_each(body, facts, 
 
 
 def test_threads_of_a_profile_share_memory_and_pipes_between_processes_synchronise():
-    profile = three_phases().profile(facts={"threads": 3, "processes": 1})
+    profile = three_phases().profile(facts=Facts(threads=3, processes=1))
     concurrency = describe(profile, segment(profile))["concurrency"]
     assert concurrency["shared_memory"] and concurrency["synchronises"]
-    profile = three_phases().profile(facts={"threads": 1, "processes": 2})
+    profile = three_phases().profile(facts=Facts(threads=1, processes=2))
     concurrency = describe(profile, segment(profile))["concurrency"]
     assert not concurrency["shared_memory"] and concurrency["synchronises"]
     profile = three_phases().profile()

@@ -15,7 +15,7 @@ from kadence.phases.find.segmentation import segment
 from kadence.profiler import kprof
 from kadence.profiler.combine.merging import coarsened
 from kadence.profiler.combine.ranks import merged
-from kadence.profiler.format.profile import Profile
+from kadence.profiler.format.profile import Facts, Profile
 
 
 def shuffled(profile: Profile, seed: int) -> Profile:
@@ -104,10 +104,10 @@ def test_rows_of_all_ranks_are_those_of_each(profiles, rows):
 
 
 def test_tasks_of_all_ranks_are_counted(profiles):
-    several = [replace(one, facts={"threads": 3, "processes": 1}) for one in profiles[:2]]
+    several = [replace(one, facts=Facts(threads=3, processes=1)) for one in profiles[:2]]
     facts = merged([*several, profiles[2]]).facts
     # The ranks have three threads, three threads and one thread.
-    assert facts["threads"] + facts["processes"] - 1 == 7
+    assert facts.threads + facts.processes - 1 == 7
 
 
 def test_the_command_takes_every_rank(profiles, kadence, tmp_path):

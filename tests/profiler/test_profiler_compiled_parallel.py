@@ -64,7 +64,7 @@ def test_each_rank_of_an_mpi_program_counts_for_itself(
     # The MPI library's own threads execute no code of the program.
     first_of_rank = sorted(set(whole.thread.tolist()))
     assert [steps(whole, thread) for thread in first_of_rank] == [1000, 2000, 3000, 4000]
-    assert whole.facts["processes"] == RANKS
+    assert whole.facts.processes == RANKS
     assert whole.backend == "compiled"
 
 

@@ -118,7 +118,7 @@ def test_blocks_bear_the_names_that_adapted_programs_know(tmp_path: Path) -> Non
     assert all(known[block.function] == block.checksum for block in profile.blocks)
     assert profile.backend == "compiled"
     assert profile.unit == "nanoseconds"
-    assert profile.facts["complete"]
+    assert profile.facts.complete
 
 
 def profile_of_run(program: Path, *arguments: str) -> Profile:
@@ -131,7 +131,7 @@ def profile_of_run(program: Path, *arguments: str) -> Profile:
 def test_threads_have_rows_of_their_own(tmp_path: Path, linked: list[str]) -> None:
     profile = profile_of_run(build(tmp_path, "ways.c", "-O2", "-pthread", *linked), "threads")
 
-    assert profile.facts["threads"] == 5
+    assert profile.facts.threads == 5
     assert set(profile.thread) == {1, 2, 3, 4, 5}
     assert entries(profile, "step") == STEPS_OF_THREADS
     step = [b.function == "step" for b in profile.blocks]
@@ -144,7 +144,7 @@ def test_teams_of_openmp_are_counted(tmp_path: Path) -> None:
 
     assert run(program).stdout == run(build_plain(tmp_path, "team.c", "-O2", "-fopenmp")).stdout
     assert entries(profile_of(program), "work") == 3000
-    assert profile_of(program).facts["threads"] == 3
+    assert profile_of(program).facts.threads == 3
 
 
 def test_a_child_has_a_profile_of_its_own(ways: Path) -> None:
@@ -156,7 +156,7 @@ def test_a_child_has_a_profile_of_its_own(ways: Path) -> None:
     assert entries(parent, "step") == 0
     assert entries(child, "step") == STEPS_OF_CHILD
     assert entries(child, "main") == 0
-    assert child.facts["complete"]
+    assert child.facts.complete
 
 
 @pytest.mark.parametrize("way", ["exec", "_exit", "handler", ""])
@@ -165,14 +165,14 @@ def test_nothing_is_lost_at_the_end(ways: Path, way: str) -> None:
 
     assert entries(profile, "main") == 1
     assert entries(profile, "step") == (way == "handler")
-    assert profile.facts["complete"]
+    assert profile.facts.complete
 
 
 def test_a_killed_program_leaves_its_whole_intervals(ways: Path) -> None:
     run(ways, "kill", status=-9)
 
     profile = profile_of(ways)
-    assert not profile.facts["complete"]
+    assert not profile.facts.complete
     assert entries(profile, "main") == 1
     assert len(profile.instructions) > 1
 
@@ -244,7 +244,7 @@ def test_under_valgrind_the_run_is_one_interval(tmp_path: Path, linked: list[str
     )
 
     profile = profile_of(program)
-    assert profile.facts["complete"]
+    assert profile.facts.complete
     assert entries(profile, "step") == STEPS_OF_THREADS
     assert sorted(profile.thread.tolist()) == [1, 2, 3, 4, 5]
 
@@ -262,7 +262,7 @@ def test_a_static_fortran_program_ends_as_the_plain_one(tmp_path: Path) -> None:
     output = {"KADENCE_PROFILE_OUTPUT": f"{program}.kprof"}
     ran = subprocess.run([program], env=os.environ | output, capture_output=True, check=True)
     assert ran.stdout == b" said\n"
-    assert profile_of(program).facts["complete"]
+    assert profile_of(program).facts.complete
 
 
 def test_a_library_that_is_opened_and_closed_is_counted(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_threads_have_rows_of_their_own(
     assert by_thread == {1: 0, 2: 200_000, 3: 400_000, 4: 600_000}
     assert by_function(profile)["two_instructions"] == 1_200_000
     assert profile.thread.tolist() == sorted(profile.thread.tolist())
-    assert profile.facts["threads"] == 4
-    assert profile.facts["processes"] == 1
+    assert profile.facts.threads == 4
+    assert profile.facts.processes == 1
     first = profile.start[profile.thread == 1]
     assert (np.diff(first) > 0).all()

@@ -55,7 +55,7 @@ def profiles(kadence: Kadence, folder: Path, interval: int, *argv: object) -> li
 
 def totals(found: list[Profile]) -> list[int]:
     """Totals of all profiles, and of what children ran before they became another program."""
-    before = [profile.facts.get("instructions_before", 0) for profile in found]
+    before = [profile.facts.instructions_before or 0 for profile in found]
     return sorted([*(int(profile.instructions.sum()) for profile in found), *filter(None, before)])
 
 
@@ -67,7 +67,7 @@ def test_instructions_of_all_processes(
     lives = program("lives.c", *FREE)
     found = profiles(kadence, tmp_path, interval, lives, way, ROUNDS)
     assert totals(found) == single_steps(program, lives, way, ROUNDS)
-    assert all(profile.facts["complete"] for profile in found)
+    assert all(profile.facts.complete for profile in found)
     assert all((profile.instructions < interval + LONGEST_BLOCK).all() for profile in found)
 
 
@@ -94,11 +94,11 @@ def test_what_a_profile_says_of_its_process(
 ) -> None:
     lives = program("lives.c", *FREE)
     first, *children = profiles(kadence, tmp_path, 500, lives, "fork", ROUNDS)
-    assert "process" not in first.facts
+    assert first.facts.process is None
     child, grandchild = sorted(children, key=lambda profile: int(profile.instructions.sum()))
-    assert grandchild.facts["parent"] == child.facts["process"]
+    assert grandchild.facts.parent == child.facts.process
     for profile in children:
-        number = profile.facts["process"]
+        number = profile.facts.process
         assert kprof.read(tmp_path / f"P.{number}.kprof").argv == profile.argv
         assert profile.start[0] == 0
         assert profile.build_id == first.build_id

@@ -22,6 +22,7 @@ from kadence.profiler.format import archive, matrices
 from kadence.profiler.format.profile import (
     Block,
     CallSite,
+    Facts,
     Function,
     Loop,
     Mapping,
@@ -79,7 +80,7 @@ def example() -> Profile:
         peers=(Peer(2, "127.0.0.1:80"),),
         backend="compiled",
         unit="nanoseconds",
-        facts={"complete": True, "threads": 3, "socket_families": [1, 2], "shared_memory": True},
+        facts=Facts(complete=True, threads=3, socket_families=(1, 2), shared_memory=True),
         memory=Memory(
             sites=(CallSite("malloc", "main", "/src/a.c", 12, "/bin/a"),),
             mappings=(

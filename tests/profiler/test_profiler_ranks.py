@@ -52,7 +52,7 @@ def test_all_ranks_are_in_it(paths: list[Path], kadence: Kadence, tmp_path: Path
     assert [whole.call_sites[call.site or 0] for call in whole.system_calls] == [
         *one.call_sites
     ] * 3
-    assert whole.facts["threads"] == 1 + 3 * (one.facts["threads"] - 1)
+    assert whole.facts.threads == 1 + 3 * (one.facts.threads - 1)
     assert (whole.build_id, whole.interval) == (one.build_id, one.interval)
     assert "9 of 1,000 instructions" in kadence("profile", "show", output).stdout
 

@@ -67,7 +67,7 @@ def test_children_have_profiles_of_their_own(
 ) -> None:
     completed = kadence("profile", "-o", tmp_path / "P.kprof", "--", program("ending.c"), "fork")
     first = kprof.read(tmp_path / "P.kprof")
-    assert first.facts["processes"] == 3
+    assert first.facts.processes == 3
     assert calls_of_body(first) == 1000
     children = sorted(tmp_path.glob("P.*.kprof"))
     assert [calls_of_body(kprof.read(path)) for path in children] == [1, 1]

@@ -14,6 +14,7 @@ from kadence.profiler import kprof, summary
 from kadence.profiler.format.profile import (
     Block,
     CallSite,
+    Facts,
     Mapping,
     Memory,
     Peer,
@@ -48,7 +49,7 @@ def example() -> Profile:
         peers=(Peer(2, "127.0.0.1:80"),),
         build_id="00ff",
         argv=("./a", "-n"),
-        facts={"threads": 2, "memory_bytes": 3 << 20, "complete": True},
+        facts=Facts(threads=2, memory_bytes=3 << 20, complete=True),
         memory=Memory(
             sites=(CallSite("malloc", "fill", "/src/a.c", 40, "/bin/a"),),
             mappings=(
@@ -110,7 +111,9 @@ def test_people_read_the_same(kadence, tmp_path: Path) -> None:
 
 
 def test_what_is_cut_off_or_estimated_is_said_to_be() -> None:
-    profile = replace(example(), facts={"complete": False}, backend="compiled", unit="nanoseconds")
+    profile = replace(
+        example(), facts=Facts(complete=False), backend="compiled", unit="nanoseconds"
+    )
     shown = summary.text(summary.document(profile))
     assert "(compiled); incomplete" in shown
     assert "not seen      system calls, memory\n" in shown

@@ -57,8 +57,8 @@ def test_a_whole_stream(read: Callable[[bytes], Profile]) -> None:
     assert profile.call_sites == (CallSite("fwrite", "main", "/src/a.c", 12, "/bin/a"),)
     assert profile.peers == (Peer(2, "127.0.0.1:80"),)
     assert profile.memory.sites == ()
-    assert profile.facts["complete"] is True
-    assert profile.facts["socket_families"] == [2]
+    assert profile.facts.complete is True
+    assert profile.facts.socket_families == (2,)
 
 
 def test_both_forms_are_the_same_profile(read: Callable[[bytes], Profile], path: Path) -> None:
@@ -83,8 +83,8 @@ def test_another_backend_and_unit(read: Callable[[bytes], Profile]) -> None:
 
 def test_an_exec_is_an_end_unless_it_failed(read: Callable[[bytes], Profile]) -> None:
     begin = frames.START + frames.head() + b"".join(frames.BLOCKS)
-    assert read(begin + frames.frame("X")).facts["complete"] is True
-    assert read(begin + frames.frame("X") + frames.ROWS[0]).facts["complete"] is False
+    assert read(begin + frames.frame("X")).facts.complete is True
+    assert read(begin + frames.frame("X") + frames.ROWS[0]).facts.complete is False
 
 
 def rows_before(length: int) -> int:
@@ -104,7 +104,7 @@ def test_every_truncation_keeps_the_whole_rows(read: Callable[[bytes], Profile])
                 read(whole[:length])
             continue
         profile = read(whole[:length])
-        assert profile.facts["complete"] is False
+        assert profile.facts.complete is False
         assert len(profile.instructions) == rows_before(length)
 
 
@@ -119,7 +119,7 @@ def test_every_flipped_bit_ends_the_reading_there(read: Callable[[bytes], Profil
                 read(bytes(damaged))
             continue
         profile = read(bytes(damaged))
-        assert profile.facts["complete"] is False
+        assert profile.facts.complete is False
         assert len(profile.instructions) == rows_before(position)
 
 
@@ -164,7 +164,7 @@ def test_a_crash_of_everything_leaves_the_intervals(program: Compile, path: Path
             time.sleep(0.01)
         os.killpg(process.pid, signal.SIGKILL)
     profile = kprof.read(path)
-    assert profile.facts["complete"] is False
+    assert profile.facts.complete is False
     assert profile.build_id == _build_id(program("ending.c"))
     assert profile.argv == (str(program("ending.c")), "terminate")
     assert (profile.instructions <= 1000 + 60).all()
@@ -215,7 +215,7 @@ def test_a_full_disk_leaves_what_came_before(
     )
     assert "has the intervals before that" in refused(completed)
     profile = kprof.read(path)
-    assert profile.facts["complete"] is False
+    assert profile.facts.complete is False
     assert len(profile.instructions) > 1000
     assert (profile.instructions <= 100 + 60).all()
 
@@ -230,4 +230,4 @@ def test_the_programs_descriptors_are_as_without(
         ["/usr/bin/python3", "-S", "-c", script], capture_output=True, text=True
     )
     assert completed.stdout == native.stdout
-    assert kprof.read(path).facts["complete"] is True
+    assert kprof.read(path).facts.complete is True

@@ -58,13 +58,13 @@ def test_calls_belong_to_rows_in_order(calls: Profile) -> None:
 
 
 def test_facts_of_the_run(calls: Profile) -> None:
-    assert calls.facts["socket_families"] == [AF_UNIX, AF_INET]
-    assert calls.facts["shared_memory"] is True
-    assert calls.facts["threads"] == 1
-    assert 64 << 20 <= calls.facts["memory_bytes"] < 96 << 20
+    assert calls.facts.socket_families == (AF_UNIX, AF_INET)
+    assert calls.facts.shared_memory is True
+    assert calls.facts.threads == 1
+    assert 64 << 20 <= calls.facts.memory_bytes < 96 << 20
 
 
 def test_a_program_without_sharing_has_none(program: Compile, profiled: Profiled) -> None:
     facts = profiled(program("ending.c")).facts
-    assert facts["shared_memory"] is False
-    assert facts["socket_families"] == []
+    assert facts.shared_memory is False
+    assert facts.socket_families == ()

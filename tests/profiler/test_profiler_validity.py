@@ -14,7 +14,7 @@ from scipy import sparse
 
 from kadence.base.errors import ArtefactError
 from kadence.profiler import kprof
-from kadence.profiler.format.profile import Block, Profile, SystemCalls
+from kadence.profiler.format.profile import Block, Facts, Profile, SystemCalls
 from kadence.profiler.stream.rawstream import START
 
 
@@ -36,9 +36,11 @@ def not_a_number() -> sparse.csr_array:
         ({"backend": "perf"}, "backend 'perf'"),
         ({"unit": "hours"}, "unit 'hours'"),
         ({"exit_status": None}, "exit_status"),
-        ({"facts": {"threads": "many"}}, "fact threads"),
-        ({"facts": {"complete": 1}}, "fact complete"),
-        ({"facts": {"socket_families": ["inet"]}}, "family"),
+        ({"facts": Facts(threads="many")}, "facts.threads is not a whole number"),
+        ({"facts": Facts(complete=1)}, "facts.complete is not true or false"),
+        ({"facts": Facts(socket_families=("inet",))}, "socket_families.0. is not a whole number"),
+        ({"facts": Facts(socket_families=(-1,))}, "socket family"),
+        ({"facts": Facts(threads=-1)}, "fact threads"),
         ({"facts": []}, "facts is not an object"),
         ({"argv": ("./a", 3)}, "not a text"),
         ({"build_id": 7}, "not a text"),

@@ -3,6 +3,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,8 +64,9 @@ def test_a_wait_that_counts_its_rounds_without_pause_is_not_seen(spun: Any) -> N
 
 
 def test_a_thread_that_is_alone_never_waits(spun: Any) -> None:
-    profile = spun("u")
-    profile.facts.update(threads=1, shared_memory=False)
+    spinning = spun("u")
+    alone = replace(spinning.facts, threads=1, shared_memory=False)
+    profile = replace(spinning, facts=alone)
     assert not waiting.rows(profile).any()
 
 
