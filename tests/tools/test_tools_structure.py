@@ -82,6 +82,9 @@ def test_this_tree_has_none(root: Path) -> None:
         ("function.c", "int f(void)\n{\n" + "\tx++;\n" * 60 + "}\n", "a function of 62 lines"),
         ("namespace.cc", "namespace a\n{\n" + "int x;\n" * 70 + "}\n", ""),
         ("table.c", "int table[] =\n{\n" + "1,\n" * 70 + "};\n", ""),
+        ("long.md", "word " * 2001, "2001 words, above 2000"),
+        ("README.md", "word " * 901, "901 words, above 900"),
+        ("short.md", "word\n" * 2000, ""),
         ("short.py", "def f():\n" + "    x = 1\n" * 59, ""),
     ],
 )
