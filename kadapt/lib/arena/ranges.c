@@ -37,7 +37,7 @@ int kadapt_range_bind(uintptr_t start, size_t bytes, uint32_t flags)
 	       kadapt_device_call(descriptor, KADAPT_MEMORY, (unsigned long)&range) == 0;
 }
 
-void kadapt_range_forget(uintptr_t start, size_t bytes)
+void kadapt_range_unbind(uintptr_t start, size_t bytes)
 {
 	kadapt_range_bind(start, bytes,
 			  kadapt_plan.ahead & KADAPT_AHEAD_MAPPINGS ? KADAPT_MEMORY_AHEAD

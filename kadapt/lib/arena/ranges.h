@@ -15,7 +15,7 @@ KADAPT_HIDDEN int kadapt_range_is_known(void);
 KADAPT_HIDDEN int kadapt_range_bind(uintptr_t start, size_t bytes, uint32_t flags);
 
 /* Treats the range as memory that no site allocated. errno may change. */
-KADAPT_HIDDEN void kadapt_range_forget(uintptr_t start, size_t bytes);
+KADAPT_HIDDEN void kadapt_range_unbind(uintptr_t start, size_t bytes);
 
 /*
  * Not 0 once a mapping of a site was bound. Code that sets it does so from

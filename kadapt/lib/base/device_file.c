@@ -216,7 +216,7 @@ void kadapt_device_lost(int descriptor, int error)
  * Close it only if it answers KADAPT_QUERY: the number may have become another
  * file's.
  */
-static void forget_parent(void)
+static void unbind_parents(void)
 {
 	struct kadapt_query answer;
 	int saved_errno = errno;
@@ -239,7 +239,7 @@ __attribute__((constructor(101))) static void begin(void)
 {
 	int saved_errno = errno;
 
-	if (has_plan() && pthread_atfork(NULL, NULL, forget_parent) == 0)
+	if (has_plan() && pthread_atfork(NULL, NULL, unbind_parents) == 0)
 		atomic_store(&kadapt_device, open_device());
 	errno = saved_errno;
 }

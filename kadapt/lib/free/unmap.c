@@ -18,7 +18,7 @@ __attribute__((weak)) int munmap(void *start, size_t size)
 
 	/* Before the system call: right after it another thread may map memory there. */
 	if (kadapt_has_dense_mappings)
-		kadapt_range_forget((uintptr_t)start, whole);
+		kadapt_range_unbind((uintptr_t)start, whole);
 	errno = saved_errno;
 	return (int)syscall(SYS_munmap, start, size);
 }
