@@ -83,15 +83,14 @@ TABLES: Mapping[str, tuple[type, Callable[[Profile], tuple[Any, ...]]]] = {
     "mappings": (parts.Mapping, lambda profile: profile.memory.mappings),
     "touches": (parts.Touches, lambda profile: profile.memory.touches),
 }
-MATRICES = {"intervals": matrices.write_intervals, "counts": matrices.write_counts}
-VECTORS = "vectors"
+INTERVALS, COUNTS, VECTORS = "intervals", "counts", "vectors"
 
 
 def _file(name: str) -> str:
     return f"{name}.parquet"
 
 
-MEMBERS = {RUN, *map(_file, (*TABLES, *MATRICES))}
+MEMBERS = {RUN, *map(_file, (*TABLES, INTERVALS, COUNTS))}  # of every archive
 
 
 # ---- writing ---------------------------------------------------------------------------------
@@ -125,10 +124,18 @@ def _write_profile(output: zipfile.ZipFile, folder: str, profile: Profile) -> No
     for name, (kind, objects) in TABLES.items():
         with archive.member(output, folder + _file(name)) as file:
             tables.write(file, kind, objects(profile))
-    wanted = MATRICES | ({VECTORS: matrices.write_vectors} if matrices.has_vectors(profile) else {})
-    for name, write_matrix in wanted.items():
-        with archive.member(output, folder + _file(name)) as file:
-            write_matrix(file, profile)
+    _write_matrices(output, folder, profile)
+
+
+def _write_matrices(output: zipfile.ZipFile, folder: str, profile: Profile) -> None:
+    residual = matrices.residual_of(profile)
+    with archive.member(output, folder + _file(INTERVALS)) as file:
+        matrices.write_intervals(file, profile)
+    with archive.member(output, folder + _file(COUNTS)) as file:
+        matrices.write_counts(file, profile.counts, residual)
+    if residual is None:
+        with archive.member(output, folder + _file(VECTORS)) as file:
+            matrices.write_vectors(file, profile.vectors.tocsr())
 
 
 # ---- reading ---------------------------------------------------------------------------------
@@ -141,9 +148,9 @@ def _build(found: Archive, folder: str) -> Profile:
         for name, (kind, _objects) in TABLES.items()
     }
     sites, mappings, touches = (lists.pop(one) for one in ("memory_sites", "mappings", "touches"))
-    instructions, thread, start = matrices.read_intervals(found.read(folder + _file("intervals")))
+    instructions, thread, start = matrices.read_intervals(found.read(folder + _file(INTERVALS)))
     rows, blocks = instructions.size, lists["blocks"]
-    counts, vectors = matrices.read_counts(found.read(folder + _file("counts")), rows, blocks)
+    counts, vectors = matrices.read_counts(found.read(folder + _file(COUNTS)), rows, blocks)
     if vectors is None:
         vectors = matrices.read_vectors(found.read(folder + _file(VECTORS)), rows, blocks)
     return Profile(
@@ -159,7 +166,8 @@ def _build(found: Archive, folder: str) -> Profile:
 
 
 def _read_run(found: Archive, folder: str) -> Run:
-    document = artefact.parse(folder + RUN, bytes(found.read(folder + RUN)), artefact.PROFILE)
+    content = bytes(found.read(folder + RUN))
+    document = artefact.parse(f"{found.path} ({folder}{RUN})", content, artefact.PROFILE)
     return codec.decode(Run, document)
 
 
@@ -202,7 +210,7 @@ def read(path: Path) -> Profile:
 def _guarded(path: Path, file: BinaryIO, start: bytes) -> Profile:
     try:
         return _checked(_reader(path, start)(path, file))
-    except DAMAGES as error:
+    except (*DAMAGES, codec.DecodeError) as error:
         raise _damaged(path, error) from error
     except OSError as error:
         if error.errno is None:  # of pyarrow, about the bytes

@@ -55,6 +55,7 @@ class Archive:
 
     def __init__(self, file: BinaryIO) -> None:
         """Raise ValueError unless the checksum is right."""
+        self.path = file.name
         self._bytes = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
         checksum = b"%08x" % zlib.crc32(self._bytes[:-CHECKSUM_SIZE])
         if checksum != self._bytes[-CHECKSUM_SIZE:]:

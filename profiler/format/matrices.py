@@ -47,27 +47,31 @@ def _narrow(values: Array) -> Array:
 # ---- writing ---------------------------------------------------------------------------------
 
 
-def has_vectors(profile: Profile) -> bool:
-    """Return whether the vectors need a table of their own, because counts cannot give them."""
+def residual_of(profile: Profile) -> Array | None:
+    """Return each entry's instructions that exceed its count times the block's length.
+
+    None if the counts cannot give the vectors, which then need a table of their own.
+    """
     vectors, counts = profile.vectors.tocsr(), profile.counts
     alike = np.array_equal(vectors.indptr, counts.indptr) and np.array_equal(
         vectors.indices, counts.indices
     )
-    return not (alike and is_integral(vectors.data) and is_integral(counts.data))
+    if not (alike and is_integral(vectors.data) and is_integral(counts.data)):
+        return None
+    residual = vectors.data - _whole(counts, profile.blocks)
+    return np.asarray(residual.astype(np.int64))
 
 
-def write_counts(file: BinaryIO, profile: Profile) -> None:
-    """Write the table of the counts, with a residual if the counts give the vectors."""
-    columns = _entries(profile.counts) | {"count": _narrow(profile.counts.data)}
-    if not has_vectors(profile):
-        residual = profile.vectors.tocsr().data - _whole(profile.counts, profile.blocks)
-        columns["residual"] = _narrow(residual.astype(np.int64))
+def write_counts(file: BinaryIO, counts: sparse.csr_array, residual: Array | None) -> None:
+    """Write the table of the counts."""
+    columns = _entries(counts) | {"count": _narrow(counts.data)}
+    if residual is not None:
+        columns["residual"] = _narrow(residual)
     _write(file, columns)
 
 
-def write_vectors(file: BinaryIO, profile: Profile) -> None:
+def write_vectors(file: BinaryIO, vectors: sparse.csr_array) -> None:
     """Write the table of the vectors."""
-    vectors = profile.vectors.tocsr()
     _write(file, _entries(vectors) | {"instructions": _narrow(vectors.data)})
 
 

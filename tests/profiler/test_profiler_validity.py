@@ -52,8 +52,9 @@ def not_a_number() -> sparse.csr_array:
 )
 def test_what_cannot_be_is_refused(changes: dict[str, Any], reason: str, tmp_path: Path) -> None:
     kprof.write(tmp_path / "p", replace(example(), **changes))
-    with pytest.raises(ArtefactError, match=reason):
+    with pytest.raises(ArtefactError, match=reason) as refusal:
         kprof.read(tmp_path / "p")
+    assert str(tmp_path / "p") in str(refusal.value)
 
 
 WHOLE = {"interval": [0, 0, 2, 2, 3], "block": [0, 2, 1, 2, 0], "count": [1, 1, 1, 1, 1]}
@@ -104,6 +105,7 @@ def test_a_member_that_cannot_be_is_refused(
     archives.change(tmp_path / "p", changes)
     with pytest.raises(ArtefactError, match=reason) as refusal:
         kprof.read(tmp_path / "p")
+    assert str(tmp_path / "p") in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
 
