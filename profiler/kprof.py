@@ -53,7 +53,7 @@ from kadence.profiler.stream import rawstream
 STREAM_MAGIC = b"\x93KPROF\r\n"
 RUN = "profile.json"
 DAMAGES = (
-    *(ValueError, TypeError, LookupError, OverflowError, RecursionError, MemoryError, EOFError),
+    *(ValueError, LookupError, OverflowError, MemoryError, EOFError),
     *(struct.error, zipfile.BadZipFile, NotImplementedError, pa.ArrowException),
 )
 

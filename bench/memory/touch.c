@@ -157,13 +157,22 @@ static void one_round(const struct way *way, size_t bytes, int round)
 	munmap(mapping, bytes + ALIGNMENT);
 }
 
+/* A whole number from 1 to a million; 0 for anything else. */
+static int number(const char *text)
+{
+	char *end;
+	long value = strtol(text, &end, 10);
+
+	return *end || value < 1 || value > 1000000 ? 0 : (int)value;
+}
+
 int main(int argc, char **argv)
 {
 	const struct way *way = argc == ARGUMENTS ? find(argv[1]) : NULL;
-	int mebibytes = way ? atoi(argv[2]) : 0;
-	int rounds = way ? atoi(argv[3]) : 0;
+	int mebibytes = way ? number(argv[2]) : 0;
+	int rounds = way ? number(argv[3]) : 0;
 
-	if (mebibytes <= 0 || rounds <= 0) {
+	if (mebibytes == 0 || rounds == 0) {
 		fputs("usage: touch WAY MEBIBYTES ROUNDS\n", stderr);
 		return 2;
 	}
