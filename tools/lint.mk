@@ -40,7 +40,7 @@ lint-prose:
 
 # The manual of the interface, and tables of test cases, may be longer than other files.
 LONG = kadapt/uapi/kadapt.h tests/kadapt/io tests/kadapt/selftest tests/kadence/test_kadence_report.py \
-	tests/phases/test_phases_compare.py tests/slurm/test_slurm_bundle.py
+	tests/phases/compare/test_phases_compare.py tests/slurm/test_slurm_bundle.py
 SIZED = $(shell git ls-files '*.py' '*.c' '*.h' '*.cc' '*.js' '*.md' ':!docs/results' $(LONG:%=':!%'))
 
 .PHONY: lint-structure

@@ -18,7 +18,7 @@ from kadence.phases.view import command
 from kadence.phases.view.command import Outputs
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests/phases"))
+sys.path.insert(0, str(ROOT / "tests/phases/view"))
 
 from browser import Browser  # noqa: E402
 

@@ -15,10 +15,12 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests/phases"))
+TESTS = Path(__file__).resolve().parents[2] / "tests/phases"
+sys.path.insert(0, str(TESTS))
+sys.path.insert(0, str(TESTS / "view"))
 
-from browser import Browser
-from long_run import long_run
+from browser import Browser  # noqa: E402
+from long_run import long_run  # noqa: E402
 
 LARGEST_FILE = 15_000_000
 LONGEST_WAIT = 3.0  # seconds
