@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Parquet tables of a profile's matrices: one row per entry, interval after interval."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -116,69 +116,101 @@ class _Table:
     def __init__(self, content: memoryview) -> None:
         self._file = pq.ParquetFile(pa.BufferReader(pa.py_buffer(content)))
         self.columns = set(self._file.schema_arrow.names)
+        self.rows = self._file.metadata.num_rows
 
-    def column(self, name: str, kinds: str) -> Array:
-        """Return a column of one of these kinds of numbers, each one of NumPy's letters."""
+    def type_of(self, name: str, kinds: str) -> np.dtype[Any]:
+        """Return a column's type; raise ValueError unless its kind is one of NumPy's letters."""
         if name not in self.columns:
             raise ValueError(f"a table's column {name} is missing")
-        kind = self._file.schema_arrow.field(name).type.to_pandas_dtype()
-        if np.dtype(kind).kind not in kinds:
+        found: np.dtype[Any] = np.dtype(self._file.schema_arrow.field(name).type.to_pandas_dtype())
+        if found.kind not in kinds:
             raise ValueError(f"a table's column {name} does not hold whole numbers")
-        values = np.empty(self._file.metadata.num_rows, dtype=kind)
+        return found
+
+    def groups(self, names: Sequence[str]) -> Iterator[tuple[slice, list[Array]]]:
+        """Yield each row group's place and columns, which are decompressed side by side."""
         end = 0
         for group in range(self._file.num_row_groups):
-            part = self._file.read_row_group(group, columns=[name])[name]
-            if part.null_count:
-                raise ValueError(f"a table's column {name} has no number in some rows")
-            values[end : end + len(part)] = part.to_numpy()
-            end += len(part)
-        return values
+            found = self._file.read_row_group(group, columns=list(names))
+            for name in names:
+                if found[name].null_count:
+                    raise ValueError(f"a table's column {name} has no number in some rows")
+            place = slice(end, end + len(found))
+            yield place, [found[name].to_numpy() for name in names]
+            end = place.stop
 
 
 def read_intervals(content: memoryview) -> tuple[Array, Array, Array]:
     """Return each interval's instructions, thread and start."""
     table = _Table(content)
-    return (
-        table.column("instructions", "iu").astype(np.int64, copy=False),
-        table.column("thread", "iu").astype(np.int32, copy=False),
-        table.column("start", "iu").astype(np.int64, copy=False),
-    )
+    types = {"instructions": np.int64, "thread": np.int32, "start": np.int64}
+    for name in types:
+        table.type_of(name, "iu")
+    instructions, thread, start = (np.empty(table.rows, dtype=each) for each in types.values())
+    for place, values in table.groups(list(types)):
+        instructions[place], thread[place], start[place] = values
+    return instructions, thread, start
 
 
-def _read_matrix(table: _Table, name: str, rows: int, blocks: int) -> sparse.csr_array:
-    indptr = _row_ends(table.column("interval", "i"), rows)
-    indices = table.column("block", "i")
-    if indices.size and not 0 <= indices.min() <= indices.max() < blocks:
-        raise ValueError("an entry names an unknown block")
-    narrow = indices.astype(np.int32, copy=False)
-    return sparse.csr_array((table.column(name, "iuf"), narrow, indptr), (rows, blocks))
+class _Rows:
+    """Counts the entries of each row, of which an entry names its own."""
+
+    def __init__(self, rows: int) -> None:
+        self._entries = np.zeros(rows, dtype=np.int64)
+        self._last = 0
+
+    def add(self, intervals: Array) -> None:
+        """Count these entries' rows; raise ValueError unless they follow those before."""
+        if not intervals.size:
+            return
+        if intervals[0] < self._last or (intervals[1:] < intervals[:-1]).any():
+            raise ValueError("the entries are not in the order of the rows")
+        if intervals[-1] >= self._entries.size:
+            raise ValueError("an entry names an unknown row")
+        first, self._last = int(intervals[0]), int(intervals[-1])
+        self._entries[first : self._last + 1] += np.bincount(intervals - first)
+
+    def ends(self) -> Array:
+        """Return where each row's entries begin, and the last row's end."""
+        ends = np.concatenate(([0], np.cumsum(self._entries)))
+        # Use half of the usual index's size: a long profile has hundreds of millions of entries.
+        return ends.astype(np.int32) if ends[-1] <= LARGEST_SHORT else ends
 
 
-def _row_ends(intervals: Array, rows: int) -> Array:
-    """Return where each row's entries begin, and the last row's end."""
-    if intervals.size and not 0 <= intervals[0] <= intervals[-1] < rows:
-        raise ValueError("an entry names an unknown row")
-    if (intervals[1:] < intervals[:-1]).any():
-        raise ValueError("the entries are not in the order of the rows")
-    ends = np.searchsorted(intervals, np.arange(rows + 1, dtype=intervals.dtype))
-    # Use half of the usual index's size: a long profile has hundreds of millions of entries.
-    return ends.astype(np.int32) if intervals.size <= LARGEST_SHORT else ends
+def _read_matrix(
+    content: memoryview, names: Sequence[str], rows: int, blocks: int
+) -> tuple[sparse.csr_array, list[Array]]:
+    """Return the matrix of the first of these columns, and the values of the others."""
+    table = _Table(content)
+    for name in ("interval", "block"):
+        table.type_of(name, "i")
+    columns = [np.empty(table.rows, dtype=table.type_of(name, "iuf")) for name in names]
+    found, indices = _Rows(rows), np.empty(table.rows, dtype=np.int32)
+    for place, (intervals, numbers, *values) in table.groups(["interval", "block", *names]):
+        found.add(intervals)
+        if numbers.size and not 0 <= numbers.min() <= numbers.max() < blocks:
+            raise ValueError("an entry names an unknown block")
+        indices[place] = numbers
+        for column, part in zip(columns, values, strict=True):
+            column[place] = part
+    first, *others = columns
+    return sparse.csr_array((first, indices, found.ends()), (rows, blocks)), others
 
 
 def read_counts(
     content: memoryview, rows: int, blocks: Sequence[Block]
 ) -> tuple[sparse.csr_array, Vectors | None]:
     """Read how often each row entered each block, and the vectors if they follow from that."""
-    table = _Table(content)
-    counts = _read_matrix(table, "count", rows, len(blocks))
-    if "residual" not in table.columns:
-        return counts, None
-    residual = table.column("residual", "iu")
+    if "residual" not in _Table(content).columns:
+        return _read_matrix(content, ["count"], rows, len(blocks))[0], None
+    counts, (residual,) = _read_matrix(content, ["count", "residual"], rows, len(blocks))
+    if residual.dtype.kind == "f":
+        raise ValueError("a table's column residual does not hold whole numbers")
     lengths = np.array([block.instructions for block in blocks], dtype=np.int64)
     return counts, DerivedVectors(counts, lengths, residual if residual.any() else None)
 
 
 def read_vectors(content: memoryview, rows: int, blocks: Sequence[Block]) -> Vectors:
     """Read how many instructions each row executed in each block."""
-    found: Vectors = _read_matrix(_Table(content), "instructions", rows, len(blocks))
+    found: Vectors = _read_matrix(content, ["instructions"], rows, len(blocks))[0]
     return found
