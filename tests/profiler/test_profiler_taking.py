@@ -4,11 +4,14 @@
 import json
 import os
 import shutil
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import PATIENCE_SECONDS
 
 from kadence.profiler import kprof
 from kadence.profiler.format import cfgsection
@@ -155,12 +158,22 @@ def test_a_program_that_the_command_names_is_meant(told: Any, worker: Path, tmp_
     assert said["program"] == [str(worker), "4"]
 
 
+def let_through(gate: Path) -> None:
+    """Open the other end as soon as the worker has opened its own, so that the worker ends."""
+    for _ in range(int(PATIENCE_SECONDS)):
+        with suppress(OSError):
+            os.close(os.open(gate, os.O_WRONLY | os.O_NONBLOCK))
+            return
+        time.sleep(1)
+    raise AssertionError("the worker never came to its gate")
+
+
 def test_what_still_runs_is_not_taken_and_named(told: Any, worker: Path, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     os.mkfifo(gate)
     held = f"{worker} 300 0 0 {gate} >/dev/null 2>&1 & until ls P.*.kprof; do sleep 0.1; done"
     said = told("sh", "-c", held)
-    os.close(os.open(gate, os.O_RDWR | os.O_NONBLOCK))
+    let_through(gate)
     assert Path(said["program"][0]).name != worker.name
     assert any("still ran when the command ended" in note for note in said["notes"])
 
