@@ -19,7 +19,7 @@ from kadence.boot import debian
 # Large enough for a journal, small enough to be filled.
 DISK_BYTES = 8 << 20
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE / "trials")]
 FLAGS = ("-O2", "-g", "-Wall", "-Wextra", "-Werror", "-std=gnu11", "-static")
 CASE = re.compile(r"^(?P<bad>not )?ok \d+ - (?P<name>\w+): [^#\n]*(?P<skip># SKIP)?", re.MULTILINE)
 PLAN = re.compile(r"^1\.\.(\d+)$", re.MULTILINE)

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The trials of one phase. Each policy of the phase has a plain behaviour (level 0) and
+ * one or more levels. A trial compares a level with plain in blocks of two slots. In one
+ * slot the policy is at the level, in the other it is plain; a coin decides which is
+ * first. The phase's other policies stay as they are.
+ *
+ * A slot has visits that let the change take effect (wash-out) and then visits that are
+ * measured. The caller asks which levels the next visit runs at, and says afterwards
+ * how long the visit took. Nothing here makes a system call or reads a clock, so that a
+ * simulation runs the same code.
+ */
+#ifndef LIBKADAPT_TRIAL_H
+#define LIBKADAPT_TRIAL_H
+
+#include <stdint.h>
+
+#include "decide/budget.h"
+#include "decide/state.h"
+
+#pragma GCC visibility push(hidden)
+
+void kadapt_trial_begin(struct kadapt_trial *trial);
+
+/* Fills in the levels at which the next visit runs, one for each policy. */
+void kadapt_trial_levels(struct kadapt_trial *trial, const struct kadapt_budget *budget,
+			 uint8_t levels[KADAPT_TRIAL_POLICIES]);
+
+/* The visit ended. Returns whether a block ended with it. */
+int kadapt_trial_visited(struct kadapt_trial *trial, struct kadapt_budget *budget,
+			 const struct kadapt_visit *visit);
+
+/* The visit ended in a way that says nothing of its length. Its block begins anew. */
+void kadapt_trial_disturbed(struct kadapt_trial *trial);
+
+/* Whether the next visit, or the one in progress, is a block's and measured. */
+int kadapt_trial_is_measured(const struct kadapt_trial *trial);
+
+/* The level that a policy has outside of blocks. */
+uint8_t kadapt_trial_standing(const struct kadapt_trial *trial, uint8_t policy);
+
+#pragma GCC visibility pop
+
+#endif
