@@ -16,6 +16,7 @@
 #include "count/block_marks.h"
 #include "count/count_tables.h"
 #include "mark/phase_call.h"
+#include "plan/plan_read.h"
 #include "redirect/call_sites.h"
 #include "redirect/library_calls.h"
 

@@ -31,6 +31,25 @@ struct policy {
 	uint64_t quantum_ns;
 	uint64_t file_delay_ns; /* 0: the driver's default */
 	bool memory_plain;	/* page faults in the phase are served as on any kernel */
+	uint32_t tried;		/* as KADAPT_TRY_* of libkadapt.h */
+	uint32_t visits;	/* that the profiled run made to the phase */
+};
+
+/* What earlier runs on one kind of machine showed of a policy. */
+struct learned_effect {
+	uint32_t phase;
+	uint32_t policy; /* one of KADAPT_TRY_* */
+	uint32_t level;
+	int32_t effect_ppm;
+	uint32_t error_ppm;
+	uint64_t machine; /* as kadapt_kind_hash() of kadapt/lib/trials/kind.h */
+};
+
+/* What the program tries of its plan while it runs. */
+struct trial_use {
+	bool planned; /* false: nothing */
+	uint64_t id;  /* what records are known by */
+	std::vector<learned_effect> learned;
 };
 
 enum class site_kind { io, memory };
@@ -67,10 +86,8 @@ struct plan {
 	std::vector<marker> markers;
 	io_paths io;
 	memory_use memory;
+	trial_use trials;
 };
-
-/* Reads the plan at `path`; returns an empty string, or one sentence saying why it is refused. */
-std::string read_plan(const char *path, plan &result);
 
 /* The markers of `function` as compiled from `file`; pointers into `from`. */
 std::vector<const marker *> markers_of(const plan &from, const std::string &function,

@@ -16,10 +16,10 @@ namespace
 {
 
 const char object_name[] = "kadapt_plan";
-const unsigned abi_version = 4;
+const unsigned abi_version = 5;
 
 /* As KADAPT_PLAN_* of libkadapt.h. */
-enum { flag_io = 0x1, flag_streams = 0x2, flag_memory = 0x8 };
+enum { flag_io = 0x1, flag_streams = 0x2, flag_memory = 0x8, flag_trials = 0x10 };
 
 /* As KADAPT_POLICY_MEMORY_PLAIN of kadapt.h. */
 enum { policy_memory_plain = 0x1 };
@@ -66,7 +66,20 @@ uint32_t flags_of(const plan &what)
 
 	if (what.io.planned)
 		flags |= flag_io | (what.io.streams ? flag_streams : 0);
+	if (what.trials.planned)
+		flags |= flag_trials;
 	return flags;
+}
+
+void append_learned(word_list &words, const learned_effect &item)
+{
+	words.append(item.phase);
+	words.append(item.policy);
+	words.append(item.level);
+	words.append((uint32_t)item.effect_ppm);
+	words.append(item.error_ppm);
+	words.append(0);
+	words.append_wide(item.machine);
 }
 
 /* The structure has no padding, so it can be written as 32-bit words. */
@@ -80,12 +93,19 @@ tree contents(const plan &what)
 	words.append(what.memory.planned ? what.memory.ahead : 0);
 	words.append_wide(what.memory.keep_bytes);
 	words.append_wide(what.memory.fresh_least_bytes);
+	words.append_wide(what.trials.id);
+	words.append((uint32_t)what.trials.learned.size());
+	words.append(0);
 	for (const policy &item : what.policies) {
 		words.append(item.phase);
 		words.append(item.memory_plain ? policy_memory_plain : 0);
 		words.append_wide(item.quantum_ns);
 		words.append_wide(item.file_delay_ns);
+		words.append(item.tried);
+		words.append(item.visits);
 	}
+	for (const learned_effect &item : what.trials.learned)
+		append_learned(words, item);
 	return words.build();
 }
 

@@ -43,7 +43,7 @@
 extern "C" {
 #endif
 
-#define KADAPT_PLAN_ABI 4
+#define KADAPT_PLAN_ABI 5
 
 /* The policies of the phases, laid out as the compiler plugin emits them. */
 struct kadapt_plan_policy {
@@ -51,6 +51,19 @@ struct kadapt_plan_policy {
 	uint32_t flags;		/* as struct kadapt_policy's */
 	uint64_t quantum_ns;	/* 0: the kernel's default; limited to what the kernel allows */
 	uint64_t file_delay_ns; /* likewise */
+	uint32_t tried;		/* KADAPT_TRY_*: policies that a run may try against plain */
+	uint32_t visits;	/* that the profiled run made to the phase */
+};
+
+/* What earlier runs on machines of one kind showed of a policy (docs/trials.md). */
+struct kadapt_plan_learned {
+	uint32_t phase;
+	uint32_t policy; /* one of KADAPT_TRY_* */
+	uint32_t level;
+	int32_t effect_ppm; /* logarithm of a ratio of times; below 0 the policy helps */
+	uint32_t error_ppm; /* the standard error */
+	uint32_t reserved;  /* 0 */
+	uint64_t machine;   /* the kind: see kadapt/lib/trials/kind.h */
 };
 
 struct kadapt_plan {
@@ -60,6 +73,9 @@ struct kadapt_plan {
 	uint32_t ahead;		    /* KADAPT_AHEAD_* */
 	uint64_t keep_bytes;	    /* most bytes of freed blocks that are kept */
 	uint64_t fresh_least_bytes; /* malloc serves smaller blocks */
+	uint64_t id;		    /* what trial records of this plan are known by */
+	uint32_t learned;	    /* structures kadapt_plan_learned behind policy[] */
+	uint32_t reserved;	    /* 0 */
 	struct kadapt_plan_policy policy[];
 };
 
@@ -69,6 +85,15 @@ struct kadapt_plan {
 #define KADAPT_PLAN_STREAMS 0x2
 /* Blocks from the arena for redirected calls, and the ranges of `ahead`. */
 #define KADAPT_PLAN_MEMORY 0x8
+
+/* Policies are tried during the run. */
+#define KADAPT_PLAN_TRIALS 0x10
+
+/* Policies that a run may try in a phase. */
+#define KADAPT_TRY_QUANTUM 0x1
+#define KADAPT_TRY_RINGS 0x2
+#define KADAPT_TRY_BATCHES 0x4
+#define KADAPT_TRY_MEMORY 0x8
 
 /* Memory of no site, whose pages the kernel makes present just ahead of their use. */
 #define KADAPT_AHEAD_HEAP 0x1

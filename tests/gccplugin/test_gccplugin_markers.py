@@ -317,7 +317,10 @@ READER = """
 struct kadapt_plan {
         uint32_t abi, policies, flags, ahead;
         uint64_t keep_bytes, fresh_least_bytes;
-        struct { uint32_t phase, flags; uint64_t quantum_ns, file_delay_ns; } policy[];
+        uint64_t id;
+        uint32_t learned, reserved;
+        struct { uint32_t phase, flags; uint64_t quantum_ns, file_delay_ns;
+                 uint32_t tried, visits; } policy[];
 };
 extern const struct kadapt_plan kadapt_plan __attribute__((weak));
 void kadapt_phase_enter(uint32_t phase) { (void)phase; }
@@ -336,7 +339,7 @@ __attribute__((destructor)) static void tell(void)
                        (unsigned long long)kadapt_plan.policy[i].file_delay_ns);
 }
 """
-TOLD = f"4 0 0 0\n0 0 {LONG_NS} 0\n1 0 0 0\n2 0 {LONG_NS} 0\n"
+TOLD = f"5 0 0 0\n0 0 {LONG_NS} 0\n1 0 0 0\n2 0 {LONG_NS} 0\n"
 
 
 @pytest.mark.parametrize(
@@ -373,7 +376,7 @@ def test_where_plans_differ_the_first_in_the_link_wins(workshop: Workshop) -> No
     workshop.run("gcc-12", "main.o", "one.o", "reader.o", "-o", "program")
     assert workshop.run("./program").stdout == TOLD
     workshop.run("gcc-12", "one.o", "main.o", "reader.o", "-o", "program")
-    assert workshop.run("./program").stdout == f"4 0 0 0\n0 0 {LONG_NS} 0\n"
+    assert workshop.run("./program").stdout == f"5 0 0 0\n0 0 {LONG_NS} 0\n"
 
 
 def test_shared_library_and_program_share_one_object(workshop: Workshop) -> None:

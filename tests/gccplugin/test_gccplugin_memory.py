@@ -122,7 +122,7 @@ def test_every_call_of_the_table_is_tested() -> None:
 def test_words_of_a_plan_are_the_bits_of_the_library(root: Path) -> None:
     """The plugin translates the plan's words into the bits that libkadapt's header defines."""
     header = (root / "kadapt/lib/libkadapt.h").read_text()
-    plugin = (root / "gccplugin/plan/plan.cc").read_text()
+    plugin = (root / "gccplugin/plan/plan_read.cc").read_text()
     words = {"TREAT": ("treatments", TREATMENTS), "AHEAD": ("places", AHEAD)}
     for prefix, (table, planned) in words.items():
         named = re.findall(rf"#define KADAPT_{prefix}_(\w+) (0x\w+)", header)
@@ -274,8 +274,9 @@ READER = """
     #include <stdint.h>
     #include <stdio.h>
     #include <stdlib.h>
-    extern const struct { uint32_t abi, policies, flags, ahead; uint64_t keep, least;
-            struct { uint32_t phase, flags; uint64_t times[2]; } policy[]; } kadapt_plan;
+    extern const struct { uint32_t abi, policies, flags, ahead; uint64_t keep, least, id;
+            uint32_t learned, reserved; struct { uint32_t phase, flags; uint64_t times[2];
+            uint32_t tried, visits; } policy[]; } kadapt_plan;
     const int kadapt_io_anchor = 1, kadapt_memory_anchor = 1;
     void kadapt_phase_enter(unsigned phase) { (void)phase; }
     void *kadapt_malloc(size_t size, unsigned treatments) { return treatments ? malloc(size) : 0; }

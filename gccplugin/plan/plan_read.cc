@@ -3,61 +3,22 @@
  * Reads a plan strictly. If a member is missing, has another type or is out of range, the whole
  * plan is refused: half a plan would announce phases that the kernel does not know.
  */
-#include "plan/plan.h"
+#include "plan/plan_read.h"
+#include "plan/plan_json.h"
+#include "plan/plan_trials.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
-
-#define JSON_NOEXCEPTION
-#include <nlohmann/json.hpp>
 
 namespace kadence
 {
 namespace
 {
 
-using nlohmann::json;
-
 const char schema_name[] = "kadence.plan";
 const unsigned schema_version = 5;
-const char remake[] = "; make it anew with `kadence plan`";
-
-const json *member(const json &object, const char *key)
-{
-	const auto found = object.find(key);
-	return found == object.end() ? nullptr : &*found;
-}
-
-bool read_text(const json &object, const char *key, std::string &value)
-{
-	const json *found = member(object, key);
-	if (!found || !found->is_string())
-		return false;
-	value = found->get<std::string>();
-	return true;
-}
-
-template <typename unsigned_type>
-bool read_unsigned(const json &object, const char *key, unsigned_type &value)
-{
-	const json *found = member(object, key);
-	if (!found || !found->is_number_unsigned())
-		return false;
-	const uint64_t wide = found->get<uint64_t>();
-	value = static_cast<unsigned_type>(wide);
-	return wide <= std::numeric_limits<unsigned_type>::max();
-}
-
-/* A member that is absent or null has no value. */
-bool has_value(const json &object, const char *key)
-{
-	const json *found = member(object, key);
-	return found && !found->is_null();
-}
 
 /* The function of a marker or a site, as it was when it was profiled. */
 template <typename verifiable> bool read_checksum(const json &object, verifiable &result)
@@ -131,21 +92,6 @@ bool read_policy(const json &object, policy &result)
 	       read_flag(object, "memory_plain", result.memory_plain);
 }
 
-bool read_names(const json &object, const char *key, std::vector<std::string> &names)
-{
-	if (!has_value(object, key))
-		return true;
-	const json *list = member(object, key);
-	if (!list->is_array())
-		return false;
-	for (const json &item : *list) {
-		if (!item.is_string())
-			return false;
-		names.push_back(item.get<std::string>());
-	}
-	return true;
-}
-
 bool read_site(const json &object, call_site &result)
 {
 	result = {};
@@ -179,37 +125,12 @@ bool read_streams(const json &object, io_paths &result)
 	return true;
 }
 
-struct named_bit {
-	const char *name;
-	uint32_t bit;
-};
-
 /* As KADAPT_TREAT_* of libkadapt.h. */
 const named_bit treatments[] = {
     {"populate", 0x1}, {"keep", 0x2}, {"huge", 0x4}, {"map-ahead", 0x8}};
 
 /* As KADAPT_AHEAD_* of libkadapt.h. */
 const named_bit places[] = {{"heap", 0x1}, {"stack", 0x2}, {"mappings", 0x4}};
-
-/* The bits of a list of names from a table. An unknown name is an error. */
-template <size_t count>
-bool read_bits(const json &object, const char *key, const named_bit (&table)[count], uint32_t &bits)
-{
-	std::vector<std::string> names;
-
-	bits = 0;
-	if (!has_value(object, key) || !read_names(object, key, names))
-		return false;
-	for (const std::string &name : names) {
-		const named_bit *found =
-		    std::find_if(table, table + count,
-				 [&](const named_bit &known) { return name == known.name; });
-		if (found == table + count)
-			return false;
-		bits |= found->bit;
-	}
-	return true;
-}
 
 bool read_memory_site(const json &object, call_site &result)
 {
@@ -231,11 +152,6 @@ bool read_memory_use(const json &object, memory_use &result)
 		return false;
 	result.planned = mode == "default";
 	return mode == "off" || mode == "default";
-}
-
-std::string refuse(const char *path, const std::string &why)
-{
-	return std::string("plan ") + path + " " + why + remake;
 }
 
 /* By the C library: a C++ stream may throw, and exceptions are off here. */
@@ -265,7 +181,7 @@ std::string read_policies(const char *path, const json &document, plan &result)
 	if (!list || !list->is_array())
 		return refuse(path, "has no list of policies");
 	for (const json &item : *list) {
-		policy next;
+		policy next = {};
 		if (!read_policy(item, next) || next.phase != result.policies.size())
 			return refuse(path, "is damaged at policy " +
 						std::to_string(result.policies.size()));
@@ -345,7 +261,8 @@ std::string check_envelope(const char *path, const json &document)
 		return refuse(path, "is of schema " + schema + ", not kadence.plan");
 	if (!read_unsigned(document, "version", version) || version != schema_version)
 		return refuse(path, "is of a version of kadence.plan that this plugin does not "
-				    "know (it knows 4)");
+				    "know (it knows " +
+					std::to_string(schema_version) + ")");
 	return "";
 }
 
@@ -369,6 +286,8 @@ std::string read_plan(const char *path, plan &result)
 		complaint = read_io(path, document, result);
 	if (complaint.empty())
 		complaint = read_memory(path, document, result);
+	if (complaint.empty())
+		complaint = read_trials(path, document, result);
 	return complaint;
 }
 
