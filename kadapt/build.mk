@@ -18,11 +18,12 @@ LIBKADAPT_HEADERS := $(wildcard kadapt/lib/*.h kadapt/lib/*/*.h) kadapt/uapi/kad
 # $(call lib_objects,FOLDER...): the objects of folders below kadapt/lib, without static variants.
 lib_objects = $(patsubst kadapt/lib/%.c,$(BUILD)/kadapt/lib/%.o, \
 	$(filter-out %_static.c,$(wildcard $(addprefix kadapt/lib/,$(addsuffix /*.c,$(1))))))
-# One object each, because their parts belong together: the device with its destructor, and the
-# interposed functions with the calls that rely on them.
+# One object each, because their parts belong together: the device with its destructor, the
+# interposed functions with the calls that rely on them, and the trials with their constructor.
 LIBKADAPT_BASE := $(BUILD)/kadapt/lib/base.o
 LIBKADAPT_CALLS := $(BUILD)/kadapt/lib/calls.o
-LIBKADAPT_PHASES := $(BUILD)/kadapt/lib/base/phase.o $(LIBKADAPT_BASE)
+LIBKADAPT_TRIALS := $(BUILD)/kadapt/lib/trials.o
+LIBKADAPT_PHASES := $(BUILD)/kadapt/lib/phase/phase.o $(LIBKADAPT_BASE) $(LIBKADAPT_TRIALS)
 LIBKADAPT_IO_OBJECTS := $(LIBKADAPT_PHASES) $(LIBKADAPT_CALLS) $(call lib_objects,ring)
 LIBKADAPT_IO_STATIC_OBJECTS := $(LIBKADAPT_PHASES) \
 	$(filter-out %/next.o,$(call lib_objects,ring calls)) \
@@ -40,9 +41,10 @@ $(BUILD)/kadapt/lib/%.o: kadapt/lib/%.c $(LIBKADAPT_HEADERS) kadapt/build.mk
 	@mkdir -p $(@D)
 	$(CC12) $(CFLAGS_STRICT) -std=gnu11 -fPIC -I kadapt/uapi -I kadapt/lib -c -o $@ $<
 
-$(LIBKADAPT_BASE): $(filter-out %/phase.o,$(call lib_objects,base))
+$(LIBKADAPT_BASE): $(call lib_objects,base)
 $(LIBKADAPT_CALLS): $(call lib_objects,calls interpose)
-$(LIBKADAPT_BASE) $(LIBKADAPT_CALLS):
+$(LIBKADAPT_TRIALS): $(call lib_objects,trials decide)
+$(LIBKADAPT_BASE) $(LIBKADAPT_CALLS) $(LIBKADAPT_TRIALS):
 	ld -r -o $@ $^
 
 $(LIBKADAPT): $(LIBKADAPT_PHASES)

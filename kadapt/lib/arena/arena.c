@@ -15,6 +15,7 @@
 #include "libkadapt.h"
 #include "pages/machine.h"
 #include "pages/pages.h"
+#include "base/levels.h"
 
 _Atomic size_t kadapt_memory_least = SIZE_MAX;
 
@@ -97,6 +98,9 @@ void *kadapt_arena_take(size_t size, size_t alignment, unsigned int treatments, 
 	int saved_errno = errno;
 	void *block = NULL;
 
+	atomic_fetch_add_explicit(&kadapt_sites_allocated, size, memory_order_relaxed);
+	if (kadapt_is_plain(KADAPT_TRIED_MEMORY))
+		return NULL;
 	pthread_mutex_lock(&lock);
 	if (is_there() && kadapt_home_serves(treatments, &wish.treatments)) {
 		wish.pages = pages_for(size);

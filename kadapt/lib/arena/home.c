@@ -10,6 +10,7 @@
 #include "kadapt.h"
 #include "libkadapt.h"
 #include "pages/costs.h"
+#include "base/levels.h"
 
 /* malloc maps all larger blocks, however many were freed: DEFAULT_MMAP_THRESHOLD_MAX. */
 #define MALLOCS_MOST ((size_t)32 << 20)
@@ -42,6 +43,8 @@ int kadapt_home_serves(unsigned int treatments, unsigned int *done)
 	static pthread_once_t looked = PTHREAD_ONCE_INIT;
 
 	*done = treatments;
+	if (kadapt_level(KADAPT_TRIED_MEMORY) == KADAPT_LEVEL_LESS)
+		*done &= ~(unsigned int)(KADAPT_TREAT_POPULATE | KADAPT_TREAT_HUGE);
 	if (!kadapt_home_is())
 		return 1;
 	pthread_once(&looked, look);

@@ -24,6 +24,7 @@
 #include "base/counters_file.h"
 #include "base/device_file.h"
 #include "libkadapt.h"
+#include "base/quantum.h"
 
 /* Values of `kadapt_device` besides descriptors and KADAPT_DEVICE_OFF. */
 enum { DEVICE_OPENING = -2, DEVICE_FORKED = -3 };
@@ -139,18 +140,28 @@ static uint32_t permitted_flags(uint32_t wanted)
 }
 
 /* If the kernel refuses a policy, entering its phase is an error. */
+static void define(int descriptor, const struct kadapt_plan_policy *planned, unsigned int level)
+{
+	struct kadapt_policy policy = {
+	    .phase = kadapt_number_at(planned->phase, level),
+	    .flags = permitted_flags(planned->flags),
+	    .quantum_ns = permitted_quantum(kadapt_quantum_at(planned->quantum_ns, level)),
+	    .file_delay_ns = permitted_delay(planned->file_delay_ns),
+	};
+
+	kadapt_device_call(descriptor, KADAPT_DEFINE, (unsigned long)&policy);
+}
+
 static void define_policies(int descriptor)
 {
 	for (uint32_t i = 0; i < kadapt_plan.policies; i++) {
 		const struct kadapt_plan_policy *planned = &kadapt_plan.policy[i];
-		struct kadapt_policy policy = {
-		    .phase = planned->phase,
-		    .flags = permitted_flags(planned->flags),
-		    .quantum_ns = permitted_quantum(planned->quantum_ns),
-		    .file_delay_ns = permitted_delay(planned->file_delay_ns),
-		};
 
-		kadapt_device_call(descriptor, KADAPT_DEFINE, (unsigned long)&policy);
+		define(descriptor, planned, KADAPT_LEVEL_PLANNED);
+		if (!kadapt_is_quantum_tried(planned))
+			continue;
+		define(descriptor, planned, KADAPT_LEVEL_PLAIN);
+		define(descriptor, planned, KADAPT_LEVEL_LESS);
 	}
 }
 

@@ -14,23 +14,57 @@
 #include "base/device_file.h"
 #include "base/optional.h"
 #include "libkadapt.h"
+#include "base/quantum.h"
 
 /* Room for 256 phases of eight 64-bit numbers. A longer line is not written. */
 static char line[96 * 1024];
 
-/* Returns the bytes written to `text`; 0 if the kernel does not know the phase. */
-static int print_phase(char *text, size_t room, int descriptor, uint32_t phase, int is_first)
+static int is_counted(int descriptor, uint32_t number, struct kadapt_counters *counters)
 {
-	struct kadapt_counters counters = {.phase = phase, .flags = KADAPT_COUNTERS_PROCESS};
+	*counters = (struct kadapt_counters){.phase = number, .flags = KADAPT_COUNTERS_PROCESS};
+	return ioctl(descriptor, KADAPT_COUNTERS, counters) == 0;
+}
 
-	if (ioctl(descriptor, KADAPT_COUNTERS, &counters))
+static void add(struct kadapt_counters *sum, const struct kadapt_counters *more)
+{
+	sum->entries += more->entries;
+	sum->time_ns += more->time_ns;
+	sum->voluntary_switches += more->voluntary_switches;
+	sum->involuntary_switches += more->involuntary_switches;
+	sum->minor_faults += more->minor_faults;
+	sum->major_faults += more->major_faults;
+	sum->populated_bytes += more->populated_bytes;
+}
+
+/* The phase has several numbers if its quantum is tried. */
+static int count(int descriptor, const struct kadapt_plan_policy *planned,
+		 struct kadapt_counters *sum)
+{
+	const unsigned int others[] = {KADAPT_LEVEL_PLAIN, KADAPT_LEVEL_LESS};
+	struct kadapt_counters more;
+
+	if (!is_counted(descriptor, planned->phase, sum))
+		return 0;
+	for (int i = 0; kadapt_is_quantum_tried(planned) && i < 2; i++)
+		if (is_counted(descriptor, kadapt_number_at(planned->phase, others[i]), &more))
+			add(sum, &more);
+	return 1;
+}
+
+/* Returns the bytes written to `text`; 0 if the kernel does not know the phase. */
+static int print_phase(char *text, size_t room, int descriptor,
+		       const struct kadapt_plan_policy *planned, int is_first)
+{
+	struct kadapt_counters counters;
+
+	if (!count(descriptor, planned, &counters))
 		return 0;
 	return snprintf(text, room,
 			"%s{\"phase\": %" PRIu32 ", \"entries\": %" PRIu64 ", \"time_ns\": %" PRIu64
 			", \"voluntary_switches\": %" PRIu64 ", \"involuntary_switches\": %" PRIu64
 			", \"minor_faults\": %" PRIu64 ", \"major_faults\": %" PRIu64
 			", \"populated_bytes\": %" PRIu64 "}",
-			is_first ? "" : ", ", phase, (uint64_t)counters.entries,
+			is_first ? "" : ", ", planned->phase, (uint64_t)counters.entries,
 			(uint64_t)counters.time_ns, (uint64_t)counters.voluntary_switches,
 			(uint64_t)counters.involuntary_switches, (uint64_t)counters.minor_faults,
 			(uint64_t)counters.major_faults, (uint64_t)counters.populated_bytes);
@@ -73,7 +107,7 @@ static size_t print_line(int descriptor)
 
 	for (uint32_t i = 0; i < kadapt_plan.policies && used < sizeof(line); i++)
 		used += (size_t)print_phase(line + used, sizeof(line) - used, descriptor,
-					    kadapt_plan.policy[i].phase, used == start);
+					    &kadapt_plan.policy[i], used == start);
 	if (used < sizeof(line))
 		used += (size_t)snprintf(line + used, sizeof(line) - used, "]");
 	if (used < sizeof(line))

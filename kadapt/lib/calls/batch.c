@@ -14,6 +14,7 @@
 #include "calls/next.h"
 #include "libkadapt.h"
 #include "ring/begin.h"
+#include "base/levels.h"
 
 /* Most bytes and pieces of one call, so that the other end does not wait long. */
 #define GROUP_BYTES (256 * 1024)
@@ -59,7 +60,7 @@ static uint64_t largest_group(const struct kadapt_pieces *pieces)
 	uint64_t limit = GROUP_BYTES;
 
 	/* A seccomp filter may forbid writev(2), which the program does not call. */
-	if (kadapt_is_filtered)
+	if (kadapt_is_filtered || kadapt_is_plain(KADAPT_TRIED_BATCHES))
 		return 1;
 	/* writev(2) has no flags. */
 	if (pieces->stride != pieces->size && pieces->is_send && pieces->flags)
@@ -113,7 +114,8 @@ static uint64_t write_grouped(const struct kadapt_pieces *pieces, uint64_t done,
 /* Whether KADAPT_BATCH can write the pieces; it knows one flag of send(2). */
 static int is_for_kernel(const struct kadapt_pieces *pieces)
 {
-	return pieces->size && pieces->count > 1 && !(pieces->flags & ~MSG_NOSIGNAL) &&
+	return pieces->size && pieces->count > 1 && !kadapt_is_plain(KADAPT_TRIED_BATCHES) &&
+	       !(pieces->flags & ~MSG_NOSIGNAL) &&
 	       kadapt_device_query()->features & KADAPT_FEATURE_BATCHES &&
 	       kadapt_grouping_of(pieces->descriptor, pieces->is_send) != KADAPT_GROUP_NOTHING;
 }
@@ -163,6 +165,7 @@ static int64_t write_pieces(const struct kadapt_pieces *pieces, int64_t *last)
 
 	if (!pieces->count)
 		return 0;
+	atomic_fetch_add_explicit(&kadapt_batches_written, 1, memory_order_relaxed);
 	if (is_for_kernel(pieces))
 		done = write_in_kernel(pieces, last, &goes_on);
 	if (goes_on)

@@ -11,12 +11,16 @@
 #include "base/device_file.h"
 #include "base/optional.h"
 #include "libkadapt.h"
+#include "trials/process.h"
 
 #define NO_PHASE UINT32_MAX
 #define UNSURE (UINT32_MAX - 1)
 
 /* Initial-exec, because other models may allocate at the first use. */
 static _Thread_local uint32_t current_phase __attribute__((tls_model("initial-exec"))) = NO_PHASE;
+
+/* The phase that a marker announced last, whether or not there is a device. */
+static _Thread_local uint32_t announced_phase __attribute__((tls_model("initial-exec"))) = NO_PHASE;
 
 /*
  * Make the call and record the thread's phase. If a signal handler enters a phase in
@@ -58,17 +62,28 @@ int kadapt_enter(uint32_t phase)
 {
 	if (current_phase == phase)
 		return 0;
-	return is_off() ? -ENODEV : change_phase(KADAPT_ENTER, phase, phase);
+	announced_phase = phase;
+	return is_off() ? -ENODEV : change_phase(KADAPT_ENTER, kadapt_trials_number(phase), phase);
+}
+
+/* The device knows the phase, or there is no device that could. */
+static int is_inside(uint32_t phase)
+{
+	return current_phase == phase || (announced_phase == phase && is_off());
 }
 
 /*
- * A marker that is reached again inside its phase begins no phase, so it costs one
- * comparison. kadapt_memory_look() reads a clock, a system call on User-Mode Linux.
+ * A marker that is reached again inside its phase begins no phase, so it costs two
+ * comparisons. kadapt_memory_look() reads a clock, a system call on User-Mode Linux.
  */
 void kadapt_phase_enter(uint32_t phase)
 {
-	if (current_phase == phase)
+	if (is_inside(phase)) {
+		kadapt_trials_fired();
 		return;
+	}
+	if (kadapt_has_trials)
+		kadapt_trials_enter(phase);
 	kadapt_enter(phase);
 	if (kadapt_memory_look)
 		kadapt_memory_look();
@@ -76,12 +91,14 @@ void kadapt_phase_enter(uint32_t phase)
 
 int kadapt_leave(void)
 {
+	announced_phase = NO_PHASE;
 	return is_off() ? -ENODEV : change_phase(KADAPT_LEAVE, 0, NO_PHASE);
 }
 
 static void begin_child(void)
 {
 	current_phase = NO_PHASE;
+	announced_phase = NO_PHASE;
 }
 
 __attribute__((constructor(101))) static void begin(void)

@@ -9,6 +9,7 @@
 #define LIBKADAPT_BURST_H
 
 #include "ring/slot.h"
+#include "base/levels.h"
 
 /*
  * After each ring that did not pay, twice as many records come before the next
@@ -30,7 +31,7 @@ static inline void kadapt_burst_plain(int descriptor, int was_record)
 /* Whether the streak is long enough to bind a ring. */
 static inline int kadapt_burst_is_on(const struct kadapt_slot *slot)
 {
-	return slot->streak > slot->patience;
+	return slot->streak > slot->patience && !kadapt_is_plain(KADAPT_TRIED_RINGS);
 }
 
 /*

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include <xmmintrin.h>
+
+#include "kadapt.h"
+#include "libkadapt.h"
+#include "trials/clocks.h"
+#include "trials/offers.h"
+#include "base/levels.h"
+#include "trials/process.h"
+#include "base/quantum.h"
+#include "trials/record.h"
+#include "trials/settings.h"
+#include "trials/tried_phase.h"
+
+/* Wrong claims of a process, all arms and looks together. */
+#define WRONG_CLAIMS 0.05
+/* A visit must be so much longer than reading the clock. */
+#define CLOCKS_OF_A_VISIT 400
+/* Phases that a thread enters before it leads in the main thread's place. */
+#define PATIENCE 32
+/* The default control and status of floating point: no traps, to the nearest. */
+#define DEFAULT_MXCSR 0x1f80
+
+int kadapt_has_trials;
+
+static struct kadapt_tried_phases tried;
+static struct kadapt_budget budget;
+static double begun_ns, clock_ns;
+static uint64_t boundaries, firings;
+static _Atomic char is_led;
+static _Thread_local char leads __attribute__((tls_model("initial-exec")));
+static _Thread_local uint32_t own_boundaries __attribute__((tls_model("initial-exec")));
+static volatile char is_busy, is_main_led;
+static uintptr_t busy_frame; /* of the call that is or was busy */
+
+/* ---- levels ----------------------------------------------------------------------- */
+
+static void apply(struct kadapt_tried_phase *place)
+{
+	uint8_t wanted[KADAPT_TRIAL_POLICIES];
+	uint32_t levels = KADAPT_LEVELS_PLANNED;
+
+	if (place) {
+		kadapt_trial_levels(&place->trial, &budget, wanted);
+		for (unsigned int i = 0; i < place->trial.policies; i++)
+			levels = kadapt_levels_with(levels, place->policies[i], wanted[i]);
+	}
+	if (levels != atomic_load_explicit(&kadapt_levels, memory_order_relaxed))
+		kadapt_levels_set(levels);
+}
+
+uint32_t kadapt_trials_number(uint32_t phase)
+{
+	unsigned int level = kadapt_level(KADAPT_TRIED_QUANTUM);
+
+	if (level == KADAPT_LEVEL_PLANNED || phase >= KADAPT_QUANTUM_PHASES)
+		return phase;
+	return kadapt_number_at(phase, level);
+}
+
+/* ---- visits ----------------------------------------------------------------------- */
+
+/* Processor time takes a system call, so it is read only where it is needed. */
+static double task_ns(const struct kadapt_trial *trial)
+{
+	return trial->state == KADAPT_TRIAL_WARM_UP ||
+		       (trial->in_block && trial->clock == KADAPT_CLOCK_TASK)
+		   ? kadapt_clock_read(CLOCK_PROCESS_CPUTIME_ID)
+		   : 0;
+}
+
+static enum kadapt_tried tried_policy(const struct kadapt_tried_phase *place)
+{
+	return place->policies[place->trial.arm[place->trial.tried].policy];
+}
+
+static int is_level_now(const struct kadapt_trial *trial)
+{
+	return trial->is_level_first == (trial->slot == 0);
+}
+
+static void begin_visit(struct kadapt_tried_phase *place, double now)
+{
+	const struct kadapt_trial *trial = &place->trial;
+
+	place->is_open = 1;
+	place->begun_ns[KADAPT_CLOCK_WALL] = now;
+	place->begun_ns[KADAPT_CLOCK_TASK] = task_ns(trial);
+	place->firings = firings;
+	place->allocated = atomic_load_explicit(&kadapt_sites_allocated, memory_order_relaxed);
+	if (!trial->in_block)
+		return;
+	place->activity = kadapt_activity(tried_policy(place));
+	if (trial->visit == trial->washout)
+		place->begun = kadapt_used_now();
+}
+
+static struct kadapt_visit visit_of(const struct kadapt_tried_phase *place, double now)
+{
+	uint64_t allocated = atomic_load_explicit(&kadapt_sites_allocated, memory_order_relaxed);
+
+	return (struct kadapt_visit){
+	    .time_ns = {now - place->begun_ns[KADAPT_CLOCK_WALL],
+			task_ns(&place->trial) - place->begun_ns[KADAPT_CLOCK_TASK]},
+	    .work = {1, (double)(firings - place->firings), (double)(allocated - place->allocated)},
+	    .acted = place->trial.in_block && is_level_now(&place->trial) &&
+		     kadapt_activity(tried_policy(place)) != place->activity,
+	};
+}
+
+static void record_block(struct kadapt_tried_phase *place, uint8_t state_before)
+{
+	const struct kadapt_trial *trial = &place->trial;
+	const struct kadapt_arm *arm = &trial->arm[trial->tried];
+	int level = trial->is_level_first ? 0 : 1; /* the slot at the level */
+	const struct kadapt_block_use use = {
+	    .sum = {trial->sum[!level], trial->sum[level]},
+	    .used = {place->used[!level], place->used[level]},
+	};
+
+	kadapt_record_block(place->phase, tried_policy(place), trial, &use);
+	if (arm->state != state_before)
+		kadapt_record_decision(place->phase, tried_policy(place), arm);
+}
+
+static void end_visit(struct kadapt_tried_phase *place, double now)
+{
+	struct kadapt_trial *trial = &place->trial;
+	const struct kadapt_visit visit = visit_of(place, now);
+	uint8_t slot = trial->slot, state = trial->state;
+	uint8_t arm_state = trial->arm[trial->tried].state;
+	int was_last = trial->in_block && trial->visit + 1 == trial->washout + trial->measured;
+
+	if (was_last)
+		place->used[slot] = kadapt_used_since(&place->begun);
+	if (kadapt_trial_visited(trial, &budget, &visit))
+		record_block(place, arm_state);
+	if (trial->state != state && state == KADAPT_TRIAL_WARM_UP)
+		kadapt_record_phase(place->phase, trial);
+}
+
+static int is_over(const struct kadapt_tried_phase *place)
+{
+	return place->trial.state >= KADAPT_TRIAL_ENDED;
+}
+
+/* What the trials themselves take counts as spent. */
+static void enter_tried(struct kadapt_tried_phase *place)
+{
+	double now = kadapt_now_ns();
+	uint32_t blocks;
+
+	budget.elapsed_ns = now - begun_ns;
+	budget.spent_ns += clock_ns;
+	blocks = place->trial.in_block;
+	if (place->is_open)
+		end_visit(place, now);
+	apply(place);
+	if (blocks && (!place->trial.in_block || place->trial.visit == 0)) {
+		double later = kadapt_now_ns();
+
+		budget.spent_ns += later - now;
+		now = later;
+	}
+	begin_visit(place, now);
+}
+
+/* What was decided holds. */
+static void end_trials(void)
+{
+	for (unsigned int i = 0; i < tried.count; i++) {
+		tried.phase[i].is_open = 0;
+		tried.phase[i].trial.in_block = 0;
+		tried.phase[i].trial.state = KADAPT_TRIAL_ENDED;
+	}
+	is_busy = 0;
+}
+
+/*
+ * A handler that jumps may leave kadapt_trials_enter(). The stack then ends above the
+ * frame that was left, or at it, but in a handler it ends below the frame that is interrupted. That
+ * holds for the main thread, whose stack is above all memory that another stack could be in.
+ */
+static int is_left(uintptr_t frame)
+{
+	return is_main_led && frame >= busy_frame;
+}
+
+static int is_main(void)
+{
+	return syscall(SYS_gettid) == syscall(SYS_getpid);
+}
+
+/*
+ * The main thread leads. Another does if it has entered many phases, and the main thread
+ * none: then workers do the program's work.
+ */
+static int lead(uintptr_t frame)
+{
+	if (leads && is_busy && is_left(frame))
+		end_trials();
+	if (leads)
+		return !is_busy;
+	if (atomic_load_explicit(&is_led, memory_order_relaxed) ||
+	    (!is_main() && ++own_boundaries <= PATIENCE))
+		return 0;
+	leads = !atomic_exchange(&is_led, 1);
+	is_main_led |= leads && is_main();
+	return leads;
+}
+
+/*
+ * Computing must neither trap nor leave flags that the program could find: the program
+ * may have set other rules of floating point.
+ */
+void kadapt_trials_enter(uint32_t phase)
+{
+	struct kadapt_tried_phase *place = NULL;
+	unsigned int rules;
+	int saved_errno = errno;
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+
+	if (!lead(frame))
+		return;
+	busy_frame = frame;
+	is_busy = 1;
+	atomic_signal_fence(memory_order_seq_cst);
+	boundaries++;
+	if (phase < KADAPT_PHASES && tried.index_of[phase])
+		place = &tried.phase[tried.index_of[phase] - 1];
+	if (place && !is_over(place)) {
+		rules = _mm_getcsr();
+		_mm_setcsr(DEFAULT_MXCSR);
+		enter_tried(place);
+		_mm_setcsr(rules);
+	} else {
+		apply(place);
+	}
+	atomic_signal_fence(memory_order_seq_cst);
+	is_busy = 0;
+	errno = saved_errno;
+}
+
+void kadapt_trials_fired(void)
+{
+	firings += (uint64_t)leads;
+}
+
+/* ---- begin and end ---------------------------------------------------------------- */
+
+static void begin_trials(uint64_t seed)
+{
+	unsigned int arms = 0;
+
+	for (unsigned int i = 0; i < tried.count; i++)
+		arms += tried.phase[i].trial.arms;
+	clock_ns = kadapt_price_of_clock();
+	for (unsigned int i = 0; i < tried.count; i++) {
+		struct kadapt_trial *trial = &tried.phase[i].trial;
+
+		trial->error = WRONG_CLAIMS / arms;
+		trial->least_ns = CLOCKS_OF_A_VISIT * clock_ns;
+		trial->random = seed ^ (uint64_t)tried.phase[i].phase << 48;
+		kadapt_trial_begin(trial);
+	}
+	begun_ns = kadapt_now_ns();
+}
+
+/* A child tries nothing. What its parent had decided holds. */
+static void begin_child(void)
+{
+	end_trials();
+	atomic_store(&is_led, 0);
+	leads = 0;
+	kadapt_record_stop();
+}
+
+/* Runs after the device was opened and rings and ranges have begun. */
+__attribute__((constructor(103))) static void begin(void)
+{
+	int saved_errno = errno;
+	struct kadapt_settings settings;
+
+	if (!&kadapt_plan || kadapt_plan.abi != KADAPT_PLAN_ABI ||
+	    !(kadapt_plan.flags & KADAPT_PLAN_TRIALS) || !kadapt_settings_read(&settings))
+		return;
+	kadapt_tried_find(&tried);
+	if (tried.count && pthread_atfork(NULL, NULL, begin_child) == 0) {
+		budget.share = settings.share;
+		kadapt_tried_learned(&tried);
+		begin_trials(settings.seed);
+		kadapt_record_begin(settings.seed, settings.share);
+		kadapt_has_trials = 1;
+	}
+	errno = saved_errno;
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	if (kadapt_has_trials)
+		kadapt_record_end(&budget, boundaries);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* The phases whose policies this process tries. process.c tries them. */
+#ifndef LIBKADAPT_TRIALS_TRIED_PHASE_H
+#define LIBKADAPT_TRIALS_TRIED_PHASE_H
+
+#include <stdint.h>
+
+#include "trials/clocks.h"
+#include "base/levels.h"
+#include "decide/trial.h"
+
+#define KADAPT_PHASES 256      /* as the driver's */
+#define KADAPT_TRIED_PHASES 16 /* phases beyond these are not tried */
+
+struct kadapt_tried_phase {
+	uint32_t phase;
+	int is_open; /* a visit has begun */
+	double begun_ns[KADAPT_CLOCKS];
+	uint64_t firings, allocated; /* when the visit began */
+	uint64_t activity;	     /* of the tried policy, likewise */
+	enum kadapt_tried policies[KADAPT_TRIED];
+	struct kadapt_used begun;   /* what the process had used when the slot began */
+	struct kadapt_used used[2]; /* in the block's slots */
+	struct kadapt_trial trial;
+};
+
+struct kadapt_tried_phases {
+	unsigned int count;
+	uint8_t index_of[KADAPT_PHASES]; /* of the phase's trial, plus 1 */
+	struct kadapt_tried_phase phase[KADAPT_TRIED_PHASES];
+};
+
+/* Takes from the plan the policies that this process can try. Begins no trial. */
+KADAPT_HIDDEN void kadapt_tried_find(struct kadapt_tried_phases *tried);
+
+/* Takes from the plan what was learned on machines of this kind. */
+KADAPT_HIDDEN void kadapt_tried_learned(struct kadapt_tried_phases *tried);
+
+#endif

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Trials in a process: a planted effect on a clock of the program's own."""
+
+from pathlib import Path
+
+import pytest
+from trial_programs import Run, planted, run
+
+VISITS = 400
+
+
+@pytest.fixture(scope="module", name="program")
+def _program(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return planted(root, tmp_path_factory.mktemp("planted"))
+
+
+def decided(told: Run) -> str:
+    """The state of the one arm."""
+    (decision,) = told.of("decision")
+    return str(decision["state"])
+
+
+def test_what_helps_is_kept(program: Path) -> None:
+    told = run(program, "calm", VISITS, -0.1, 0.01)
+    assert decided(told) == "helps"
+    assert told.levels[-50:].count("1") > 45
+
+
+def test_what_hurts_is_turned_off_within_ten_visits(program: Path) -> None:
+    told = run(program, "calm", VISITS, 0.3, 0.02)
+    assert decided(told) == "dropped"
+    assert told.levels.count("1") <= 10
+    assert set(told.levels[-200:]) == {"0"}
+
+
+def test_what_does_nothing_costs_nothing(program: Path) -> None:
+    told = run(program, "calm", 4 * VISITS, 0, 0.005)
+    assert [line["state"] for line in told.of("decision")] in ([], ["enough"])
+    assert set(told.levels[-1:]) <= {"0", "1"}
+
+
+def test_a_record_says_what_was_tried(program: Path) -> None:
+    told = run(program, "calm", VISITS, -0.1, 0.01)
+    header = told.lines[0]
+    assert (header["schema"], header["version"]) == ("kadence.trials", 1)
+    assert header["plan"] == "0123456789abcdef"
+    assert header["machine"]["kernel"] == Path("/proc/sys/kernel/osrelease").read_text().strip()
+    assert header["machine"]["processor"] in Path("/proc/cpuinfo").read_text()
+    (phase,) = told.of("phase")
+    assert (phase["state"], phase["clock"], phase["measure"]) == ("going", "wall", "visits")
+    (decision,) = told.of("decision")
+    assert decision["low"] < decision["effect"] < decision["high"] < 0
+    assert len(told.of("block")) >= decision["blocks"] >= 8
+    (end,) = told.of("end")
+    assert end["spent_ns"] < 0.01 * end["elapsed_ns"]
+
+
+def test_blocks_tell_the_planted_effect(program: Path) -> None:
+    told = run(program, "calm", VISITS, -0.2, 0)
+    for block in told.of("block"):
+        plain, level = block["time_ns"]
+        # A visit lasts until the next one, with a tenth in the other phase.
+        assert level / plain == pytest.approx((0.1 + 0.8187) / 1.1, abs=0.001)
+        assert block["work"] == [1, 1]
+
+
+def test_the_coin_is_fair(program: Path) -> None:
+    first = [block["level_first"] for block in run(program, "calm", 2000, 0, 0.05).of("block")]
+    assert len(first) > 200
+    assert 0.35 < sum(first) / len(first) < 0.65
+
+
+def test_the_seed_decides_the_order(program: Path) -> None:
+    runs = [
+        run(program, "calm", VISITS, 0, 0.03, KADAPT_TRIALS_SEED=seed) for seed in ("a", "a", "b")
+    ]
+    assert runs[0].levels == runs[1].levels != runs[2].levels
+    job = {"SLURM_JOB_ID": "17", "SLURM_STEP_ID": "0"}
+    ranks = [run(program, "calm", VISITS, 0, 0.03, **job).levels for _ in range(2)]
+    assert ranks[0] == ranks[1]
+
+
+def test_off_is_off(program: Path) -> None:
+    for value in ("off", "0%"):
+        told = run(program, "calm", VISITS, 0.3, 0.01, KADAPT_TRIALS=value)
+        assert set(told.levels) == {"1"}
+        assert not told.lines
+
+
+def test_the_budget_can_be_chosen(program: Path) -> None:
+    little, much = (
+        len(run(program, "calm", VISITS, -0.05, 0.01, KADAPT_TRIALS=share).of("block"))
+        for share in ("1%", "10%")
+    )
+    assert little < much
+
+
+def test_a_run_with_few_visits_tries_nothing(root: Path, tmp_path: Path) -> None:
+    few = planted(root, tmp_path, "-DPLANNED_VISITS=9")
+    told = run(few, "calm", 9, 0.3, 0.01)
+    assert told.levels == "1" * 9
+    assert not told.of("block")
+
+
+def test_a_run_longer_than_planned_learns_late(root: Path, tmp_path: Path) -> None:
+    few = planted(root, tmp_path, "-DPLANNED_VISITS=9")
+    told = run(few, "calm", VISITS, 0.3, 0.01)
+    assert set(told.levels[:39]) == {"1"}
+    assert decided(told) == "dropped"
+    assert set(told.levels[-200:]) == {"0"}
+
+
+def test_visits_that_differ_much_are_not_tried(program: Path) -> None:
+    told = run(program, "calm", VISITS, 0, 0.6)
+    (phase,) = told.of("phase")
+    assert phase["state"] == "unlike"
+    assert not told.of("block")
+    assert set(told.levels[-100:]) == {"1"}  # as the plan says
+
+
+def test_a_killed_process_leaves_its_blocks(program: Path) -> None:
+    told = run(program, "killed", VISITS, -0.1, 0.01)
+    assert told.status == -9
+    assert decided(told) == "helps"
+    assert not told.of("end")
+
+
+def test_a_child_tries_nothing(program: Path) -> None:
+    told = run(program, "child", VISITS, 0.3, 0.01)
+    assert told.status == 0
+    assert {line["process"] for line in told.lines} == {told.lines[0]["process"]}
+    assert set(told.levels[:VISITS]) == {"0"}  # its parent had turned the policy off
+
+
+def test_handlers_may_enter_phases(program: Path) -> None:
+    told = run(program, "handler", 20000, 0, 0.01)
+    assert told.status == 0
+    assert told.of("end")
+
+
+def test_a_handler_may_jump_out(program: Path) -> None:
+    told = run(program, "jump", 50000, 0, 0.01)
+    assert told.status == 0
+    assert len(told.levels) == 50000
+
+
+def test_threads_may_enter_phases(program: Path) -> None:
+    told = run(program, "threads", 4000, -0.1, 0.02)
+    assert told.status == 0
+    assert len(told.levels) == 4000
+
+
+def test_rules_of_floating_point_are_the_programs(program: Path) -> None:
+    assert run(program, "rules", VISITS, -0.1, 0.01).status == 0
+
+
+def test_no_record_is_written_unless_its_path_is_absolute(program: Path) -> None:
+    told = run(program, "calm", VISITS, 0, 0.01, KADAPT_TRIALS_RECORD="record.jsonl")
+    assert (told.status, told.lines) == (0, ())
+
+
+def test_a_record_that_cannot_be_written_harms_nothing(program: Path) -> None:
+    told = run(program, "calm", VISITS, -0.1, 0.01, KADAPT_TRIALS_RECORD="/dev/full")
+    assert told.status == 0
+    assert told.levels[-50:].count("1") > 45
