@@ -45,7 +45,7 @@ PREDICTION = "kadence.prediction"
 VERSIONS = {
     PROFILE: 4,
     PHASES: 6,
-    PLAN: 5,
+    PLAN: 6,
     REPORT: 1,
     KERNEL: 1,
     TRACE: 1,

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from kadence.base import artefact
+from kadence.base import artefact, codec
 from kadence.base.errors import UsageError
 from kadence.phases.artefact.document import Boundary, Document, Marker, Phase, build_id_of, parse
 from kadence.phases.describe import kinds, needs
@@ -32,6 +32,7 @@ from kadence.phases.plan import (
     io_planning,
     memory_planning,
     reduction,
+    trials,
 )
 from kadence.phases.plan.contention import counted
 from kadence.phases.plan.inputs import Inputs, OtherInput
@@ -79,6 +80,7 @@ class Options:
     quantum: float = DEFAULT_QUANTUM  # seconds
     io: str = io_planning.STRICT  # one of io_planning.MODES
     memory: str = memory_planning.DEFAULT  # one of memory_planning.MODES
+    trials: str = trials.ON  # one of trials.MODES
 
     def words(self) -> tuple[str, ...]:
         """The options as on the command line."""
@@ -86,6 +88,7 @@ class Options:
             *("--processors", str(self.processors), "--quantum", f"{self.quantum:g}"),
             f"--io={self.io}",
             f"--memory={self.memory}",
+            f"--trials={self.trials}",
         )
 
     def check(self) -> None:
@@ -117,7 +120,7 @@ def run(
         found = inputs.read(comparison.path, document, build_id, phases_path)
         compared = replace(found, forced=comparison.force)
     options = options or Options()
-    body = plan(document, options, compared)
+    body = plan(document, options, compared, build_id)
     body["needs"] = needs.united(body["needs"], seen)
     command = [
         *("kadence", "plan", str(phases_path), "-o", str(output)),
@@ -129,7 +132,12 @@ def run(
     return body
 
 
-def plan(document: Document, options: Options, compared: Inputs | None = None) -> Body:
+def plan(
+    document: Document,
+    options: Options,
+    compared: Inputs | None = None,
+    build_id: str | None = None,
+) -> Body:
     """The body of the plan artefact."""
     options.check()
     found = levels.of(document)
@@ -148,7 +156,10 @@ def plan(document: Document, options: Options, compared: Inputs | None = None) -
     reduced = reduction.reduce(level.document, compared, paths, memory)
     for policy in decisions.policies:
         policy["memory_plain"] = policy["phase"] in memory.plain
-    return {
+    tried = trials.plan_trials(
+        document, level.document, decisions.chosen, decisions.policies, paths, memory
+    )
+    body = {
         "program": list(document.program),
         "processors": options.processors,
         "stability": _stability(compared),
@@ -166,6 +177,8 @@ def plan(document: Document, options: Options, compared: Inputs | None = None) -
         "refused": reduced + decisions.refused + paths.refused + memory.refused,
         "needs": _needs(document, paths, memory),
     }
+    described = trials.described(options.trials, tried, body, build_id)
+    return body | {"trials": codec.encode(described)}
 
 
 def _stability(compared: Inputs | None) -> Body | None:

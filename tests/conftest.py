@@ -84,7 +84,7 @@ def make_plan() -> Callable[..., Path]:
     """Write a plan as `kadence plan` does, as far as kernels go; keywords say what is needed."""
 
     def make(path: Path, **needs: Any) -> Path:
-        envelope = {"schema": "kadence.plan", "version": 5, "kadence": "0", "build_id": None}
+        envelope = {"schema": "kadence.plan", "version": 6, "kadence": "0", "build_id": None}
         body = {"command": [], "program": ["x"], "needs": codec.encode(Needs()) | needs}
         path.write_text(json.dumps(envelope | body))
         return path

@@ -18,7 +18,7 @@ namespace
 {
 
 const char schema_name[] = "kadence.plan";
-const unsigned schema_version = 5;
+const unsigned schema_version = 6;
 
 /* The function of a marker or a site, as it was when it was profiled. */
 template <typename verifiable> bool read_checksum(const json &object, verifiable &result)

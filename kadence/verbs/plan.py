@@ -7,7 +7,8 @@ from typing import Any
 
 from kadence.base.errors import UsageError
 from kadence.phases import planning
-from kadence.phases.plan import io_planning, memory_planning, reduction
+from kadence.phases.plan import io_planning, memory_planning, reduction, trials
+from kadence.phases.plan.contention import counted
 from kadence.specialize import foresight
 
 ADVICE = "profile what the job will run, or plan all phases with --force"
@@ -47,6 +48,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "freed and allocated; off: leave memory as it is",
     )
     parser.add_argument(
+        "--trials",
+        choices=trials.MODES,
+        default=trials.ON,
+        help="on (the default): the adapted program tries its policies against plain behaviour, "
+        "and keeps those that help; off: it trusts the plan",
+    )
+    parser.add_argument(
         "--compare",
         type=Path,
         metavar="COMPARE.json",
@@ -68,13 +76,16 @@ def execute(options: argparse.Namespace) -> int:
     if options.force and not options.compare:
         raise UsageError("--force overrules a comparison; name one with --compare")
     comparison = planning.Comparison(options.compare, options.force) if options.compare else None
-    wanted = planning.Options(options.processors, options.quantum, options.io, options.memory)
+    wanted = planning.Options(
+        options.processors, options.quantum, options.io, options.memory, options.trials
+    )
     body = planning.run(options.phases, options.output, wanted, comparison, options.needs)
     _tell_reduction(body)
     _tell_level(body["level"])
     _tell_policies(body)
     _tell_io(body)
     _tell_memory(body)
+    _tell_trials(body["trials"])
     _tell_announcement(body["announcement"])
     for sentence in foresight.of_plan(options.phases, body):
         print(sentence)
@@ -130,6 +141,14 @@ def _tell_memory(body: dict[str, Any]) -> None:
     for refusal in body["refused"]:
         if refusal["what"] == memory_planning.REFUSED:
             print(f"memory as it is: {refusal['reason']}")
+
+
+def _tell_trials(tried: dict[str, Any]) -> None:
+    for phase in tried["phases"]:
+        print(
+            f"phase {phase['phase']}: tries {', '.join(phase['policies'])} in "
+            f"{counted(phase['visits'], 'visit')}"
+        )
 
 
 def _tell_announcement(found: dict[str, Any]) -> None:

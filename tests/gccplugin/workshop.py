@@ -105,7 +105,7 @@ class Workshop:
         """Write a plan with these markers; phases with even numbers have a long quantum."""
         body = {
             "schema": "kadence.plan",
-            "version": 5,
+            "version": 6,
             "policies": [
                 {"phase": phase, "name": "compute", "quantum_ns": (phase + 1) % 2 * LONG_NS}
                 for phase in range(phases)

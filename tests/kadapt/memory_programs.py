@@ -51,7 +51,7 @@ def memory_plan(
         "sites": sites,
     }
     policies = [{"phase": 0, "name": "compute", "quantum_ns": 0}]
-    envelope = {"schema": "kadence.plan", "version": 5}
+    envelope = {"schema": "kadence.plan", "version": 6}
     return envelope | {"policies": policies, "markers": [], "memory": memory}
 
 

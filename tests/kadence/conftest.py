@@ -112,7 +112,7 @@ class Workshop:
         return self.tailoring(check, run, **options).tailor()
 
     def plan(self, **needs: Any) -> Path:
-        envelope = {"schema": "kadence.plan", "version": 5, "kadence": "0", "build_id": None}
+        envelope = {"schema": "kadence.plan", "version": 6, "kadence": "0", "build_id": None}
         path = self.place / "p.plan.json"
         body = {"command": [], "program": ["x"], "needs": codec.encode(Needs()) | needs}
         path.write_text(json.dumps(envelope | body))

@@ -151,7 +151,7 @@ def small_kernel(tmp_path_factory: pytest.TempPathFactory) -> Any:
     from kadence.kconfig.store.build import BuildRequest, build
 
     needs = codec.encode(Needs(system_calls=frozenset({"read"})))
-    envelope = {"schema": "kadence.plan", "version": 5, "kadence": "0", "build_id": None}
+    envelope = {"schema": "kadence.plan", "version": 6, "kadence": "0", "build_id": None}
     plan = tmp_path_factory.mktemp("plan") / "p.plan.json"
     plan.write_text(json.dumps(envelope | {"command": [], "program": ["x"], "needs": needs}))
     return build(BuildRequest(kind="tailored", plan=plan))

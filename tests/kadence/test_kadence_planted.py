@@ -57,7 +57,7 @@ def joiner(tmp_path: Path) -> Path:
 def plan(path: Path) -> Path:
     calls = frozenset({"futex", "clone3"})
     needs = codec.encode(Needs(system_calls=calls, threads=True, shared_memory=True))
-    envelope = {"schema": "kadence.plan", "version": 5, "kadence": "0", "build_id": None}
+    envelope = {"schema": "kadence.plan", "version": 6, "kadence": "0", "build_id": None}
     path.write_text(json.dumps(envelope | {"command": [], "program": ["p"], "needs": needs}))
     return path
 

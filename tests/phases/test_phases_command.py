@@ -41,7 +41,7 @@ def test_the_plan_follows_from_the_phases(phases_path, kadence, tmp_path):
     assert done.returncode == 0
     assert "phase 0: quantum 2 s" in done.stdout
     plan = json.loads((tmp_path / "p.json").read_text())
-    assert (plan["schema"], plan["version"]) == ("kadence.plan", 5)
+    assert (plan["schema"], plan["version"]) == ("kadence.plan", 6)
     assert [policy["quantum_ns"] for policy in plan["policies"]] == [2_000_000_000, 0, 0]
 
 

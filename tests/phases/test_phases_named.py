@@ -80,7 +80,7 @@ def plan_of(places: list[Candidate], path: Path) -> Path:
         for phase, place in enumerate(places)
     ]
     policies = [{"phase": phase, "quantum_ns": 0} for phase in range(len(places))]
-    plan = {"schema": "kadence.plan", "version": 5, "policies": policies, "markers": markers}
+    plan = {"schema": "kadence.plan", "version": 6, "policies": policies, "markers": markers}
     path.write_text(json.dumps(plan))
     return path
 
