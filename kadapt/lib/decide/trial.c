@@ -11,7 +11,7 @@
 #define PROBATION 10
 /* An arm that looks worse than this of a visit is dropped as a precaution. */
 #define HARM 0.05
-#define PRECAUTION_ERRORS 2.75
+#define VISIBLE_ERRORS 2.75
 /* The standard deviation of normal noise over its median absolute deviation. */
 #define SIGMAS_OF_SPREAD 1.4826
 /* Blocks after which a policy that did nothing is idle. */
@@ -61,7 +61,20 @@ static int is_better(const struct kadapt_arm *arm, const struct kadapt_arm *than
 	return !than || arm->evidence.effect < than->evidence.effect;
 }
 
-/* A level is on probation if the run has the visits to learn what it is worth. */
+/* Whether the effect is beyond noise, by an estimate that no claim would rest on. */
+static int is_visible(const struct kadapt_trial *trial, const struct kadapt_arm *arm)
+{
+	double expected = SIGMAS_OF_SPREAD * trial->spread / kadapt_root(arm->evidence.blocks);
+	double error = kadapt_evidence_error(&arm->evidence);
+
+	return arm->evidence.blocks > 1 &&
+	       kadapt_size(arm->evidence.effect) > VISIBLE_ERRORS * kadapt_larger(expected, error);
+}
+
+/*
+ * A level is on probation if the run has the visits to learn what it is worth. If it
+ * helps much, the budget allows few blocks, so then the probation ends early.
+ */
 static int is_trusted(const struct kadapt_trial *trial, const struct kadapt_arm *arm)
 {
 	if (arm->state == KADAPT_ARM_HURTS || arm->state == KADAPT_ARM_DROPPED)
@@ -69,7 +82,8 @@ static int is_trusted(const struct kadapt_trial *trial, const struct kadapt_arm 
 	if (arm->is_learned)
 		return arm->learned_effect < 0;
 	return !trial->begins_plain || trial->state > KADAPT_TRIAL_GOING ||
-	       arm->evidence.blocks >= PROBATION || arm->state != KADAPT_ARM_OPEN;
+	       arm->evidence.blocks >= PROBATION || arm->state != KADAPT_ARM_OPEN ||
+	       (arm->evidence.effect < 0 && is_visible(trial, arm));
 }
 
 /*
@@ -95,12 +109,12 @@ uint8_t kadapt_trial_standing(const struct kadapt_trial *trial, uint8_t policy)
 
 /* ---- blocks ----------------------------------------------------------------------- */
 
-/* One block alone may have met a disturbance. */
-static double believable_loss(const struct kadapt_arm *arm)
+/* What the worse visits of blocks lose, as a share of a visit: e^x - 1, of small x. */
+static double loss_of(const struct kadapt_arm *arm)
 {
 	double effect = kadapt_size(arm->evidence.effect);
 
-	return arm->evidence.blocks > 1 || effect < UNKNOWN_RISK ? effect : UNKNOWN_RISK;
+	return effect * (1 + effect / 2);
 }
 
 /* What a visit at the arm's level, or the plain visit beside it, may lose. */
@@ -108,8 +122,8 @@ static double risk_of(const struct kadapt_trial *trial, const struct kadapt_arm 
 {
 	double noise = SIGMAS_OF_SPREAD * trial->spread;
 
-	if (arm->evidence.blocks)
-		return believable_loss(arm) + 2 * noise / kadapt_root(arm->evidence.blocks);
+	if (arm->evidence.blocks > 1)
+		return loss_of(arm) + 2 * noise / kadapt_root(arm->evidence.blocks);
 	if (arm->is_learned)
 		return kadapt_size(arm->learned_effect) + 2 * arm->learned_error;
 	return UNKNOWN_RISK;
@@ -215,17 +229,6 @@ int kadapt_trial_is_measured(const struct kadapt_trial *trial)
 
 /* ---- judgement -------------------------------------------------------------------- */
 
-static int looks_harmful(const struct kadapt_trial *trial, const struct kadapt_arm *arm)
-{
-	double effect = arm->evidence.effect;
-	double expected = SIGMAS_OF_SPREAD * trial->spread / kadapt_root(arm->evidence.blocks);
-	double error = kadapt_evidence_error(&arm->evidence);
-
-	if (arm->evidence.blocks < 2 || effect <= HARM)
-		return 0;
-	return effect > PRECAUTION_ERRORS * kadapt_larger(expected, error);
-}
-
 static int is_negligible(const struct kadapt_arm *arm)
 {
 	double error;
@@ -242,7 +245,7 @@ static uint8_t judged(const struct kadapt_trial *trial, const struct kadapt_arm 
 		return KADAPT_ARM_HELPS;
 	if (kadapt_evidence_hurts(&arm->evidence, trial->error / 2))
 		return KADAPT_ARM_HURTS;
-	if (looks_harmful(trial, arm))
+	if (arm->evidence.effect > HARM && is_visible(trial, arm))
 		return KADAPT_ARM_DROPPED;
 	if (!trial->acted && arm->evidence.blocks >= IDLE_BLOCKS)
 		return KADAPT_ARM_IDLE;
@@ -255,8 +258,7 @@ static uint8_t judged(const struct kadapt_trial *trial, const struct kadapt_arm 
 static void account(struct kadapt_trial *trial, struct kadapt_budget *budget,
 		    struct kadapt_arm *arm)
 {
-	double share = believable_loss(arm);
-	double cost = share * arm->visits * trial->mean_ns;
+	double cost = loss_of(arm) * arm->visits * trial->mean_ns;
 
 	budget->spent_ns += cost - arm->cost_ns;
 	arm->cost_ns = cost;

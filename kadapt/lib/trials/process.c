@@ -43,17 +43,22 @@ static uintptr_t busy_frame; /* of the call that is or was busy */
 
 /* ---- levels ----------------------------------------------------------------------- */
 
+/*
+ * A level holds until the next visit begins. So it also covers calls that prepare the
+ * phase before its marker is reached. Only a quantum is the phase's alone.
+ */
 static void apply(struct kadapt_tried_phase *place)
 {
 	uint8_t wanted[KADAPT_TRIAL_POLICIES];
-	uint32_t levels = KADAPT_LEVELS_PLANNED;
+	uint32_t now = atomic_load_explicit(&kadapt_levels, memory_order_relaxed);
+	uint32_t levels = kadapt_levels_with(now, KADAPT_TRIED_QUANTUM, KADAPT_LEVEL_PLANNED);
 
 	if (place) {
 		kadapt_trial_levels(&place->trial, &budget, wanted);
 		for (unsigned int i = 0; i < place->trial.policies; i++)
 			levels = kadapt_levels_with(levels, place->policies[i], wanted[i]);
 	}
-	if (levels != atomic_load_explicit(&kadapt_levels, memory_order_relaxed))
+	if (levels != now)
 		kadapt_levels_set(levels);
 }
 

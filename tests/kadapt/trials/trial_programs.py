@@ -16,11 +16,11 @@ FLAGS = ("-O2", "-g", "-Wall", "-Wextra", "-Werror", "-std=gnu11")
 Line = dict[str, Any]
 
 
-def build(root: Path, source: str, folder: Path, *inputs: str) -> Path:
+def build(root: Path, source: Path, folder: Path, *inputs: str) -> Path:
     """Compile one of the programs here."""
-    target = folder / Path(source).stem
+    target = folder / source.stem
     includes = [f"-I{root / 'kadapt' / part}" for part in ("lib", "uapi")]
-    command = ["gcc-12", *FLAGS, *includes, HERE / source, "-o", target, *inputs, "-lm"]
+    command = ["gcc-12", *FLAGS, *includes, source, "-o", target, *inputs, "-lm"]
     subprocess.run([str(word) for word in command], check=True)
     return target
 
@@ -28,13 +28,13 @@ def build(root: Path, source: str, folder: Path, *inputs: str) -> Path:
 def simulation(root: Path, folder: Path) -> Path:
     """The simulation, which has the library's own decisions."""
     decisions = [str(root / f"kadapt/lib/decide/{name}.c") for name in DECISIONS]
-    return build(root, "simulate.c", folder, *decisions)
+    return build(root, root / "bench/trials/simulate.c", folder, *decisions)
 
 
 def planted(root: Path, folder: Path, *flags: str) -> Path:
     """The program with a planted effect."""
     archive = str(root / "build/kadapt/libkadapt-io.a")
-    return build(root, "planted.c", folder, *flags, "-Wl,-u,kadapt_batch_write", archive)
+    return build(root, HERE / "planted.c", folder, *flags, "-Wl,-u,kadapt_batch_write", archive)
 
 
 @dataclass(frozen=True)
