@@ -12,6 +12,11 @@
 #define WIDEST 2.0
 #define HALVINGS 24
 #define FEW_BLOCKS 16.0
+/*
+ * What the blocks show decides how many there are. Intervals by Student's t alone cover
+ * in 92.6 to 96.9 % of simulated runs (bench-trials-simulated).
+ */
+#define WIDER 1.03
 
 static const double bets[KADAPT_BETS] = {0.03, 0.06, 0.12, 0.25, 0.5, 0.75, 0.95};
 
@@ -204,7 +209,7 @@ int kadapt_evidence_hurts(const struct kadapt_evidence *evidence, double error)
  */
 static double quantile_squared(uint32_t blocks)
 {
-	double student = kadapt_student(blocks - 1);
+	double student = WIDER * kadapt_student(blocks - 1);
 
 	return blocks * student * student / (blocks - 1 + student * student);
 }

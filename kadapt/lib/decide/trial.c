@@ -12,6 +12,10 @@
 /* An arm that looks worse than this of a visit is dropped as a precaution. */
 #define HARM 0.05
 #define VISIBLE_ERRORS 2.75
+/* What the warm-up's spread is worth as an estimate, in degrees of freedom. */
+#define WARM_UP_DEGREES 4
+/* The budget counts on an effect that is so many standard errors larger than it looks. */
+#define LIKELY_ERRORS 1.5
 /* The standard deviation of normal noise over its median absolute deviation. */
 #define SIGMAS_OF_SPREAD 1.4826
 /* Blocks after which a policy that did nothing is idle. */
@@ -61,14 +65,30 @@ static int is_better(const struct kadapt_arm *arm, const struct kadapt_arm *than
 	return !than || arm->evidence.effect < than->evidence.effect;
 }
 
-/* Whether the effect is beyond noise, by an estimate that no claim would rest on. */
+/*
+ * The standard error of the effect. While there are few blocks, the warm-up says more of
+ * the noise than they do, so both count by their degrees of freedom.
+ */
+static double error_of(const struct kadapt_trial *trial, const struct kadapt_arm *arm)
+{
+	uint32_t blocks = arm->evidence.blocks;
+	double expected = SIGMAS_OF_SPREAD * trial->spread / kadapt_root(blocks);
+	double error = blocks > 1 ? kadapt_evidence_error(&arm->evidence) : 0;
+
+	return kadapt_root((WARM_UP_DEGREES * expected * expected + (blocks - 1) * error * error) /
+			   (WARM_UP_DEGREES + blocks - 1));
+}
+
+/*
+ * Whether the effect is beyond noise, by an estimate that no claim would rest on. With
+ * few blocks the error itself is uncertain.
+ */
 static int is_visible(const struct kadapt_trial *trial, const struct kadapt_arm *arm)
 {
-	double expected = SIGMAS_OF_SPREAD * trial->spread / kadapt_root(arm->evidence.blocks);
-	double error = kadapt_evidence_error(&arm->evidence);
+	double blocks = arm->evidence.blocks;
 
-	return arm->evidence.blocks > 1 &&
-	       kadapt_size(arm->evidence.effect) > VISIBLE_ERRORS * kadapt_larger(expected, error);
+	return blocks > 1 && kadapt_size(arm->evidence.effect) >
+				 VISIBLE_ERRORS * (1 + 1 / blocks) * error_of(trial, arm);
 }
 
 /*
@@ -109,21 +129,22 @@ uint8_t kadapt_trial_standing(const struct kadapt_trial *trial, uint8_t policy)
 
 /* ---- blocks ----------------------------------------------------------------------- */
 
-/* What the worse visits of blocks lose, as a share of a visit: e^x - 1, of small x. */
-static double loss_of(const struct kadapt_arm *arm)
+/*
+ * The most that the worse visits of blocks are likely to lose, as a share of a visit:
+ * e^x - 1, of small x.
+ */
+static double loss_of(const struct kadapt_trial *trial, const struct kadapt_arm *arm)
 {
-	double effect = kadapt_size(arm->evidence.effect);
+	double most = kadapt_size(arm->evidence.effect) + LIKELY_ERRORS * error_of(trial, arm);
 
-	return effect * (1 + effect / 2);
+	return most * (1 + most / 2);
 }
 
 /* What a visit at the arm's level, or the plain visit beside it, may lose. */
 static double risk_of(const struct kadapt_trial *trial, const struct kadapt_arm *arm)
 {
-	double noise = SIGMAS_OF_SPREAD * trial->spread;
-
 	if (arm->evidence.blocks > 1)
-		return loss_of(arm) + 2 * noise / kadapt_root(arm->evidence.blocks);
+		return loss_of(trial, arm);
 	if (arm->is_learned)
 		return kadapt_size(arm->learned_effect) + 2 * arm->learned_error;
 	return UNKNOWN_RISK;
@@ -258,7 +279,7 @@ static uint8_t judged(const struct kadapt_trial *trial, const struct kadapt_arm 
 static void account(struct kadapt_trial *trial, struct kadapt_budget *budget,
 		    struct kadapt_arm *arm)
 {
-	double cost = loss_of(arm) * arm->visits * trial->mean_ns;
+	double cost = loss_of(trial, arm) * arm->visits * trial->mean_ns;
 
 	budget->spent_ns += cost - arm->cost_ns;
 	arm->cost_ns = cost;
