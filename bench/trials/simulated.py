@@ -109,7 +109,9 @@ def main(runs: str = "10000") -> int:
     """Print the table, and then the goals that are missed."""
     all_found = [found(world, effect, int(runs)) for world in WORLDS for effect in EFFECTS]
     rows = [list(COLUMNS), *(each.row() for each in all_found)]
-    print(f"{int(runs):,} simulated runs of {VISITS} visits in each line; the true effect is planted")
+    print(
+        f"{int(runs):,} simulated runs of {VISITS} visits in each line; the true effect is planted"
+    )
     print("\n".join(aligned(rows)))
     missed = [miss for each in all_found if each.world in JUDGED for miss in each.misses()]
     print("\n".join(["", *missed]) if missed else "\nall goals are met")
