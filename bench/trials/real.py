@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Trials in real programs, on this machine's own kernel.
 
-Five ways run in turn, and each round begins with a different one: the plain program, the plain
-program again (its difference is this machine's noise), the plain program with the C library's own
-setting for huge pages and kept memory, the adapted program that trusts its plan, and the adapted
-program that tries its policies. Outputs must be the same in all ways.
+Five ways run in turn, and each round begins with a different one. The plain program runs twice; the
+difference is this machine's noise. It also runs with the C library's own setting for huge pages and
+kept memory. The adapted program runs without trials, so that it trusts its plan, and with them.
+Outputs must be the same in all ways.
 """
 
 import argparse
