@@ -58,12 +58,18 @@ static int is_off(void)
 	return atomic_load_explicit(&kadapt_device, memory_order_relaxed) == KADAPT_DEVICE_OFF;
 }
 
+/* A function of its own, so that without the device kadapt_enter() needs no frame. */
+static __attribute__((noinline)) int enter_by_device(uint32_t phase)
+{
+	return change_phase(KADAPT_ENTER, kadapt_trials_number(phase), phase);
+}
+
 int kadapt_enter(uint32_t phase)
 {
 	if (current_phase == phase)
 		return 0;
 	announced_phase = phase;
-	return is_off() ? -ENODEV : change_phase(KADAPT_ENTER, kadapt_trials_number(phase), phase);
+	return is_off() ? -ENODEV : enter_by_device(phase);
 }
 
 /* The device knows the phase, or there is no device that could. */

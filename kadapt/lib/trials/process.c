@@ -26,6 +26,8 @@
 #define CLOCKS_OF_A_VISIT 400
 /* Phases that a thread enters before it leads in the main thread's place. */
 #define PATIENCE 32
+#define LEVEL_MASK 0xf
+#define QUANTUM_MASK LEVEL_MASK
 /* The default control and status of floating point: no traps, to the nearest. */
 #define DEFAULT_MXCSR 0x1f80
 
@@ -47,19 +49,26 @@ static uintptr_t busy_frame; /* of the call that is or was busy */
  * A level holds until the next visit begins. So it also covers calls that prepare the
  * phase before its marker is reached. Only a quantum is the phase's alone.
  */
-static void apply(struct kadapt_tried_phase *place)
+static void apply(uint32_t mask, uint32_t wanted)
 {
-	uint8_t wanted[KADAPT_TRIAL_POLICIES];
 	uint32_t now = atomic_load_explicit(&kadapt_levels, memory_order_relaxed);
-	uint32_t levels = kadapt_levels_with(now, KADAPT_TRIED_QUANTUM, KADAPT_LEVEL_PLANNED);
+	uint32_t levels = (now & ~mask) | wanted;
 
-	if (place) {
-		kadapt_trial_levels(&place->trial, &budget, wanted);
-		for (unsigned int i = 0; i < place->trial.policies; i++)
-			levels = kadapt_levels_with(levels, place->policies[i], wanted[i]);
-	}
 	if (levels != now)
 		kadapt_levels_set(levels);
+}
+
+static void find_levels(struct kadapt_tried_phase *place)
+{
+	uint8_t wanted[KADAPT_TRIAL_POLICIES];
+
+	kadapt_trial_levels(&place->trial, &budget, wanted);
+	place->mask = QUANTUM_MASK;
+	place->levels = KADAPT_LEVEL_PLANNED;
+	for (unsigned int i = 0; i < place->trial.policies; i++) {
+		place->mask |= kadapt_levels_with(0, place->policies[i], LEVEL_MASK);
+		place->levels = kadapt_levels_with(place->levels, place->policies[i], wanted[i]);
+	}
 }
 
 uint32_t kadapt_trials_number(uint32_t phase)
@@ -168,7 +177,8 @@ static void enter_tried(struct kadapt_tried_phase *place)
 	blocks = place->trial.in_block;
 	if (place->is_open)
 		end_visit(place, now);
-	apply(place);
+	find_levels(place);
+	apply(place->mask, place->levels);
 	if (blocks && (!place->trial.in_block || place->trial.visit == 0)) {
 		double later = kadapt_now_ns();
 
@@ -181,16 +191,17 @@ static void enter_tried(struct kadapt_tried_phase *place)
 /* What was decided holds. */
 static void end_trials(void)
 {
-	for (unsigned int i = 0; i < tried.count; i++) {
+	for (unsigned int i = 1; i <= tried.count; i++) {
 		tried.phase[i].is_open = 0;
 		tried.phase[i].trial.in_block = 0;
 		tried.phase[i].trial.state = KADAPT_TRIAL_ENDED;
+		find_levels(&tried.phase[i]);
 	}
 	is_busy = 0;
 }
 
 /*
- * A handler that jumps may leave kadapt_trials_enter(). The stack then ends above the
+ * A handler that jumps may leave try_phase(). The stack then ends above the
  * frame that was left, or at it, but in a handler it ends below the frame that is interrupted. That
  * holds for the main thread, whose stack is above all memory that another stack could be in.
  */
@@ -208,12 +219,8 @@ static int is_main(void)
  * The main thread leads. Another does if it has entered many phases, and the main thread
  * none: then workers do the program's work.
  */
-static int lead(uintptr_t frame)
+static __attribute__((noinline)) int take_lead(void)
 {
-	if (leads && is_busy && is_left(frame))
-		end_trials();
-	if (leads)
-		return !is_busy;
 	if (atomic_load_explicit(&is_led, memory_order_relaxed) ||
 	    (!is_main() && ++own_boundaries <= PATIENCE))
 		return 0;
@@ -222,36 +229,56 @@ static int lead(uintptr_t frame)
 	return leads;
 }
 
+/* Returns whether the caller may go on: no call of this thread is in progress. */
+static __attribute__((noinline)) int is_recovered(uintptr_t frame)
+{
+	if (!is_left(frame))
+		return 0;
+	end_trials();
+	return 1;
+}
+
 /*
  * Computing must neither trap nor leave flags that the program could find: the program
  * may have set other rules of floating point.
  */
-void kadapt_trials_enter(uint32_t phase)
+static void enter_by_own_rules(struct kadapt_tried_phase *place)
 {
-	struct kadapt_tried_phase *place = NULL;
-	unsigned int rules;
 	int saved_errno = errno;
+	unsigned int rules = _mm_getcsr();
+
+	_mm_setcsr(DEFAULT_MXCSR);
+	enter_tried(place);
+	_mm_setcsr(rules);
+	errno = saved_errno;
+}
+
+static __attribute__((noinline)) void try_phase(struct kadapt_tried_phase *place)
+{
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 
-	if (!lead(frame))
+	if (is_busy && !is_recovered(frame))
 		return;
 	busy_frame = frame;
 	is_busy = 1;
 	atomic_signal_fence(memory_order_seq_cst);
-	boundaries++;
-	if (phase < KADAPT_PHASES && tried.index_of[phase])
-		place = &tried.phase[tried.index_of[phase] - 1];
-	if (place && !is_over(place)) {
-		rules = _mm_getcsr();
-		_mm_setcsr(DEFAULT_MXCSR);
-		enter_tried(place);
-		_mm_setcsr(rules);
-	} else {
-		apply(place);
-	}
+	enter_by_own_rules(place);
 	atomic_signal_fence(memory_order_seq_cst);
 	is_busy = 0;
-	errno = saved_errno;
+}
+
+/* Where nothing is tried, entering a phase reads no clock and takes few instructions. */
+void kadapt_trials_enter(uint32_t phase)
+{
+	struct kadapt_tried_phase *place = &tried.phase[tried.index_of[phase % KADAPT_PHASES]];
+
+	if (!leads && !take_lead())
+		return;
+	boundaries++;
+	if (is_over(place))
+		apply(place->mask, place->levels);
+	else
+		try_phase(place);
 }
 
 void kadapt_trials_fired(void)
@@ -265,10 +292,12 @@ static void begin_trials(uint64_t seed)
 {
 	unsigned int arms = 0;
 
-	for (unsigned int i = 0; i < tried.count; i++)
+	for (unsigned int i = 1; i <= tried.count; i++)
 		arms += tried.phase[i].trial.arms;
 	clock_ns = kadapt_price_of_clock();
-	for (unsigned int i = 0; i < tried.count; i++) {
+	tried.phase[0].trial.state = KADAPT_TRIAL_ENDED;
+	find_levels(&tried.phase[0]);
+	for (unsigned int i = 1; i <= tried.count; i++) {
 		struct kadapt_trial *trial = &tried.phase[i].trial;
 
 		trial->error = WRONG_CLAIMS / arms;

@@ -54,7 +54,7 @@ static void add_policy(struct kadapt_tried_phase *place, const struct kadapt_pla
 
 static void add_phase(struct kadapt_tried_phases *tried, const struct kadapt_plan_policy *planned)
 {
-	struct kadapt_tried_phase *place = &tried->phase[tried->count];
+	struct kadapt_tried_phase *place = &tried->phase[tried->count + 1];
 
 	if (tried->count == KADAPT_TRIED_PHASES || planned->phase >= KADAPT_PHASES)
 		return;
@@ -81,7 +81,7 @@ static struct kadapt_arm *arm_of(struct kadapt_tried_phases *tried,
 
 	if (learned->phase >= KADAPT_PHASES || !tried->index_of[learned->phase])
 		return NULL;
-	place = &tried->phase[tried->index_of[learned->phase] - 1];
+	place = &tried->phase[tried->index_of[learned->phase]];
 	for (unsigned int i = 0; i < place->trial.arms; i++)
 		if (1U << place->policies[place->trial.arm[i].policy] == learned->policy &&
 		    place->trial.arm[i].level == learned->level)

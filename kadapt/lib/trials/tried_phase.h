@@ -14,7 +14,8 @@
 
 struct kadapt_tried_phase {
 	uint32_t phase;
-	int is_open; /* a visit has begun */
+	int is_open;	       /* a visit has begun */
+	uint32_t mask, levels; /* of its policies, among all levels */
 	double begun_ns[KADAPT_CLOCKS];
 	uint64_t firings, allocated; /* when the visit began */
 	uint64_t activity;	     /* of the tried policy, likewise */
@@ -24,10 +25,11 @@ struct kadapt_tried_phase {
 	struct kadapt_trial trial;
 };
 
+/* Number 0 stands for all phases in which nothing is tried. */
 struct kadapt_tried_phases {
-	unsigned int count;
-	uint8_t index_of[KADAPT_PHASES]; /* of the phase's trial, plus 1 */
-	struct kadapt_tried_phase phase[KADAPT_TRIED_PHASES];
+	unsigned int count; /* the last number */
+	uint8_t index_of[KADAPT_PHASES];
+	struct kadapt_tried_phase phase[1 + KADAPT_TRIED_PHASES];
 };
 
 /* Takes from the plan the policies that this process can try. Begins no trial. */

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Trials in a process: a planted effect on a clock of the program's own."""
 
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
-from trial_programs import Run, planted, run
+from trial_programs import Run, linked, planted, run
 
 VISITS = 400
 
@@ -163,3 +165,18 @@ def test_a_record_that_cannot_be_written_harms_nothing(program: Path) -> None:
     told = run(program, "calm", VISITS, -0.1, 0.01, KADAPT_TRIALS_RECORD="/dev/full")
     assert told.status == 0
     assert told.levels[-50:].count("1") > 45
+
+
+def instructions(program: Path, visits: int) -> int:
+    """What Valgrind's lackey counts."""
+    command = ["valgrind", "--tool=lackey", "--basic-counts=yes", str(program), str(visits)]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    found = re.search(r"guest instrs:\s+([\d,]+)", told)
+    assert found is not None, told
+    return int(found[1].replace(",", ""))
+
+
+def test_a_boundary_is_cheap_where_nothing_is_tried(root: Path, tmp_path: Path) -> None:
+    boundary = linked(root, "boundary.c", tmp_path)
+    few, many = (instructions(boundary, visits) for visits in (1000, 11000))
+    assert (many - few) / 20000 <= 60  # a visit has two boundaries

@@ -31,10 +31,15 @@ def simulation(root: Path, folder: Path) -> Path:
     return build(root, root / "bench/trials/simulate.c", folder, *decisions)
 
 
+def linked(root: Path, source: str, folder: Path, *flags: str) -> Path:
+    """A program here with the whole library for I/O."""
+    archive = str(root / "build/kadapt/libkadapt-io.a")
+    return build(root, HERE / source, folder, *flags, "-Wl,-u,kadapt_batch_write", archive)
+
+
 def planted(root: Path, folder: Path, *flags: str) -> Path:
     """The program with a planted effect."""
-    archive = str(root / "build/kadapt/libkadapt-io.a")
-    return build(root, HERE / "planted.c", folder, *flags, "-Wl,-u,kadapt_batch_write", archive)
+    return linked(root, "planted.c", folder, *flags)
 
 
 @dataclass(frozen=True)
