@@ -4,11 +4,13 @@
 Both intervals are exact for small samples and assume nothing about the distribution's shape. The
 interval of a median uses order statistics (Conover, Practical Nonparametric Statistics, 3.2).
 Paired differences use Hodges and Lehmann's estimator with Wilcoxon's signed-rank interval
-(Hollander and Wolfe, Nonparametric Statistical Methods, 3.2 and 3.3).
+(Hollander and Wolfe, Nonparametric Statistical Methods, 3.2 and 3.3). The interval of a counted
+share is Wilson's (Brown, Cai and DasGupta, Statistical Science 16, 2001).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +46,19 @@ def median(samples: Sequence[float], confidence: float = CONFIDENCE) -> Estimate
     return Estimate(
         float(np.median(ordered)), float(ordered[cut]), float(ordered[-1 - cut]), coverage, count
     )
+
+
+def share(part: float, whole: float, confidence: float = CONFIDENCE) -> Estimate:
+    """The share of a count, if each of the `whole` was counted by chance. Of nothing: 0 to 1."""
+    if whole <= 0:
+        return Estimate(0.0, 0.0, 1.0, confidence, 0)
+    found = part / whole
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    middle = (found + z * z / (2 * whole)) / (1 + z * z / whole)
+    spread = np.sqrt(found * (1 - found) / whole + (z / (2 * whole)) ** 2) * z / (1 + z * z / whole)
+    # Rounding must not exclude the share itself.
+    low, high = min(float(middle - spread), found), max(float(middle + spread), found)
+    return Estimate(found, max(low, 0.0), min(high, 1.0), confidence, int(whole))
 
 
 def paired_ratio(

@@ -14,12 +14,16 @@
  * - the wait status, and nanoseconds of wall time;
  * - microseconds in user and in system mode;
  * - voluntary and involuntary switches, minor and major page faults;
- * - the peak of the resident memory in KiB.
+ * - the peak of the resident memory in KiB, and the delay.
+ *
+ * The delay is the nanoseconds for which the command's first thread was ready to run, but had no
+ * processor. It is 0 if the kernel does not count it.
  *
  * SIGTERM kills the command.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <spawn.h>
@@ -31,7 +35,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STATUS_USAGE = 2, FIRST_WORD = 2 };
+enum { STATUS_USAGE = 2, FIRST_WORD = 2, MOST_BYTES = 128 };
 
 static int64_t now_ns(void)
 {
@@ -61,26 +65,48 @@ static int start(char **words, const sigset_t *mask, pid_t *command)
 	return error;
 }
 
-static int wait_for(pid_t command, const sigset_t *awaited)
+/* Waits for the command's end, and leaves the zombie, of which /proc still tells. */
+static void wait_for(pid_t command, const sigset_t *awaited)
 {
-	int status;
+	siginfo_t ended = {.si_pid = 0};
 
-	while (waitpid(command, &status, WNOHANG) != command)
+	while (waitid(P_PID, (id_t)command, &ended, WEXITED | WNOHANG | WNOWAIT) ||
+	       ended.si_pid != command)
 		if (sigwaitinfo(awaited, NULL) == SIGTERM)
 			kill(command, SIGKILL);
-	return status;
+}
+
+/* The second number of /proc/PID/schedstat (proc(5)). */
+static int64_t delay_ns(pid_t command)
+{
+	char text[MOST_BYTES];
+	int64_t ran, delayed;
+	FILE *file;
+	int found;
+
+	snprintf(text, sizeof(text), "/proc/%d/schedstat", command);
+	file = fopen(text, "re");
+	if (!file)
+		return 0;
+	found = fscanf(file, "%" SCNd64 " %" SCNd64, &ran, &delayed);
+	fclose(file);
+	return found == 2 ? delayed : 0;
 }
 
 /* What began at `began`. */
-static void tell(int report, int status, int64_t began)
+static void tell(int report, pid_t command, int64_t began)
 {
 	int64_t wall_ns = now_ns() - began;
+	int64_t delayed_ns = delay_ns(command);
 	struct rusage used;
+	int status = 0;
 
+	waitpid(command, &status, 0);
 	getrusage(RUSAGE_CHILDREN, &used);
-	dprintf(report, "ended %d %jd %jd %jd %ld %ld %ld %ld %ld\n", status, (intmax_t)wall_ns,
+	dprintf(report, "ended %d %jd %jd %jd %ld %ld %ld %ld %ld %jd\n", status, (intmax_t)wall_ns,
 		(intmax_t)microseconds(used.ru_utime), (intmax_t)microseconds(used.ru_stime),
-		used.ru_nvcsw, used.ru_nivcsw, used.ru_minflt, used.ru_majflt, used.ru_maxrss);
+		used.ru_nvcsw, used.ru_nivcsw, used.ru_minflt, used.ru_majflt, used.ru_maxrss,
+		(intmax_t)delayed_ns);
 }
 
 /* The number that the whole text is; -1 for any other text. */
@@ -110,9 +136,11 @@ int main(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &awaited, &mask);
 	began = now_ns();
 	error = start(argv + FIRST_WORD, &mask, &command);
-	if (error)
+	if (error) {
 		dprintf(report, "failed %d\n", error);
-	else
-		tell(report, wait_for(command, &awaited), began);
+		return EXIT_SUCCESS;
+	}
+	wait_for(command, &awaited);
+	tell(report, command, began);
 	return EXIT_SUCCESS;
 }

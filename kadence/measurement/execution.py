@@ -42,6 +42,8 @@ class Sample:
     # user_seconds do not measure that: User-Mode Linux counts by its clock's ticks.
     machine_user_seconds: float = 0.0
     machine_system_seconds: float = 0.0
+    # The first thread was ready to run, but had no processor; 0 in guests.
+    delay_seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -182,7 +184,8 @@ def _told(name: str, report: str, seconds: float) -> Ending:
         raise ExecutionError(f"cannot run {name}: {os.strerror(int(numbers[0]))}")
     if how != "ended":
         raise ExecutionError(f"kadence/usage, which runs {name}, ended too early")
-    status, wall, user, system, voluntary, involuntary, minor, major, resident = map(int, numbers)
+    status, wall, user, system, *counted, delay = map(int, numbers)
+    voluntary, involuntary, minor, major, resident = counted
     sample = Sample(
         seconds=seconds,
         program_seconds=wall / 1e9,
@@ -194,6 +197,7 @@ def _told(name: str, report: str, seconds: float) -> Ending:
         minor_faults=minor,
         major_faults=major,
         max_resident_bytes=resident << 10,
+        delay_seconds=delay / 1e9,
     )
     code = os.waitstatus_to_exitcode(status)
     return Ending(sample, _shell_status(code))
