@@ -44,7 +44,7 @@ PREDICTION = "kadence.prediction"
 
 VERSIONS = {
     PROFILE: 4,
-    PHASES: 6,
+    PHASES: 7,
     PLAN: 6,
     REPORT: 1,
     KERNEL: 1,

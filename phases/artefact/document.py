@@ -40,9 +40,10 @@ class Writes:
 
 @dataclass(frozen=True)
 class Faults:
-    """A phase's page faults on anonymous pages."""
+    """A phase's page faults."""
 
-    faults: int
+    faults: int  # on anonymous pages
+    file_pages: int
 
 
 @dataclass(frozen=True)

@@ -125,13 +125,14 @@ def describe(profile: Profile, segmentation: Segmentation) -> Body:
 
 
 def of_phases(profile: Profile, segmentation: Segmentation) -> list[Body]:
-    """Return every phase's faults, and how many of them are scattered."""
+    """Return every phase's faults, how many of them are scattered, and its pages of files."""
     counts = [Count() for _ in segmentation.representatives]
-    scattered = [0] * len(counts)
+    scattered, of_files = [0] * len(counts), [0] * len(counts)
     for touch in profile.memory.touches:
-        if _of_file(profile.memory, touch):
-            continue
         phase = int(segmentation.assignment[touch.interval])
+        if _of_file(profile.memory, touch):
+            of_files[phase] += touch.pages
+            continue
         counts[phase].add(touch)
         # Pages alone or in pairs: populating a chunk around them would gain nothing.
         if touch.pages <= 2 * touch.runs:
@@ -142,8 +143,9 @@ def of_phases(profile: Profile, segmentation: Segmentation) -> list[Body]:
             "bytes": count.pages * PAGE_BYTES,
             "order": count.order,
             "scattered": lonely,
+            "file_pages": pages,
         }
-        for count, lonely in zip(counts, scattered, strict=True)
+        for count, lonely, pages in zip(counts, scattered, of_files, strict=True)
     ]
 
 

@@ -105,7 +105,13 @@ class LongRun:
             "hottest": [{"function": f"work_{number}", "file": "long.c", "line": 10, "share": 0.5}],
             "system_calls": [],
             "writes": [],
-            "memory": {"faults": 0, "bytes": 0, "order": None, "scattered": 0},
+            "memory": {
+                "faults": 0,
+                "bytes": 0,
+                "order": None,
+                "scattered": 0,
+                "file_pages": 0,
+            },
         }
 
 

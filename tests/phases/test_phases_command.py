@@ -29,7 +29,7 @@ def phases_path(profile_path, kadence) -> Path:
 
 def test_the_artefact_names_schema_program_and_command(profile_path, phases_path):
     document = json.loads(phases_path.read_text())
-    assert (document["schema"], document["version"]) == ("kadence.phases", 6)
+    assert (document["schema"], document["version"]) == ("kadence.phases", 7)
     assert document["build_id"] == "ab" * 20
     assert document["program"] == ["/tmp/planted"]
     assert document["command"] == ["kadence", "phases", str(profile_path), "-o", str(phases_path)]
