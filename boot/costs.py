@@ -34,7 +34,7 @@ PIPE, SOCKET, MAP, SIGNAL, WAIT, FORK, EXEC = (
     *("pipe", "socket", "map", "signal"),
     *("wait", "fork", "exec"),
 )
-FAULT, POPULATE, FILE_FAULT = "fault", "populate", "file-fault"
+FAULT, FREE, POPULATE, FILE_FAULT = "fault", "free", "populate", "file-fault"
 TRACE = "trace"
 CHARGES = {
     COMPUTE: "a multiplication and an addition of the program's own",
@@ -50,6 +50,7 @@ CHARGES = {
     SOCKET: "64 bytes into a local socket, or out of it",
     MAP: "a mapping without its pages, or its end",
     FAULT: "the first touch of a page",
+    FREE: "the end of a page, together with others",
     POPULATE: "a page that is made present in bulk, and its touch",
     FILE_FAULT: "the first touch of a file's page",
     SIGNAL: "a signal to oneself, with its handler",
@@ -62,7 +63,9 @@ CHARGES = {
 ESTIMATED_CALLS = {OPEN: 3.5, LOOK: 2.3, WRITE: 1.6, SIGNAL: 3.7}
 # Likewise, for events that are not system calls.
 ESTIMATED_ROUNDS = {FAULT: 3.0, FILE_FAULT: 1.4, FORK: 90.0, EXEC: 500.0}
-ESTIMATED_POPULATE = 2000.0  # nanoseconds: the pages are the host's
+# Nanoseconds: the pages are the host's.
+ESTIMATED_POPULATE = 2000.0
+ESTIMATED_FREE = 500.0
 
 COLD_FILE, COLD_BYTES = "cold", 2048 * 4096
 GUEST_BYTES = {"um": 128 << 20, "x86_64": 256 << 20}
@@ -106,7 +109,7 @@ def estimate(here: Costs) -> Costs:
             "this machine does not let a process be traced, so User-Mode Linux's costs are unknown",
             command_started=False,
         )
-    found = {COMPUTE: here.of(COMPUTE), POPULATE: ESTIMATED_POPULATE}
+    found = {COMPUTE: here.of(COMPUTE), POPULATE: ESTIMATED_POPULATE, FREE: ESTIMATED_FREE}
     for charge in CHARGES:
         if charge in ESTIMATED_ROUNDS:
             found[charge] = ESTIMATED_ROUNDS[charge] * here.of(TRACE)

@@ -21,6 +21,7 @@ long charge_socket(long count);
 /* memory.c */
 long charge_map(long count);
 long charge_fault(long count);
+long charge_free(long count);
 long charge_populate(long count);
 long charge_file_fault(long count);
 

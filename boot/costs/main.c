@@ -53,6 +53,7 @@ static const struct class classes[] = {
     {"socket", charge_socket, 1, MOST},
     {"map", charge_map, 1, MOST},
     {"fault", charge_fault, 16, 16},
+    {"free", charge_free, 64, 64},
     {"populate", charge_populate, 256, 256},
     {"file-fault", charge_file_fault, 8, 8},
     {"signal", charge_signal, 1, MOST},
