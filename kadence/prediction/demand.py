@@ -6,8 +6,8 @@ through rings cost no call. Populated pages cost less than one fault each.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kadence.boot import costs
@@ -39,6 +39,8 @@ BY_NAME = {
     "futex": costs.WAIT,
 }
 BY_DESCRIPTOR = {"pipe": costs.PIPE, "socket": costs.SOCKET}
+FAULTS, FILE_PAGES = "page faults", "pages of mapped files"
+SWITCHES = "switches between tasks"
 
 Body = Mapping[str, Any]
 
@@ -56,12 +58,20 @@ class Item:
     def left(self) -> int:
         return self.count - self.adapted
 
+    @property
+    def is_fault(self) -> bool:
+        return costs.FAULT in self.charges or costs.FILE_FAULT in self.charges
+
+    @property
+    def is_call(self) -> bool:
+        return not self.is_fault and self.what != SWITCHES
+
     def nanoseconds(self, kernel: costs.Costs, *, adapted: bool) -> float:
         """The cost on a kernel, for the plain or the adapted program."""
         total = sum(number * kernel.of(charge) for charge, number in self.charges.items())
         if not adapted or not self.count:
             return total
-        if costs.FAULT in self.charges or costs.FILE_FAULT in self.charges:
+        if self.is_fault:
             saved = total / self.count - kernel.of(costs.POPULATE)
             return total - self.adapted * max(saved, 0)
         return total * self.left / self.count
@@ -80,11 +90,7 @@ class Demand:
 
     @property
     def calls(self) -> int:
-        return sum(
-            item.count
-            for item in self.items
-            if not {costs.FAULT, costs.FILE_FAULT} & set(item.charges)
-        )
+        return sum(item.count for item in self.items if item.is_call)
 
 
 def of(document: Document, plan: Body | None, output_bytes: int = 0) -> Demand:
@@ -97,29 +103,78 @@ def of(document: Document, plan: Body | None, output_bytes: int = 0) -> Demand:
     return Demand(tuple(item for item in items if item.count), document.total_instructions)
 
 
+def of_phase(document: Document, phase: Phase) -> tuple[Item, ...]:
+    """What the plain program demands in one phase."""
+    called = _called(phase.transfers, _forked(document)).items()
+    calls = [Item(what, each.charges, each.count) for what, each in called]
+    return (*_touched(phase.memory.faults, phase.memory.file_pages), *calls)
+
+
+def in_full(asked: Demand, switches: int) -> Demand:
+    """The demand with each page's end, and with the switches of a measured run as an item.
+
+    The calls that wait are then charged as calls.
+    """
+    items = [replace(item, charges=_in_full(item.charges)) for item in asked.items]
+    # A switch takes two of the calls that are charged for waiting: one that waits, one that wakes.
+    charges = {costs.WAIT: 2 * switches, costs.CALL: -2 * switches}
+    return replace(asked, items=(*items, Item(SWITCHES, charges, switches)))
+
+
+def _in_full(charges: Mapping[str, float]) -> Mapping[str, float]:
+    found = {charge: number for charge, number in charges.items() if charge != costs.WAIT}
+    if costs.WAIT in charges:
+        found[costs.CALL] = found.get(costs.CALL, 0) + charges[costs.WAIT]
+    if costs.FAULT in charges:
+        found[costs.FREE] = charges[costs.FAULT]
+    return found
+
+
 # ---- system calls --------------------------------------------------------------------------------
+
+
+@dataclass
+class _Called:
+    """The calls of one item."""
+
+    count: int
+    charges: defaultdict[str, float]
 
 
 def _calls(document: Document, plan: Body | None, output_bytes: int) -> Iterator[Item]:
     """One item for each kind of call."""
-    charges: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
-    counts: defaultdict[str, int] = defaultdict(int)
-    to_files = 0
-    threads = document.concurrency.threads - 1
-    for call in document.transfers:
-        what, charged = _charged(call, threads)
-        to_files += call.bytes if what == TO["file"] else 0
-        counts[what] += call.count
-        for charge, number in charged.items():
-            charges[what][charge] += number
+    to_files = sum(call.bytes for call in document.transfers if _is_written_to_file(call))
     to_own_files = 1 - min(output_bytes / max(to_files, 1), 1.0)
-    for what, count in counts.items():
+    for what, called in _called(document.transfers, _forked(document)).items():
         share = _share_in_rings(document, plan) if plan and what == TO["file"] else 0.0
-        share *= to_own_files
-        yield Item(what, dict(charges[what]), count, min(round(share * count), count))
+        adapted = round(share * to_own_files * called.count)
+        yield Item(what, dict(called.charges), called.count, min(adapted, called.count))
 
 
-def _charged(call: Transfers, threads: int) -> tuple[str, Mapping[str, float]]:
+def _is_written_to_file(call: Transfers) -> bool:
+    return call.name in WRITING and call.descriptor == "file"
+
+
+def _called(transfers: Iterable[Transfers], forked: float) -> dict[str, _Called]:
+    """The calls by item; `forked` is the share of the starts that make processes."""
+    found: dict[str, _Called] = {}
+    for call in transfers:
+        what, charged = _charged(call, forked)
+        entry = found.setdefault(what, _Called(0, defaultdict(float)))
+        entry.count += call.count
+        for charge, number in charged.items():
+            entry.charges[charge] += number
+    return found
+
+
+def _forked(document: Document) -> float:
+    """The share of the calls that start tasks, beyond the number of threads."""
+    started = sum(call.count for call in document.transfers if call.name in STARTS)
+    processes = max(started - (document.concurrency.threads - 1), 0)
+    return processes / started if started else 0.0
+
+
+def _charged(call: Transfers, forked: float) -> tuple[str, Mapping[str, float]]:
     """The item that a call belongs to, and the call's charges."""
     for names, told, charge, page in (
         (WRITING, TO, costs.WRITE, costs.WRITTEN_PAGE),
@@ -135,8 +190,7 @@ def _charged(call: Transfers, threads: int) -> tuple[str, Mapping[str, float]]:
         return "other system calls", {}
     charge = BY_NAME.get(call.name, BY_DESCRIPTOR.get(call.descriptor, costs.CALL))
     if charge == costs.FORK:
-        # Calls beyond the number of threads started processes.
-        processes = max(call.count - threads, 0)
+        processes = forked * call.count
         return NAMES[charge], {charge: processes, costs.WAIT: call.count - processes}
     return NAMES.get(charge, "other system calls"), {charge: call.count}
 
@@ -184,11 +238,18 @@ def _is_redirected(phase: Phase, written: Writes, site: Body) -> bool:
 
 
 def _faults(document: Document, plan: Body | None) -> Iterator[Item]:
-    of_files, faults = document.memory.file_pages, document.memory.faults
-    anonymous, mapped = (0, 0) if plan is None else _pages_planned(document, plan)
-    yield Item("page faults", {costs.FAULT: faults}, faults, min(anonymous, faults))
-    pages = "pages of mapped files"
-    yield Item(pages, {costs.FILE_FAULT: of_files}, of_files, min(mapped, of_files))
+    planned = (0, 0) if plan is None else _pages_planned(document, plan)
+    touched = _touched(document.memory.faults, document.memory.file_pages)
+    for item, pages in zip(touched, planned, strict=True):
+        yield replace(item, adapted=min(pages, item.count))
+
+
+def _touched(faults: int, of_files: int) -> tuple[Item, Item]:
+    """First touches of anonymous pages, and of pages of files."""
+    return (
+        Item(FAULTS, {costs.FAULT: faults}, faults),
+        Item(FILE_PAGES, {costs.FILE_FAULT: of_files}, of_files),
+    )
 
 
 def _pages_planned(document: Document, plan: Body) -> tuple[int, int]:

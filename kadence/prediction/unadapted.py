@@ -14,7 +14,7 @@ from kadence.phases.describe import writes
 from kadence.phases.plan import io_planning, memory_planning
 from kadence.phases.plan.memory_judgement import FEWEST_FAULTS
 from kadence.prediction import prediction
-from kadence.prediction.demand import Demand, Item
+from kadence.prediction.demand import FAULTS, FILE_PAGES, Demand, Item
 from kadence.prediction.prediction import TITLES, Prediction
 
 # Share of the run below which an item gets no line. If no costs are known, the count decides.
@@ -22,7 +22,6 @@ LEAST_SHARE = 0.01
 LEAST_COUNT = 1000
 MOST_REASONS = 2  # for one item
 
-FAULTS, FILE_PAGES = "page faults", "pages of mapped files"
 NO_WAY = {
     "files opened": "no adaptation replaces the opening of a file",
     "paths looked up": "no adaptation replaces the look-up of a path",
@@ -81,7 +80,7 @@ def _line(item: Item, share: float, plan: Body, market: Market | None) -> str:
     part = (
         f", {share:.0%}".replace("%", " %") + f" of the run on {_there(market)}" if market else ""
     )
-    return f"{item.left:,}{of} {item.what}{part}, not adapted because {_reason(item, plan)}"
+    return f"{item.left:,}{of} {item.what}{part}, not adapted because {reason(item, plan)}"
 
 
 def _percent(share: float) -> str:
@@ -105,7 +104,8 @@ def _nothing_done(demand: Demand, market: Market | None) -> str:
 # ---- reasons -------------------------------------------------------------------------------------
 
 
-def _reason(item: Item, plan: Body) -> str:
+def reason(item: Item, plan: Body) -> str:
+    """Why the plan leaves this work as it is, as far as it does."""
     if item.what in (FAULTS, FILE_PAGES):
         return _memory_reason(item, plan)
     for end in writes.ENDS.values():

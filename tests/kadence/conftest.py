@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from known import Known, make
 
 from kadence import boot
 from kadence.base import codec, resources
@@ -144,3 +145,9 @@ def options() -> Callable[..., str]:
         return "".join(f'config {name}\n\tbool "{name}"\n\tdefault y\n' for name in names)
 
     return text
+
+
+@pytest.fixture(scope="session")
+def known(tmp_path_factory: pytest.TempPathFactory) -> Known:
+    """A program whose calls, page faults and waiting are known, and its phases."""
+    return make(tmp_path_factory.mktemp("known"))

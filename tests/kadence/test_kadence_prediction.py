@@ -55,7 +55,7 @@ def there(call: float, fault: float, accelerator: str = "native", compute: float
 def asking(calls: int = 0, faults: int = 0, adapted: int = 0) -> Demand:
     items = [
         Item(OTHERS, {costs.CALL: calls}, calls),
-        Item(unadapted.FAULTS, {costs.FAULT: faults}, faults, adapted),
+        Item(demand.FAULTS, {costs.FAULT: faults}, faults, adapted),
     ]
     return Demand(tuple(item for item in items if item.count), 10**9)
 
