@@ -8,8 +8,9 @@
 #   KADENCE_MODE=profile counts basic blocks: the program writes its own profile when it runs
 #   KADENCE_PROFILE=fast|exact  how it counts (fast is the default)
 #   KADENCE_PLAN=FILE    a plan made by `kadence plan`
+#   KADENCE_FLAGS=…      options that come after all others, separated by spaces
 
-set -eu
+set -euf
 
 fail()
 {
@@ -32,6 +33,10 @@ fi
 command -v @COMPILER@ >/dev/null ||
 	fail '@COMPILER@ is not on PATH; install it: apt-get install @PACKAGE@'
 [ -r "$plugin" ] || fail "$plugin is missing; make it: make build"
+
+# They are words, so they are not quoted; -f above keeps them from being file names.
+# shellcheck disable=SC2086
+set -- "$@" ${KADENCE_FLAGS:-}
 
 case $mode in
 plain)

@@ -29,14 +29,20 @@ def prepare(program: Program, source: Path, output: Path, log: Path) -> None:
         )
 
 
-def build(program: Program, source: Path, folder: Path, log: Path, plan: Path | None) -> None:
-    """Build a fresh copy with the compiler wrappers: plain, or adapted if there is a plan."""
+def build(
+    program: Program, source: Path, folder: Path, log: Path, plan: Path | None, flags: str = ""
+) -> None:
+    """Build a fresh copy with the compiler wrappers: plain, or adapted if there is a plan.
+
+    The wrappers put `flags` behind the build's own options, whatever its makefile says.
+    """
     copy(source, folder)
     wrappers = resources.built("bin/kadence-cc").parent
     environment = {
         **WRAPPERS,
         "PATH": f"{wrappers}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         "KADENCE_MODE": "plain" if plan is None else "adapt",
+        "KADENCE_FLAGS": flags,
     }
     # GCC derives __DATE__ from this. A program may print it, so both builds need the same value.
     environment["SOURCE_DATE_EPOCH"] = os.environ.get(

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Checks the values of a kadence.toml; refuses unknown, missing and malformed ones."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from kadence.program.filters import STANDARD_OUTPUT, Filter
 # table -> key -> (kind, required). Any other key is refused.
 KEYS: dict[str, dict[str, tuple[str, bool]]] = {
     "program": {"name": ("text", True)},
-    "build": {"command": ("text", True), "prepare": ("text", False)},
+    "build": {"command": ("text", True), "prepare": ("text", False), "flags": ("flags", False)},
     "run": {
         "command": ("words", True),
         "profile": ("words", False),
@@ -34,6 +35,8 @@ FILTER_KEYS = {"pattern": "text", "file": "text", "sort": "flag"}
 SHORT_FOR_STANDARD_OUTPUT = "stdout"
 # Kadence's own variables, which configure its parts. A run never sees them.
 OWN_NAMES = ("KADENCE_", "KADAPT_")
+# An option of the compiler, or several with spaces between them; no shell interprets them.
+FLAGS = re.compile(r"-[\w.,:=+/-]+( +-[\w.,:=+/-]+)*", re.ASCII)
 
 
 def checked(path: Path, tables: Mapping[str, Any]) -> dict[str, Any]:
@@ -144,6 +147,12 @@ def _is_paths(value: Any) -> bool:
     return isinstance(value, list) and all(map(_is_path, value))
 
 
+def _is_flags(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(each, str) and FLAGS.fullmatch(each) for each in value
+    )
+
+
 def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
@@ -161,6 +170,7 @@ SHAPES = {
     "words": ("a list of words that is not empty", _is_words),
     "path": ("the name of a file below the folder", _is_path),
     "paths": ("a list of names of files below the folder", _is_paths),
+    "flags": ('a list of options of the compiler, such as ["-O3"], or []', _is_flags),
     "count": ("a positive whole number", _is_count),
     "mode": (f"one of {', '.join(io_planning.MODES)}", io_planning.MODES.__contains__),
     "memory mode": (

@@ -12,6 +12,8 @@ from kadence.program.filters import Filter
 
 FILE_NAME = "kadence.toml"
 DEFAULT_TIMEOUT_SECONDS = 600.0
+# Each is compared with the plain program, because it may give more than any kernel can.
+DEFAULT_FLAGS = ("-O3", "-march=native")
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Program:
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
     io: str = io_planning.STRICT  # which I/O paths are planned
     memory: str = memory_planning.DEFAULT  # whether treatments of memory are planned
+    flags: tuple[str, ...] = DEFAULT_FLAGS  # options of the compiler whose gain is measured
 
 
 def read(folder: Path) -> Program:
@@ -79,4 +82,5 @@ def read(folder: Path) -> Program:
         timeout_seconds=values.get("run.timeout", DEFAULT_TIMEOUT_SECONDS),
         io=values.get("plan.io", io_planning.STRICT),
         memory=values.get("plan.memory", memory_planning.DEFAULT),
+        flags=values.get("build.flags", DEFAULT_FLAGS),
     )

@@ -56,6 +56,19 @@ def test_plain_mode_records_functions_and_lines_and_links_nothing_else(
     assert shop.run("./program").stdout == shop.run("./original").stdout
 
 
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [("", "1 0"), ("-UVALUE -DVALUE=2*3", "6 0"), ("-UHOW -DHOW=__OPTIMIZE__ -O3", "1 1")],
+)
+def test_flags_come_after_all_other_options(shop: Shop, flags: str, said: str) -> None:
+    """The last -D and the last -O win, and a star does not stand for names of files."""
+    source = '#include <stdio.h>\nint main(void) { return printf("%d %d\\n", VALUE, HOW) < 0; }\n'
+    (shop.directory / "said.c").write_text(source)
+    own = ["-O0", "-UVALUE", "-DVALUE=1", "-DHOW=0"]
+    shop.wrapped("kadence-cc", "said.c", *own, "-o", "program", KADENCE_FLAGS=flags)
+    assert shop.run("./program").stdout.strip() == said
+
+
 @pytest.mark.parametrize("suffix", WRAPPERS)
 def test_adapt_mode_announces_the_plans_phases(shop: Shop, suffix: str) -> None:
     plan = str(shop.plan(marker(FIRING[suffix])))

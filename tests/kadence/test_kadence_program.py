@@ -94,6 +94,13 @@ def test_environment_and_filters(tmp_path: Path) -> None:
     )
 
 
+def test_flags_are_measured_unless_there_are_none(tmp_path: Path) -> None:
+    assert program.read(written(tmp_path, MINIMAL)).flags == ("-O3", "-march=native")
+    for text, flags in (("[]", ()), ('["-O3 -flto", "-Ofast"]', ("-O3 -flto", "-Ofast"))):
+        described = MINIMAL.replace("[run]", f"flags = {text}\n[run]")
+        assert program.read(written(tmp_path, described)).flags == flags
+
+
 REFUSED = {
     "number in the environment": (MINIMAL + "[environment]\nX = 1\n", "must be a string in quotes"),
     "environment that is a value": ("environment = 1\n" + MINIMAL, "must be a table of names"),
@@ -125,6 +132,9 @@ REFUSED = {
     "words as text": (MINIMAL.replace('["./p", "1"]', '"./p 1"'), "must be a list of words"),
     "text as words": (MINIMAL.replace('"make"', '["make"]'), "build.command must be a string"),
     "empty text": (MINIMAL.replace('"make"', '""'), "not empty"),
+    "flags as text": (MINIMAL.replace("[run]", 'flags = "-O3"\n[run]'), "list of options of the"),
+    "flag that is none": (MINIMAL.replace("[run]", 'flags = ["O3"]\n[run]'), "list of options of"),
+    "flag for a shell": (MINIMAL.replace("[run]", 'flags = ["-O3; ls"]\n[run]'), "list of options"),
     "name with a slash": (MINIMAL.replace('"p"', '"p/q"'), "must not contain '/'"),
     "interval of 0": (MINIMAL.replace("[check]", "interval = 0\n[check]"), "positive whole number"),
     "true for a number": (MINIMAL.replace("[check]", "interval = true\n[check]"), "positive whole"),
