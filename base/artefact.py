@@ -41,6 +41,8 @@ JOB = "kadence.job"
 STEP = "kadence.step"
 RECORD = "kadence.record"
 PREDICTION = "kadence.prediction"
+CEILING = "kadence.ceiling"
+FLAGS = "kadence.flags"
 
 VERSIONS = {
     PROFILE: 4,
@@ -61,12 +63,18 @@ VERSIONS = {
     STEP: 1,
     RECORD: 1,
     PREDICTION: 1,
+    CEILING: 1,
+    FLAGS: 1,
 }
+
+
+# The keys with which every artefact begins.
+ENVELOPE = ("schema", "version", "kadence", "build_id", "command")
 
 
 @dataclass(frozen=True)
 class Envelope:
-    """What readers use of the keys with which every artefact begins."""
+    """What readers use of those keys."""
 
     build_id: str | None
 
@@ -126,6 +134,11 @@ def text(schema: str, build_id: str | None, command: Sequence[str], body: dict[s
         # A file name that is not UTF-8 becomes surrogates, which only escapes can represent.
         return json.dumps(document, indent=1, allow_nan=False) + "\n"
     return content
+
+
+def body_of(document: dict[str, Any]) -> dict[str, Any]:
+    """An artefact without its envelope."""
+    return {key: value for key, value in document.items() if key not in ENVELOPE}
 
 
 def read(path: Path, schema: str) -> dict[str, Any]:

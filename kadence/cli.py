@@ -39,6 +39,10 @@ VERBS = {
 }
 
 
+# Verbs that take `-- COMMAND`, but do not require it.
+OPTIONAL_COMMAND = frozenset({"plan"})
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser that raises UsageError instead of exiting."""
 
@@ -92,8 +96,20 @@ def _run(argv: list[str]) -> int:
         subparser = subparsers.add_parser(verb, help=summary, description=summary)
         if verb == wanted:
             _module(verb).configure(subparser)
-    options = parser.parse_args(argv)
+    words, command = _split(argv) if wanted in OPTIONAL_COMMAND else (argv, None)
+    options = parser.parse_args(words, argparse.Namespace(command=command))
     return int(_module(options.verb).execute(options))
+
+
+def _split(argv: list[str]) -> tuple[list[str], list[str] | None]:
+    """The words before `--`, and the command after it; None if there is no `--`.
+
+    argparse cannot take optional words at the end, if options stand before them.
+    """
+    if "--" not in argv:
+        return argv, None
+    place = argv.index("--")
+    return argv[:place], argv[place + 1 :]
 
 
 if __name__ == "__main__":

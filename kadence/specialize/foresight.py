@@ -96,12 +96,12 @@ def market(
     return None
 
 
-def of_plan(phases_path: Path, plan: Body) -> list[str]:
+def of_plan(phases_path: Path, plan: Body, here: Timed | None = None) -> list[str]:
     """The sentences of `plan` and `view`: the prediction, and what the plan leaves unadapted."""
     asked = _demand(phases_path, plan)
     if asked is None:
         return []
-    found = market(asked, None, UM, kernel_series.DEFAULT)
+    found = market(asked, here, UM, kernel_series.DEFAULT)
     told = [] if found is None else [prediction.sentence(found.predicted, asked)]
     return [*told, *unadapted.sentences(asked, plan, found)]
 

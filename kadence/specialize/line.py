@@ -95,12 +95,12 @@ class Line:
         place = self.places.plain_runs
         return self.stages.run(
             "plain runs",
-            [plain_key, *self._judged()],
+            [plain_key, *self.judged()],
             [place],
             partial(plain_runs.require_alike, self.program, self.places.build(PLAIN), place),
         )
 
-    def _judged(self) -> tuple[object, ...]:
+    def judged(self) -> tuple[object, ...]:
         """The settings on which compared runs depend, besides the build."""
         program = self.program
         return (
@@ -120,7 +120,7 @@ class Line:
         memory_costs.remember_for(artefact.read(plan, artefact.PLAN))
         self.stages.run(
             "adapted run",
-            [made, *self._judged()],
+            [made, *self.judged()],
             [],
             partial(plain_runs.require_same, self.program, folder, self.places.plain_runs),
         )

@@ -5,16 +5,26 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from kadence.base.errors import UsageError
+from kadence.base.errors import KadenceError, UsageError
 from kadence.phases import planning
 from kadence.phases.plan import io_planning, memory_planning, reduction, trials
 from kadence.phases.plan.contention import counted
-from kadence.specialize import foresight
+from kadence.prediction.prediction import Timed
+from kadence.specialize import foresight, predicting, standalone
+from kadence.specialize.standalone import Wanted
 
 ADVICE = "profile what the job will run, or plan all phases with --force"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.usage = (
+        "kadence plan PHASES.json -o PLAN.json [options] [--explain] [--predict] "
+        "[-- PROGRAM [ARGUMENT ...]]"
+    )
+    parser.epilog = (
+        "PROGRAM is the profiled command: --explain and --predict run it here, once, to measure "
+        "it; without it they guess"
+    )
     parser.add_argument("phases", type=Path, metavar="PHASES.json")
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="PLAN.json", help="the plan"
@@ -70,16 +80,72 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force", action="store_true", help="plan all phases of an input-dependent program"
     )
+    _configure_explanation(parser)
+
+
+def _configure_explanation(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="begin with the most that any adaptation could gain, by phase, and what would take it",
+    )
+    parser.add_argument(
+        "--predict",
+        action="store_true",
+        help="end with the predicted cost on each kernel, item by item, and the error",
+    )
+    parser.add_argument(
+        "--runs", type=int, default=1, metavar="N", help="how often to run PROGRAM (default: 1)"
+    )
+    parser.add_argument(
+        "--flags",
+        type=Path,
+        metavar="DIR",
+        help="with --explain: also measure the compiler flags of DIR/kadence.toml, in NAME.kadence",
+    )
 
 
 def execute(options: argparse.Namespace) -> int:
+    wanted = _wanted(options)
     if options.force and not options.compare:
         raise UsageError("--force overrules a comparison; name one with --compare")
     comparison = planning.Comparison(options.compare, options.force) if options.compare else None
-    wanted = planning.Options(
+    limits = planning.Options(
         options.processors, options.quantum, options.io, options.memory, options.trials
     )
-    body = planning.run(options.phases, options.output, wanted, comparison, options.needs)
+    body = planning.run(options.phases, options.output, limits, comparison, options.needs)
+    if wanted is None:
+        _tell(options.phases, body)
+        return 0
+    try:
+        found = standalone.explain(options.phases, body, wanted)
+    except (KadenceError, KeyboardInterrupt):
+        _tell(options.phases, body)  # the plan is made, whatever became of its explanation
+        raise
+    if options.explain:
+        print("\n".join(found.lines()))
+    _tell(options.phases, body, found.timed)
+    if options.predict:
+        print("\n".join(predicting.lines(found.explanation)))
+    return 0
+
+
+def _wanted(options: argparse.Namespace) -> Wanted | None:
+    """What is to be measured for an explanation; None if none was asked for."""
+    if not (options.explain or options.predict):
+        if options.command is not None or options.flags or options.runs != 1:
+            raise UsageError("a command, --runs and --flags are for --explain and --predict")
+        return None
+    if options.flags and not options.explain:
+        raise UsageError("--flags is for --explain")
+    if options.command == []:
+        raise UsageError("there is no command after `--`; name the profiled one")
+    if options.runs < 1:
+        raise UsageError(f"{options.runs} runs measure nothing; ask for 1 or more")
+    return Wanted(tuple(options.command or ()), options.runs, options.flags)
+
+
+def _tell(phases: Path, body: dict[str, Any], here: Timed | None = None) -> None:
     _tell_reduction(body)
     _tell_level(body["level"])
     _tell_policies(body)
@@ -87,9 +153,8 @@ def execute(options: argparse.Namespace) -> int:
     _tell_memory(body)
     _tell_trials(body["trials"])
     _tell_announcement(body["announcement"])
-    for sentence in foresight.of_plan(options.phases, body):
+    for sentence in foresight.of_plan(phases, body, here):
         print(sentence)
-    return 0
 
 
 def _tell_reduction(body: dict[str, Any]) -> None:
