@@ -48,7 +48,7 @@ VERSIONS = {
     PROFILE: 4,
     PHASES: 7,
     PLAN: 6,
-    REPORT: 1,
+    REPORT: 2,
     KERNEL: 1,
     TRACE: 1,
     NEEDS: 1,

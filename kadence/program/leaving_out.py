@@ -17,6 +17,8 @@ PLAN = "the plan, and all that depends on it"
 ADAPTED_PROGRAM = "the adapted program"
 KERNELS = "all kernels but this machine's own"
 TAILORED_KERNEL = "the tailored kernel"
+CEILING = "the ceiling"
+FLAGS = "the compiler flags"
 
 REMEDIES = {
     PHASE_CALLS: (
@@ -39,6 +41,8 @@ REMEDIES = {
         "make the check need less besides the program, or try `kadence kernel tailor` with a "
         "larger --budget"
     ),
+    CEILING: "correct the error above; the rest of this report is valid without it",
+    FLAGS: "correct the error above, or leave them out with --no-flags",
 }
 OF_A_RUN = "read its output; the rest of this report is valid without it"
 

@@ -29,6 +29,7 @@ from kadence.measurement.measure import (
 )
 from kadence.program import leaving_out
 from kadence.program.leaving_out import LeftOut
+from kadence.report import gains
 
 FASTER, SLOWER, NONE, FAILED = "faster", "slower", "none", "failed"
 UNDECIDED = "undecided"
@@ -249,7 +250,8 @@ def table(document: Mapping[str, Any]) -> str:
     ]
     for comparison in document["comparisons"]:
         lines.append(f"{comparison['effect']:50}{comparison['seconds']['says']}")
-    first = [*document["failures"], *(str(LeftOut(**part)) for part in document["without"])]
+    first = [*document["failures"], *gains.lines(document)]
+    first += [str(LeftOut(**part)) for part in document["without"]]
     lines += [filter_text(each) for each in document["filters"]]
     return "\n".join([*first, *lines, "", *document["notes"]]).rstrip() + (
         f"\n\n{document['verdict']['sentence']}"

@@ -37,6 +37,8 @@ class Made:
     plan: Path | None
     modes: tuple[str, ...]  # PLAIN, and ADAPTED if that was built and its outputs agree
     key: str  # of the builds
+    source_key: str = ""
+    plain_key: str = ""
 
     @property
     def folders(self) -> dict[str, Path]:
@@ -137,6 +139,8 @@ def prepare(
         places.artefact("plan.json") if plan_key else None,
         (PLAIN, ADAPTED) if adapted_key else (PLAIN,),
         f"{plain_key} {adapted_key}",
+        source_key,
+        plain_key,
     )
     return _prepared(made, generic.wish, kernel, line.parts)
 

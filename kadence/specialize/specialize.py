@@ -21,15 +21,18 @@ from kadence.kernel.proof import REPAIRED, Proof
 from kadence.measurement import execution, measure, neighbours, programs
 from kadence.measurement.measure import TAILORED, Bench
 from kadence.measurement.neighbours import Neighbours
-from kadence.prediction import tasks
+from kadence.phases.artefact import document as phases_document
+from kadence.prediction import ceiling, tasks
 from kadence.program import filters, leaving_out, outputs, program
-from kadence.program.leaving_out import KERNELS, LeftOut
+from kadence.program.leaving_out import CEILING, FLAGS, KERNELS, LeftOut
 from kadence.program.places import Places, claim
-from kadence.report import page, report
+from kadence.report import gains, page, report
 from kadence.specialize import pipeline
+from kadence.specialize.explaining import Explaining
+from kadence.specialize.flags import Trial
 from kadence.specialize.foresight import Foresight
 from kadence.specialize.line import Line
-from kadence.specialize.pipeline import Prepared, Wish
+from kadence.specialize.pipeline import Made, Prepared, Wish
 
 FEWEST_ROUNDS = 7
 STRIP_WIDTH = 600  # pieces of time on the page
@@ -42,11 +45,19 @@ PLANNED = (
 
 
 def specialize(
-    folder: Path, output: Path, rounds: int, again: bool, wish: Wish, target: str | None = None
+    folder: Path,
+    output: Path,
+    rounds: int,
+    again: bool,
+    wish: Wish,
+    target: str | None = None,
+    *,
+    flags: bool = True,
 ) -> dict[str, Any]:
     """Do all stages that are not done yet; return the report's document.
 
-    Without a target, use the first that works on this machine.
+    Without a target, use the first that works on this machine. With `flags`, also measure those
+    that kadence.toml names.
     """
     if rounds < FEWEST_ROUNDS:
         raise UsageError(
@@ -65,18 +76,46 @@ def specialize(
         line = Line(described, places, stages)
         foresight = Foresight(line, wish.force, target, choice.target, wish.series)
         prepared = pipeline.prepare(described, places, stages, wish, foresight)
+        explained = _explained(line, prepared.made)
+        tried = flags and bool(described.flags) and _tried(line, prepared.made, rounds)
+        prepared = replace(prepared, left_out=tuple(line.parts.left_out))
+        measured = replace(described, flags=())  # whose runs do not depend on them
         stages.run(
             "measure",
-            [prepared.key, rounds, platform.release(), described, *_measuring_code()],
+            [prepared.key, rounds, platform.release(), measured, *_measuring_code()],
             [places.output / "report.json"],
             lambda: _measure(prepared, rounds, command),
         )
-        return _rendered(places)
+        return _rendered(places, explained, tried)
 
 
-def _rendered(places: Places) -> dict[str, Any]:
-    """Draw the page from the document every time: that is cheap and never out of date."""
-    document = artefact.read(places.output / "report.json", artefact.REPORT)
+def _explained(line: Line, made: Made) -> bool:
+    """Whether the plan could be explained by its ceiling."""
+    explaining = Explaining(line)
+    return bool(line.parts.attempt(CEILING, lambda: explaining(made.plain_key, made.plan)))
+
+
+def _tried(line: Line, made: Made, rounds: int) -> bool:
+    """Whether flags of the compiler could be measured."""
+    of = phases_document.load(line.places.artefact("phases.json"))
+    trial = Trial(line, rounds, ceiling.tasks_of(of))
+    return bool(line.parts.attempt(FLAGS, lambda: trial(made.source_key, made.plain_key)))
+
+
+def _rendered(places: Places, explained: bool, tried: bool) -> dict[str, Any]:
+    """Begin the report with what was explained, and draw the page.
+
+    Both are done every time: that is cheap, and neither is ever out of date.
+    """
+    path = places.output / "report.json"
+    measured = artefact.read(path, artefact.REPORT)
+    body = gains.first(
+        measured,
+        artefact.read(places.artefact("ceiling.json"), artefact.CEILING) if explained else None,
+        artefact.read(places.artefact("flags.json"), artefact.FLAGS) if tried else None,
+    )
+    artefact.write(path, artefact.REPORT, measured["build_id"], measured["command"], body)
+    document = artefact.read(path, artefact.REPORT)
     matrix = places.artefact("matrix-annotated.png").read_bytes()
     with artefact.atomic_output(places.output / "report.html") as temporary:
         temporary.write_text(page.render(document, matrix), encoding="utf-8")

@@ -51,6 +51,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--force", action="store_true", help="plan all phases of an input-dependent program"
     )
     parser.add_argument(
+        "--no-flags",
+        action="store_true",
+        help="do not measure the compiler flags of kadence.toml (-O3, -march=native)",
+    )
+    parser.add_argument(
         "--again", action="store_true", help="repeat every stage, even if nothing has changed"
     )
 
@@ -65,7 +70,8 @@ def execute(options: argparse.Namespace) -> int:
         force=options.force,
     )
     document = specialize(
-        options.folder, output, options.rounds, options.again, wish, options.target
+        *(options.folder, output, options.rounds, options.again, wish, options.target),
+        flags=not options.no_flags,
     )
     print(report.table(document))
     print(f"\n{output / 'report.html'}")

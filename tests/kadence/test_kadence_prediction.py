@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from kadence.base import artefact
 from kadence.boot import costs
 from kadence.boot.costs import Costs
 from kadence.phases import analysis, planning
@@ -363,11 +364,20 @@ def test_a_program_that_would_lose_is_reported_without_a_kernel(
     said = sentence.removeprefix("kadence: ")
     assert said in completed.stdout
     assert any("other system calls" in note for note in report["notes"])
+    assert list(report)[len(artefact.ENVELOPE) :][:2] == ["flags", "ceiling"]
+    assert {each["flag"] for each in report["flags"]["tried"]} == {"-O3", "-march=native"}
+    assert report["ceiling"]["takers"][0]["what"] == OTHERS
+    assert 0 < report["ceiling"]["job"]["low"] <= report["ceiling"]["job"]["high"] <= 1
     page = (output / "report.html").read_text()
     assert said.replace("'", "&#39;") in page
     assert "None was built" in page
-    for name in ("p.kprof", "p.phases.json", "p.plan.json", "p.prediction.json"):
-        assert (output / name).is_file()
+    assert page.index("The most that could be gained") < page.index("Time from request to result")
+    for name in ("kprof", "phases.json", "plan.json", "prediction.json", "ceiling.json"):
+        assert (output / f"p.{name}").is_file()
+    # Without flags nothing is measured again.
+    words = ["specialize", folder, "-o", output, "--no-flags"]
+    assert "kadence: measure: unchanged" in kadence(*words, env=environment).stderr
+    assert json.loads((output / "report.json").read_text())["flags"] is None
     # `plan` and `view` each say the same.
     told = kadence("plan", output / "p.phases.json", "-o", tmp_path / "plan.json", env=environment)
     left = next(line for line in told.stdout.splitlines() if "not adapted because" in line)

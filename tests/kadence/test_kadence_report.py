@@ -25,7 +25,7 @@ from kadence.measurement.measure import (
 )
 from kadence.program.filters import Counted
 from kadence.program.leaving_out import LeftOut
-from kadence.report import page, report
+from kadence.report import gains, page, report
 
 ROUNDS = 9
 CELLS = [
@@ -103,6 +103,8 @@ def document(
     pieces = [{"phase": 0, "start": 0, "length": 500}, {"phase": 1, "start": 500, "length": 100}]
     body = report.body(found, ROUNDS, notes, left_out=left_out)
     return body | {
+        "flags": None,
+        "ceiling": None,
         "command": ["kadence", "specialize", "heat"],
         "program": {"name": "heat", "run": ["./heat"], "profile": ["./heat", "-s", "9"]},
         "machine": {"release": "6.1.0", "processor": "A <fast> one", "processors": 2},
@@ -289,6 +291,69 @@ def test_filters_are_shown_with_what_they_remove() -> None:
     assert "^# <time> standard output 3 1,200" in text
     assert "the order of lines out 0 7" in text
     assert "but for the lines below" in text
+
+
+CEILING = {
+    "schema": "kadence.ceiling",
+    "command": ["kadence"],
+    "tasks": 1,
+    "measured": ["./heat", "-s", "9"],
+    "sentence": "at most 12.0 % can be gained",
+    "error": "the prices are <right>",
+    "notes": ["it starts other processes"],
+    "run": {"runs": 7},
+    "unexplained": 0.01,
+    "rows": [
+        {"phase": 1, "kind": "file-io", "share": 0.4}
+        | {"faults": 0.031, "calls": 0.21, "switches": 0.0, "waiting": 0.0},
+        {"phase": None, "kind": "outside phases", "share": 0.59}
+        | dict.fromkeys(("faults", "calls", "switches", "waiting"), 0.0),
+    ],
+    "totals": {"faults": 0.0124, "calls": 0.084, "switches": 0.0, "waiting": 0.0},
+    "takers": [
+        {"what": "writes to files", "count": 40961, "share": 0.084, "planned": 0.083}
+        | {"how": "the plan adapts 40,543"},
+    ],
+}
+FLAGS = {"schema": "kadence.flags", "first": "compile with -O3 first", "rest": ["-x gives none"]}
+
+
+def test_a_report_begins_with_flags_and_ceiling() -> None:
+    left = LeftOut("the adapted program", "it does not compile", "mend it")
+    shown = document(measurements({}), left_out=(left,))
+    began = gains.first(shown, CEILING, FLAGS)
+    assert list(began)[:2] == ["flags", "ceiling"]
+    assert "schema" not in began["ceiling"]
+    # In each made-up run, all but 0.8 of 0.9 s are the program's own computing.
+    assert began["ceiling"]["job"]["value"] == pytest.approx(1 / 9, rel=0.01)
+    shown |= began
+    lines = report.table(shown).splitlines()
+    assert lines[:2] == ["compile with -O3 first", "at most 12.0 % can be gained"]
+    assert lines[2].startswith("of the measured runs of `./heat`, at most 11.")
+    assert lines[3:5] == ["note: it starts other processes", "-x gives none"]
+    assert lines[5].startswith("Left out: the adapted program")
+    text = visible_text(page.render(shown, b""))
+    places = [
+        text.index(part)
+        for part in (
+            "Compile with -O3 first.",
+            "At most 12.0 % can be gained.",
+            "1 file-io 40.0 % 3.1 % 21.0 %",
+            "the run 100.0 % 1.2 % 8.4 %",
+            "The prices are <right>.",
+            "8.4 % 40,961 writes to files",
+            "-x gives none",
+            "Only part of this",
+            "no difference can be told",
+        )
+    ]
+    assert places == sorted(places)
+
+
+def test_a_ceiling_without_runs_of_the_job_has_none() -> None:
+    found = measurements({})
+    found.samples = {cell: samples for cell, samples in found.samples.items() if cell != REFERENCE}
+    assert gains.first(document(found), CEILING, None)["ceiling"]["job"] is None
 
 
 def test_a_report_without_a_plan_has_a_page() -> None:

@@ -21,7 +21,7 @@ COMBINATIONS = {
 }
 STAGES = (
     *("prepare", "build plain", "plain runs", "profile", "phases", "predict", "needs", "plan"),
-    *("build adapted", "adapted run", "measure"),
+    *("build adapted", "adapted run", "ceiling", "flags", "measure"),
 )
 RUN = ["./heat", "-n", "64", "-s", "2000", "-e", "200"]
 

@@ -107,7 +107,7 @@ def report(place: Path, **changes: Any) -> Path:
     ]
     document = {
         "schema": "kadence.report",
-        "version": 1,
+        "version": 2,
         "program": {"builds": builds},
         "kernels": [{"kind": "tailored", "id": kernel}],
         "verdict": {
