@@ -103,14 +103,14 @@ def test_a_profile_cut_short_is_refused(profile_path, kadence, refused, tmp_path
     assert not (tmp_path / "output").exists()
 
 
-@pytest.mark.parametrize("version", [5, 99])
+@pytest.mark.parametrize("version", [6, 99])
 def test_a_phases_artefact_of_another_version_is_refused(
     phases_path, kadence, refused, tmp_path, version
 ):
     document = json.loads(phases_path.read_text()) | {"version": version}
     (tmp_path / "later").write_text(json.dumps(document))
     done = kadence("plan", tmp_path / "later", "-o", tmp_path / "output")
-    assert f"version {version} of kadence.phases, this Kadence knows 6" in refused(done)
+    assert f"version {version} of kadence.phases, this Kadence knows 7" in refused(done)
 
 
 @pytest.mark.parametrize("option", ["-o", "--matrix", "--annotated"])
