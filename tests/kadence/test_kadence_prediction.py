@@ -262,6 +262,13 @@ def test_nothing_is_foretold_where_costs_can_not_be_had(monkeypatch: pytest.Monk
     assert "1,000,000 other system calls, not adapted" in found.left[1]
 
 
+def test_no_work_costs_less_than_nothing() -> None:
+    """7 writes of 1,000 pages each, where a record was measured as dearer than a page."""
+    prices = Costs({costs.CALL: 100.0, costs.WRITE: 14_000.0, costs.WRITTEN_PAGE: 12_000.0})
+    large = Item(demand.TO["file"], {costs.WRITE: 7 - 7000, costs.WRITTEN_PAGE: 7000}, 7)
+    assert large.nanoseconds(prices, adapted=False) == pytest.approx(7 * 14_000)
+
+
 @pytest.mark.kernel
 def test_a_guest_is_charged_more_than_its_machine(generic_kernel: Any) -> None:
     own = costs.own()
