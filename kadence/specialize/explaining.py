@@ -17,9 +17,10 @@ from kadence.base import artefact, codec, statistics
 from kadence.base.errors import UsageError
 from kadence.base.stages import fingerprint
 from kadence.boot import costs
-from kadence.measurement import execution, shares
+from kadence.measurement import execution, neighbours, shares
 from kadence.measurement.execution import ExecutionError, Sample
 from kadence.measurement.measure import PLAIN
+from kadence.measurement.neighbours import Neighbours
 from kadence.phases.artefact import document
 from kadence.phases.artefact.document import Document
 from kadence.prediction import ceiling, demand, explanation, worth
@@ -120,6 +121,19 @@ def _run(
     return ending.sample
 
 
+def watched(measure: Callable[[], list[Sample]], of: Document) -> tuple[list[Sample], list[str]]:
+    """Measure; also note other work whose effect on a program of several tasks is unknown."""
+    around = Neighbours()
+    runs = measure()
+    share = around.share()
+    if ceiling.tasks_of(of) == 1 or share < neighbours.NOTICEABLE_SHARE:
+        return runs, []
+    return runs, [
+        f"other work took {shares.percent(share)} of the processors' time meanwhile; what the "
+        "program's other tasks lost by that counts as waiting"
+    ]
+
+
 def repeated(run: Callable[[], Sample]) -> list[Sample]:
     """Repeat a short run, and make at least one."""
     runs = [run()]
@@ -157,7 +171,9 @@ class Explaining:
         program, of = self.line.program, self.line.places.artefact
         planned = artefact.read(plan, artefact.PLAN) if plan else None
         phases = of("phases.json")
-        found = explain(document.load(phases), planned, program.profile, self.runs())
+        profiled = document.load(phases)
+        runs, noted = watched(self.runs, profiled)
+        found = explain(profiled, planned, program.profile, runs, noted)
         command = ["kadence", "specialize", str(program.folder)]
         artefact.write(self.place, artefact.CEILING, _build_id(phases), command, found.body())
 

@@ -2,12 +2,14 @@
 """What `kadence plan` measures for an explanation: the profiled command, and compiler flags."""
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kadence.base import artefact, elf
+from kadence.base.errors import UsageError
 from kadence.base.stages import Stages, alone_in
 from kadence.measurement.execution import Sample
 from kadence.measurement.measure import PLAIN
@@ -59,46 +61,70 @@ class Explained:
 
 def explain(phases: Path, plan: Mapping[str, Any], wanted: Wanted) -> Explained:
     """Measure, then explain the plan."""
-    of = document.load(phases)
-    profiled = artefact.load(artefact.Envelope, phases, artefact.PHASES).build_id
-    if wanted.flags:
-        return _with_flags(of, profiled, plan, wanted, wanted.flags)
+    profiled = Profiled(
+        document.load(phases),
+        artefact.load(artefact.Envelope, phases, artefact.PHASES).build_id,
+        plan,
+    )
+    if wanted.flags is None:
+        return Explained(_here(profiled, wanted))
+    with _line(wanted.flags) as line:
+        flags = _tried(profiled.of, line)
+        explanation = _here(profiled, wanted) if wanted.command else _in_build(profiled, line)
+    return Explained(explanation, flags)
+
+
+@dataclass(frozen=True)
+class Profiled:
+    """What is explained."""
+
+    of: Document
+    build_id: str | None
+    plan: Mapping[str, Any]
+
+    def explained(
+        self, command: Sequence[str], measure: Callable[[], list[Sample]], program: Path | str
+    ) -> Explanation:
+        """Measure a command, which runs this program, and explain the plan."""
+        runs, noted = explaining.watched(measure, self.of)
+        found = elf.build_id(Path(program)) if tuple(command) == self.of.program else None
+        if self.build_id and found and found != self.build_id:
+            noted.append(OTHER_BUILD)
+        return explaining.explain(self.of, self.plan, command, runs, noted)
+
+
+def _here(profiled: Profiled, wanted: Wanted) -> Explanation:
+    """By the named command in this folder; without one, by a guess."""
     command = wanted.command
-    runs = explaining.run_here(command, wanted.runs) if command else []
-    notes = _notes(of, profiled, command, shutil.which(command[0]) if command else None)
-    return Explained(explaining.explain(of, plan, command, runs, notes))
+    if not command:
+        return explaining.explain(profiled.of, profiled.plan, profiled.of.program, [])
+    started = shutil.which(command[0]) or command[0]
+    return profiled.explained(command, lambda: explaining.run_here(command, wanted.runs), started)
 
 
-def _with_flags(
-    of: Document, profiled: str | None, plan: Mapping[str, Any], wanted: Wanted, folder: Path
-) -> Explained:
-    """Build the program of a kadence.toml, and measure it and its flags."""
+def _in_build(profiled: Profiled, line: Line) -> Explanation:
+    """By the profiled command of kadence.toml, in the plain program's build."""
+    command = line.program.profile
+    return profiled.explained(command, Explaining(line).runs, line.places.build(PLAIN) / command[0])
+
+
+@contextmanager
+def _line(folder: Path) -> Iterator[Line]:
+    """The stages of a folder's program, in the place where `kadence specialize` keeps them."""
     described = program.read(folder)
+    if not described.flags:
+        raise UsageError(f"{folder}/{program.FILE_NAME} names no flags of the compiler to measure")
     places = Places(Path(f"{described.name}.kadence").resolve(), described.name)
     claim(places.output, described.folder)
     with alone_in(places.output):
-        line = Line(described, places, Stages(places.output))
-        source_key = line.copied()
-        plain_key = line.built(PLAIN, source_key, None)
-        line.tried(plain_key)
-        trial = Trial(line, ROUNDS, ceiling.tasks_of(of))
-        trial(source_key, plain_key)
-        command, runs = _runs(line, wanted)
-        built = places.build(PLAIN) / command[0]
-    notes = _notes(of, profiled, command, built)
-    return Explained(explaining.explain(of, plan, command, runs, notes), trial.read())
+        yield Line(described, places, Stages(places.output))
 
 
-def _runs(line: Line, wanted: Wanted) -> tuple[Sequence[str], list[Sample]]:
-    """Runs of the named command here, else of kadence.toml's in its build."""
-    if wanted.command:
-        return wanted.command, explaining.run_here(wanted.command, wanted.runs)
-    return line.program.profile, Explaining(line).runs()
-
-
-def _notes(
-    of: Document, profiled: str | None, command: Sequence[str], built: Path | str | None
-) -> tuple[str, ...]:
-    """Whether the measured program is the profiled one."""
-    found = elf.build_id(Path(built)) if built and tuple(command) == of.program else None
-    return (OTHER_BUILD,) if profiled and found and found != profiled else ()
+def _tried(of: Document, line: Line) -> Flags:
+    """Build the plain program, and measure its flags."""
+    source_key = line.copied()
+    plain_key = line.built(PLAIN, source_key, None)
+    line.tried(plain_key)
+    trial = Trial(line, ROUNDS, ceiling.tasks_of(of))
+    trial(source_key, plain_key)
+    return trial.read()

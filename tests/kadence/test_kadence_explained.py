@@ -6,11 +6,12 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from known import NAP_SECONDS, NAPS, PAGES, Known
+from known import NAP_SECONDS, NAPS, PAGES, SOURCE, Known
 
 from kadence import cli
 from kadence.base import artefact
@@ -23,8 +24,8 @@ from kadence.specialize import explaining
 def plan(known: Known, kadence: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
     """Run `kadence plan` on the profiled program."""
 
-    def run(*words: object) -> Any:
-        return kadence("plan", known.phases, "-o", tmp_path / "plan.json", *words)
+    def run(*words: object, **options: Any) -> Any:
+        return kadence("plan", known.phases, "-o", tmp_path / "plan.json", *words, **options)
 
     return run
 
@@ -121,6 +122,56 @@ def test_the_ceiling_of_a_real_run_is_measured(known: Known) -> None:
     assert found.run.minor_faults >= PAGES
     assert found.run.voluntary_switches >= NAPS
     assert found.run.most.low <= found.run.most.value <= found.run.most.high
+
+
+TOML = """
+[program]
+name = "known"
+[build]
+command = "$CC -o known known.c {sizes}"
+flags = {flags}
+[run]
+command = ["./known"]
+[check]
+command = ["./known"]
+"""
+
+
+def described(folder: Path, flags: str) -> Path:
+    """A folder in which the program naps 3 times, and touches two pages."""
+    folder.mkdir()
+    sizes = "-D_GNU_SOURCE -DCALLS=1 -DPAGES=2 -DNAPS=3"
+    (folder / "kadence.toml").write_text(TOML.format(sizes=sizes, flags=flags))
+    shutil.copy(SOURCE, folder)
+    return folder
+
+
+def test_flags_are_measured_beside_the_ceiling(plan: Callable[..., Any], tmp_path: Path) -> None:
+    folder = described(tmp_path / "p", '["-DUNUSED"]')
+    said = plan("--explain", "--flags", folder, cwd=tmp_path)
+    assert said.returncode == 0, said.stderr
+    assert "flags -DUNUSED: 1 more builds" in said.stderr
+    assert said.stdout.startswith("ceiling: at most ")
+    assert "\nflags: -DUNUSED changes nothing in the program\n" in said.stdout
+    assert (tmp_path / "known.kadence/known.flags.json").is_file()
+    assert "flags: unchanged" in plan("--explain", "--flags", folder, cwd=tmp_path).stderr
+
+
+def test_a_description_without_flags_is_refused(
+    plan: Callable[..., Any], refused: Callable[..., str], tmp_path: Path
+) -> None:
+    said = plan("--explain", "--flags", described(tmp_path / "p", "[]"), cwd=tmp_path)
+    assert "names no flags of the compiler" in refused(said)
+
+
+def test_other_work_is_noted_for_programs_whose_delay_is_not_known(
+    known: Known, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of = document.load(known.phases)
+    monkeypatch.setattr(explaining.Neighbours, "share", lambda _: 0.5)
+    assert explaining.watched(list, of) == ([], [])
+    two = replace(of, concurrency=replace(of.concurrency, threads=2))
+    assert "other work took 50.0 %" in explaining.watched(list, two)[1][0]
 
 
 def test_what_the_manual_shows_works(root: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from kadence.phases import analysis
 from kadence.profiler.run import runner
 
+SOURCE = Path(__file__).parent / "known.c"
 CALLS, PAGES, NAPS = 100_000, 20_000, 30
 NAP_SECONDS = 0.01
 
@@ -23,10 +24,9 @@ class Known:
 def make(place: Path) -> Known:
     """Compile the program, profile it, and find its phases."""
     found = Known(place / "known", place / "known.phases.json")
-    source = Path(__file__).parent / "known.c"
     sizes = [f"-DCALLS={CALLS}", f"-DPAGES={PAGES}", f"-DNAPS={NAPS}"]
     command = ["gcc-12", "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-g", *sizes]
-    subprocess.run([*command, "-o", found.program, source], check=True)
+    subprocess.run([*command, "-o", found.program, SOURCE], check=True)
     profile = place / "known.kprof"
     runner.profile([str(found.program)], profile)
     analysis.run(profile, found.phases)
