@@ -6,6 +6,7 @@ and the measured seconds stand the kernel's share of the run and the ceiling, wi
 """
 
 import argparse
+import os
 import re
 import statistics
 import sys
@@ -26,6 +27,7 @@ from kadence.profiler.run import runner
 from kadence.specialize import explaining
 
 RUNS = 9
+TICK = 1 / os.sysconf("SC_CLK_TCK")  # seconds
 
 
 @dataclass(frozen=True)
@@ -36,16 +38,18 @@ class Found:
     ceiling: Ceiling
 
     @property
-    def off(self) -> float:
-        """The predicted kernel time divided by the measured one."""
-        return self.ceiling.priced / max(self.ceiling.run.kernel, 1e-9)
+    def off(self) -> float | None:
+        """The predicted kernel time divided by the measured one; None if no tick met the kernel."""
+        kernel = self.ceiling.run.kernel
+        return self.ceiling.priced / kernel if kernel * self.ceiling.run.runs >= TICK else None
 
     def __str__(self) -> str:
         seconds = self.ceiling.run.kernel_seconds
         interval = f"{seconds.low:.3f} to {seconds.high:.3f}"
+        ratio = "-" if self.off is None else f"{self.off:.2f}"
         return (
             f"{self.subject.name:12}{self.ceiling.run.seconds:>8.3f}{self.ceiling.priced:>12.4f}"
-            f"{seconds.value:>11.4f}  {interval:16}{self.off:>19.2f}"
+            f"{seconds.value:>11.4f}  {interval:16}{ratio:>19}"
             f"{'no' if self.ceiling.is_off else 'yes':>8}"
             f"{in_words(self.ceiling.run.kernel_share):>24}{in_words(self.ceiling.run.most):>24}"
         )
@@ -84,7 +88,7 @@ def lines(pattern: str, runs: int) -> Iterator[str]:
 
 def summary(all_found: list[Found], runs: int) -> Iterator[str]:
     """Yields how far the predictions are off, in seconds of kernel time and in shares of runs."""
-    ratios = sorted(each.off for each in all_found)
+    ratios = sorted(each.off for each in all_found if each.off is not None) or [0.0]
     within = sum(not each.ceiling.is_off for each in all_found)
     shares = sorted(abs(each.ceiling.share(each.ceiling.unexplained)) for each in all_found)
     yield ""
