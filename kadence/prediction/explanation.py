@@ -22,8 +22,8 @@ def sentence(found: Ceiling) -> str:
     waiting = found.share(run.waited)
     if not found.measured:
         return (
-            f"at most {percent(run.most.value)} of this run can be gained by any adaptation, as "
-            "guessed from its instructions and calls: no run of it was measured"
+            "not known, because no run of it was measured; guessed from instructions and calls, "
+            f"the kernel takes {percent(run.kernel_share.value)} of the run"
         )
     return (
         f"at most {in_words(run.most)} of this run can be gained by any adaptation: its "

@@ -64,7 +64,7 @@ class Flags:
         besides = "".join(f"; {told}" for part, told in BESIDES.items() if part in best.flag)
         return (
             f"compile with {best.flag} first: {best.sentence}{besides}; any adaptation of a kernel "
-            f"can gain at most {shares.percent(self.most.value)} of these runs"
+            f"can gain at most {shares.in_words(self.most)} of these runs"
         )
 
     @property

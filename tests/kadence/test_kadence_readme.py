@@ -45,7 +45,7 @@ def test_readme_commands_work(root: Path, tmp_path: Path) -> None:
     [
         *("README.md", "docs/hacking.md", "docs/phases.md", "docs/view.md"),
         *("docs/phases-method.md", "docs/markers.md"),
-        *("docs/slurm.md", "docs/slurm-targets.md", "docs/scale.md"),
+        *("docs/slurm.md", "docs/slurm-targets.md", "docs/scale.md", "docs/ceiling.md"),
     ],
 )
 def test_links_lead_somewhere(root: Path, document: str) -> None:
