@@ -57,11 +57,13 @@ def test_each_phase_has_its_own_calls_and_faults(of: Document) -> None:
     calling, touching = busiest(found, "calls"), busiest(found, "faults")
     assert calling.phase is not None and touching.phase is not None
     assert calling.phase != touching.phase
-    # An interval may hold the end of one phase and the beginning of the next.
-    assert calling.calls == pytest.approx(CALLS * 1000e-9, rel=0.03)
-    assert touching.faults == pytest.approx(PAGES * 2000e-9, rel=0.03)
-    assert calling.faults < 0.03 * touching.faults
-    assert touching.calls < 0.03 * calling.calls
+    # The intervals at the phases' ends, which also depend on the environment's length, hold both.
+    assert 0.85 * CALLS <= calling.calls / 1000e-9 <= 1.01 * CALLS
+    assert 0.85 * PAGES <= touching.faults / 2000e-9 <= 1.01 * PAGES
+    assert calling.faults < 0.1 * touching.faults
+    assert touching.calls < 0.1 * calling.calls
+    assert sum(row.calls for row in found.rows) == pytest.approx(CALLS * 1000e-9, rel=0.01)
+    assert sum(row.faults for row in found.rows) == pytest.approx(PAGES * 2000e-9, rel=0.01)
     # Loading the program takes some calls and pages, in no phase or the first.
     assert found.priced == pytest.approx(exact, rel=0.02)
 
@@ -78,9 +80,10 @@ def test_waiting_is_of_the_phase_that_sleeps(of: Document) -> None:
     run = run_of(own=0.5, kernel=0.2, waited=0.3, voluntary_switches=NAPS)
     found = ceiling_of(of, run)
     sleeping = busiest(found, "waiting")
-    assert sleeping.waiting == pytest.approx(0.3, rel=0.05)
+    assert 0.25 <= sleeping.waiting <= 0.3 + 1e-9
     # A switch costs two calls that wait, without what a call costs.
-    assert sleeping.switches == pytest.approx(NAPS * 2 * (3000 - 1000) / 1e9, rel=0.05)
+    switches = sum(row.switches for row in found.rows)
+    assert switches == pytest.approx(NAPS * 2 * (3000 - 1000) / 1e9)
     assert sleeping not in (busiest(found, "calls"), busiest(found, "faults"))
 
 

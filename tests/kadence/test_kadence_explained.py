@@ -118,7 +118,7 @@ def test_the_ceiling_of_a_real_run_is_measured(known: Known) -> None:
     runs = explaining.run_here(command, 1)
     found = explaining.explain(of, None, command, runs).found
     assert found.run.waited >= 0.97 * NAPS * NAP_SECONDS
-    assert max(row.waiting for row in found.rows) >= 0.9 * found.run.waited
+    assert max(row.waiting for row in found.rows) >= 0.8 * found.run.waited
     assert found.run.minor_faults >= PAGES
     assert found.run.voluntary_switches >= NAPS
     assert found.run.most.low <= found.run.most.value <= found.run.most.high
