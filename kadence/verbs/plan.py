@@ -29,6 +29,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="PLAN.json", help="the plan"
     )
+    _configure_policies(parser)
+    parser.add_argument(
+        "--compare",
+        type=Path,
+        metavar="COMPARE.json",
+        help="comparison with other inputs: validates the markers; of an input-dependent program, "
+        "only what the inputs have in common is planned",
+    )
+    parser.add_argument(
+        "--needs",
+        type=Path,
+        metavar="NEEDS.json",
+        help="needs of all processes that the program's commands start (kadence kernel needs)",
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="plan all phases of an input-dependent program"
+    )
+    _configure_explanation(parser)
+
+
+def _configure_policies(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--processors",
         type=int,
@@ -64,23 +85,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="on (the default): the adapted program tries its policies against plain behaviour, "
         "and keeps those that help; off: it trusts the plan",
     )
-    parser.add_argument(
-        "--compare",
-        type=Path,
-        metavar="COMPARE.json",
-        help="comparison with other inputs: validates the markers; of an input-dependent program, "
-        "only what the inputs have in common is planned",
-    )
-    parser.add_argument(
-        "--needs",
-        type=Path,
-        metavar="NEEDS.json",
-        help="needs of all processes that the program's commands start (kadence kernel needs)",
-    )
-    parser.add_argument(
-        "--force", action="store_true", help="plan all phases of an input-dependent program"
-    )
-    _configure_explanation(parser)
 
 
 def _configure_explanation(parser: argparse.ArgumentParser) -> None:
