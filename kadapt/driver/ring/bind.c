@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The begin of a binding: a ring gets the open file of a descriptor. */
 #include <linux/cred.h>
+#include <linux/fdtable.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/memcontrol.h>
@@ -133,4 +134,21 @@ int kadapt_ring_bind(struct kadapt_ring *ring, struct kadapt_binding *binding,
 	if (error)
 		fput(file);
 	return error;
+}
+
+/*
+ * Another thread may have closed or replaced the descriptor after its file was
+ * found and before the file was guarded. That thread then met no guard. It
+ * changes the table under this lock: either it comes first and is seen here, or
+ * it comes later and meets the guard.
+ */
+bool kadapt_ring_is_of(const struct kadapt_ring *ring, unsigned int descriptor)
+{
+	struct files_struct *files = current->files;
+	bool is_same;
+
+	spin_lock(&files->file_lock);
+	is_same = files_lookup_fd_locked(files, descriptor) == ring->file;
+	spin_unlock(&files->file_lock);
+	return is_same;
 }

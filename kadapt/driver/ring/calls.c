@@ -134,6 +134,8 @@ static int bind_locked(struct kadapt_ring *ring,
 	if (!error)
 		error = kadapt_ring_bind(ring, binding,
 					 default_delay(ring->client));
+	if (!error && !kadapt_ring_is_of(ring, binding->descriptor))
+		error = kadapt_ring_unbind(ring) ?: -EBADF;
 	if (!error)
 		kadapt_ring_accept(ring);
 	return error;

@@ -182,6 +182,8 @@ int kadapt_ring_take_error(struct kadapt_ring *ring);
 /* bind.c; with the lock held */
 int kadapt_ring_bind(struct kadapt_ring *ring, struct kadapt_binding *binding,
 		     u64 default_delay_ns);
+/* Whether the caller's descriptor means the ring's file, now that it is bound. */
+bool kadapt_ring_is_of(const struct kadapt_ring *ring, unsigned int descriptor);
 
 /* drain.c; with the lock held */
 int kadapt_ring_drain(struct kadapt_ring *ring);
