@@ -43,6 +43,7 @@ RECORD = "kadence.record"
 PREDICTION = "kadence.prediction"
 CEILING = "kadence.ceiling"
 FLAGS = "kadence.flags"
+TRIALS = "kadence.trials"
 
 VERSIONS = {
     PROFILE: 4,
@@ -65,6 +66,7 @@ VERSIONS = {
     PREDICTION: 1,
     CEILING: 1,
     FLAGS: 1,
+    TRIALS: 1,
 }
 
 

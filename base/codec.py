@@ -78,10 +78,17 @@ def _decode(kind: Any, value: object, where: str) -> Any:
 def _simple(kind: Any, value: object, where: str) -> Any:
     fits = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
+        return _as_float(value, where)
     if not fits or (isinstance(value, float) and not math.isfinite(value)):
         raise DecodeError(f"{where} is not {SIMPLE[kind]}")
     return value
+
+
+def _as_float(value: int, where: str) -> float:
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise DecodeError(f"{where} is too large a number") from error
 
 
 def _optional(arguments: tuple[Any, ...], value: object, where: str) -> Any:

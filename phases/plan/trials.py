@@ -79,10 +79,11 @@ class ArmEffect:
 
 @dataclass(frozen=True)
 class LearnedRun:
-    """What one run on one machine told; its processes' records are known by their ids."""
+    """What the processes of one run told, on machines of one kind."""
 
-    records: tuple[str, ...]
+    seed: str  # of the run's coin
     machine: MachineKind
+    records: tuple[str, ...]  # ids of the processes' records
     arms: tuple[ArmEffect, ...]
 
 

@@ -54,6 +54,11 @@ def test_json_becomes_the_dataclass() -> None:
     assert isinstance(found.inner[1].share, float)
 
 
+def test_a_number_beyond_all_floats_is_refused() -> None:
+    with pytest.raises(DecodeError, match="share is too large a number"):
+        codec.decode(Outer, GOOD | {"share": 10**400})
+
+
 def test_what_was_decoded_can_be_written_and_read_again() -> None:
     found = codec.decode(Outer, GOOD)
     written = codec.encode(found)
