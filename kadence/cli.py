@@ -27,6 +27,7 @@ VERBS = {
     "view": "show the phases as an interactive page, a figure or a trace",
     "compare": "check whether a program does the same kinds of work on several inputs",
     "plan": "decide how to adapt each phase, and where the program announces it",
+    "learn": "fold what runs found out about their policies into the plan",
     "kernel": "build, list and remove kernels",
     "run": "run a command under a kernel",
     "lab": "run a command in a guest whose clock counts instructions",

@@ -44,6 +44,7 @@ def test_readme_commands_work(root: Path, tmp_path: Path) -> None:
     "document",
     [
         *("README.md", "docs/hacking.md", "docs/phases.md", "docs/view.md"),
+        *("docs/learn.md", "docs/artefacts.md", "docs/artefacts-trials.md"),
         *("docs/phases-method.md", "docs/markers.md"),
         *("docs/slurm.md", "docs/slurm-targets.md", "docs/scale.md", "docs/ceiling.md"),
     ],
