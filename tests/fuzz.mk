@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Coverage-guided fuzzing of what reads profiles and SimPoint's text: tests/profiler/fuzz.py.
+# Coverage-guided fuzzing of what reads profiles, SimPoint's text, records of trials and plans that
+# learned: tests/profiler/fuzz.py.
 # Each kind of input for MINUTES, all at the same time; KINDS='stream' chooses. What reached
 # something new stays in build/fuzz; `make fuzz-corpus` puts what is needed of it into the corpus that
 # the tests replay.
 
 MINUTES ?= 10
-KINDS ?= columns ranks stream file vectors
+KINDS ?= columns ranks stream file vectors records learned
 FUZZ := $(BUILD)/fuzz
 CORPUS := tests/profiler/corpus
 # A profile that takes a gigabyte or 20 s to read out of 4 KiB is an error of the reader's, too.
@@ -17,7 +18,7 @@ $(STAMPS)/fuzz: requirements/fuzz.txt $(STAMPS)/python
 	@touch $@
 
 .PHONY: fuzz
-fuzz: build test-deps $(STAMPS)/fuzz ## fuzz the readers of profiles, MINUTES=10 by default
+fuzz: build test-deps $(STAMPS)/fuzz ## fuzz the readers of profiles and trials, MINUTES=10 by default
 	@status=0; declare -A running; for kind in $(KINDS); do mkdir -p $(FUZZ)/$$kind; \
 		PYTHONPATH=$(FUZZ)/atheris $(PYTHON) tests/profiler/fuzz.py $$kind $(FUZZ)/$$kind \
 			-max_total_time=$$(( $(MINUTES) * 60 )) $(FUZZ_LIMITS) $(CORPUS)/$$kind \

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kadence.base.statistics import CONFIDENCE
+from kadence.phases.plan import trials
 from kadence.phases.plan.trials import Effect
 
 # A run with few blocks hardly knows its own error. What all runs know counts as so many blocks.
@@ -54,7 +55,7 @@ class Combined:
 
     def as_effect(self) -> Effect:
         """With the standard error that a normal distribution of the same interval has."""
-        return Effect(self.effect, self.half() / NORMAL, self.blocks)
+        return trials.effect(self.effect, self.half() / NORMAL, self.blocks)
 
 
 def combined(runs: Sequence[Effect]) -> Combined:

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kadence.phases.plan import trials
 from kadence.phases.plan.trials import Effect
 
 WIDEST = 2.0  # effects are looked for up to this, as libkadapt does
 HALVINGS = 24
-LEAST_ERROR = 1e-6  # of blocks that are equal to the nanosecond
 
 Floats = npt.NDArray[np.float64]
 
@@ -47,8 +47,8 @@ def effect_of(blocks: Blocks) -> Effect | None:
     moments = int(blocks.numbers.max(initial=-1)) + 1
     if moments < 2:
         return None
-    effect = _centre(blocks)
-    return Effect(effect, max(_error(blocks, effect, moments), LEAST_ERROR), blocks.numbers.size)
+    centre = _centre(blocks)
+    return trials.effect(centre, _error(blocks, centre, moments), blocks.numbers.size)
 
 
 def _residuals(blocks: Blocks, effect: float) -> Floats:

@@ -14,6 +14,8 @@ CLOCKS = ("wall", "task")
 MEASURES = ("visits", "firings", "allocated")
 
 MOST_PHASES = 256  # as the driver's
+# Times are below 2^64 ns, so their logarithms differ by less.
+MOST_DIFFERENCE = 50.0
 GIB = 1 << 30
 DIGITS = re.compile("[0-9a-f]{16}")
 SERIES = re.compile(r"[0-9]+\.[0-9]+")
@@ -118,7 +120,8 @@ class BlockLine:
 
     def __post_init__(self) -> None:
         _require_arm(self.phase, self.policy, self.level)
-        _require(self.bound > 0, "a block's bound is not above 0")
+        _require(0 < self.bound <= MOST_DIFFERENCE, f"a block's bound is {self.bound}")
+        _require(abs(self.difference) <= MOST_DIFFERENCE, "a block's difference is impossible")
 
     @property
     def arm(self) -> Arm:

@@ -29,6 +29,10 @@ TOLD = frozenset(["boundaries", "evidence", "expected_fires", "id", "name", "rea
 # The digits of a plan's id for the program, its build and its phase model.
 PROGRAM, BUILD, MODEL = slice(0, 4), slice(4, 10), slice(10, 16)
 
+# Of effects and errors. The compiler plugin refuses more, and counts in millionths.
+LEAST, MOST = 1e-6, 20.0
+MOST_BLOCKS = 1 << 40
+
 Body = dict[str, Any]
 
 
@@ -65,8 +69,15 @@ class Effect:
     blocks: int
 
     def __post_init__(self) -> None:
-        if self.error <= 0 or self.blocks < 1:
-            raise ValueError("an effect has no error or no blocks")
+        if not (abs(self.effect) <= MOST and LEAST <= self.error <= MOST):
+            raise ValueError("an effect or its error is impossible")
+        if not 1 <= self.blocks <= MOST_BLOCKS:
+            raise ValueError("an effect has an impossible number of blocks")
+
+
+def effect(value: float, error: float, blocks: int) -> Effect:
+    """An effect whose error is neither 0, from blocks equal to the nanosecond, nor too large."""
+    return Effect(value, min(max(error, LEAST), MOST), blocks)
 
 
 @dataclass(frozen=True)

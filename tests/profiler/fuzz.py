@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Coverage-guided fuzzing of the readers of profiles, by Atheris (libFuzzer): `make fuzz`.
+"""Coverage-guided fuzzing of the readers of profiles and trials, by Atheris: `make fuzz`.
 
 usage: fuzz.py KIND FOLDER [libFuzzer's options and further folders]
 
@@ -8,7 +8,9 @@ with the files in the folders. An input that is neither read nor refused in one 
 run, and is left as a file in FOLDER. Inputs that reach new code go to FOLDER as well.
 """
 
+import json
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -20,10 +22,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 with atheris.instrument_imports(include=["kadence"]):
     import fuzzed_readers
 
+import planted_records
 import stream_frames
 import test_profiler_import
 import test_profiler_kprof
 
+from kadence.base import artefact
 from kadence.profiler import kprof
 
 SCRATCH = Path("/dev/shm")
@@ -46,8 +50,21 @@ def seeds() -> dict[str, list[bytes]]:
     for stream in stream_frames.all_kinds():
         found["stream"].append(fuzzed_readers.stream_input(stream))
         found["file"].append(stream)
+    found["records"], found["learned"] = trial_seeds()
     found["vectors"] += [text.encode("ascii") for text in test_profiler_import.FORMS]
     return found
+
+
+def trial_seeds() -> tuple[list[bytes], list[bytes]]:
+    """Records, and the trials of a plan that has learned."""
+    record = planted_records.planted(-0.03, 4).decision("helps").content
+    with tempfile.TemporaryDirectory() as name:
+        plan = planted_records.write_plan(Path(name) / "plan")
+        plain = json.dumps(artefact.read(plan, artefact.PLAN)["trials"])
+        fuzzed_readers.learn(plan)
+        learned = json.dumps(artefact.read(plan, artefact.PLAN)["trials"])
+    unsummed = re.sub(rb', "sum": "[0-9a-f]*"', b"", record)
+    return [record, unsummed, unsummed[:-9]], [plain.encode(), learned.encode()]
 
 
 def main() -> None:

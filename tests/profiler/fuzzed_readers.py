@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The inputs that a fuzzer feeds to the readers of profiles, and what must then hold.
+"""The inputs that a fuzzer feeds to readers of profiles and trials, and what must then hold.
 
-The readers refuse a wrong checksum, and so nearly every input that a fuzzer makes up. Three kinds
+The readers refuse a wrong checksum, and so nearly every input that a fuzzer makes up. Most kinds
 of input therefore leave the checksums out; the functions here make files of them, with checksums:
 
     columns  changes to the numbers of a sound profile, of 12 bytes each: the table, the column, the
@@ -10,24 +10,36 @@ of input therefore leave the checksums out; the functions here make files of the
     stream   frames: kind (1 byte), length (2 bytes), body
     file     a whole profile, checksums included
     vectors  SimPoint's text
+    records  records of trials; a line that has no sum gets one
+    learned  the trials of a plan, into which a sound record is folded
 """
 
 import io
+import json
 import struct
+import sys
 import tempfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import archives
 import pyarrow as pa
 import pyarrow.parquet as pq
 import test_profiler_kprof
 
+from kadence.base import artefact
 from kadence.base.errors import KadenceError
 from kadence.profiler import frequencies, kprof, summary
 from kadence.profiler.format.profile import Profile
 from kadence.profiler.stream.rawstream import HEADER, START
+from kadence.trials import findings, learning, record
+from kadence.trials.record import TrialsFile
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "trials"))
+
+import planted_records  # noqa: E402
 
 CHANGE = struct.Struct("<BBBBq")
 FRAME = struct.Struct("<BH")
@@ -116,36 +128,39 @@ def stream_input(file: bytes) -> bytes:
     return b"".join(parts)
 
 
+def records_file(data: bytes) -> bytes:
+    """The lines, of which those without a sum get one; what follows the last is a cut line."""
+    *lines, rest = data.split(b"\n")
+    return b"".join(_summed(line) + b"\n" for line in lines) + rest
+
+
+def _summed(line: bytes) -> bytes:
+    if not line.endswith(b"}") or record.SUMMED.fullmatch(line):
+        return line
+    return line[:-1] + f', "sum": "{zlib.crc32(line[:-1]):08x}"}}'.encode()
+
+
+def plan_file(data: bytes) -> bytes:
+    """A plan whose trials are this JSON."""
+    with tempfile.TemporaryDirectory() as name:
+        plan = planted_records.write_plan(Path(name) / "plan")
+        text = plan.read_text()
+    start = text.index('"trials": {') + len('"trials": ')
+    return text[:start].encode() + data + b"}"
+
+
+def learn(plan: Path) -> TrialsFile:
+    """Fold a sound record into the plan; returns the record."""
+    file = planted_records.planted(-0.03).write(plan.with_name("record"))
+    learning.learn(plan, [file], plan)
+    return record.read(file)
+
+
 def _as_it_is(data: bytes) -> bytes:
     return data
 
 
-# kind of input -> the function that makes a file of it, and the function that reads the file
-KINDS: dict[str, tuple[Callable[[bytes], bytes], Callable[[Path], Profile]]] = {
-    "columns": (columns_file, kprof.read),
-    "ranks": (ranks_file, kprof.read),
-    "stream": (stream_file, kprof.read),
-    "file": (_as_it_is, kprof.read),
-    "vectors": (_as_it_is, frequencies.read),
-}
-
-
-def check(kind: str, data: bytes, folder: Path | None = None) -> Profile | None:
-    """Read it: either the reader refuses it in one sentence, or the profile can be used."""
-    make, read = KINDS[kind]
-    with tempfile.TemporaryDirectory(dir=folder) as name:
-        file = Path(name) / "file"
-        file.write_bytes(make(data))
-        try:
-            profile = read(file)
-        except KadenceError as error:
-            assert "\n" not in str(error), f"more than a sentence: {error}"
-            return None
-        use(profile, Path(name))
-    return profile
-
-
-def use(profile: Profile, folder: Path) -> None:
+def use_profile(profile: Profile, folder: Path) -> None:
     """Do what users do with a profile. Only the export may refuse vectors, as not SimPoint's."""
     kprof.write(folder / "again", profile)
     kprof.read(folder / "again")
@@ -156,3 +171,55 @@ def use(profile: Profile, folder: Path) -> None:
         frequencies.export_text(profile, folder / "text")
     except KadenceError:
         return
+
+
+def use_records(read: TrialsFile, folder: Path) -> None:
+    """Learn from the records. Only a foreign one, or one that is there twice, may be refused."""
+    findings.of_records(read.records)
+    plan = planted_records.write_plan(folder / "plan")
+    try:
+        learning.learn(plan, [read.path], plan)
+    except KadenceError:
+        return
+    learning.learn(plan, [], plan)
+
+
+def use_plan(read: TrialsFile, folder: Path) -> None:
+    """The written plan holds the record, so it is read again and refuses the record."""
+    plan = folder / "file"
+    json.dumps(artefact.read(plan, artefact.PLAN), allow_nan=False)
+    learning.learn(plan, [], plan)
+    try:
+        learning.learn(plan, [read.path], plan)
+    except learning.ForeignError:
+        return
+    raise AssertionError("a record counts twice")
+
+
+Make, Read, Use = Callable[[bytes], bytes], Callable[[Path], Any], Callable[[Any, Path], None]
+
+# kind of input -> the functions that make a file of it, that read it, and that use what was read
+KINDS: dict[str, tuple[Make, Read, Use]] = {
+    "columns": (columns_file, kprof.read, use_profile),
+    "ranks": (ranks_file, kprof.read, use_profile),
+    "stream": (stream_file, kprof.read, use_profile),
+    "file": (_as_it_is, kprof.read, use_profile),
+    "vectors": (_as_it_is, frequencies.read, use_profile),
+    "records": (records_file, record.read, use_records),
+    "learned": (plan_file, learn, use_plan),
+}
+
+
+def check(kind: str, data: bytes, folder: Path | None = None) -> Any:
+    """Read it: either the reader refuses it in one sentence, or what was read can be used."""
+    make, read, use = KINDS[kind]
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        file = Path(name) / "file"
+        file.write_bytes(make(data))
+        try:
+            found = read(file)
+        except KadenceError as error:
+            assert "\n" not in str(error), f"more than a sentence: {error}"
+            return None
+        use(found, Path(name))
+    return found

@@ -32,7 +32,12 @@ Body = dict[str, Any]
 
 def line(process: int, **body: Any) -> bytes:
     """One line with its sum."""
-    text = json.dumps({"process": process, **body})[:-1].encode()
+    return summed({"process": process, **body})
+
+
+def summed(body: Body) -> bytes:
+    """A line with its sum, whatever is in it."""
+    text = json.dumps(body)[:-1].encode()
     return text + f', "sum": "{zlib.crc32(text):08x}"}}\n'.encode()
 
 

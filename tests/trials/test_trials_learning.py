@@ -2,12 +2,13 @@
 """`kadence learn`: what records with planted effects teach a plan, and which it refuses."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
-from planted_records import KIND, MACHINE, PLAN_ID, Process, planted, write_plan
+from planted_records import KIND, MACHINE, PLAN_ID, Process, planted, summed, write_plan
 
 from kadence import cli
 from kadence.base import artefact
@@ -272,3 +273,53 @@ def test_the_learned_plan_can_go_elsewhere(plan, learn, tmp_path):
     learn(planted(-0.03).write(tmp_path / "r"), output=tmp_path / "learned.plan.json")
     assert plan.read_bytes() == before
     assert len(learned(tmp_path / "learned.plan.json")) == 1
+
+
+WILD = (0, -1, 1, 1e-308, -1e308, 1e308, 10**400, 2**63, True, None, "x", [], {})
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths to all that is no list or object."""
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, one in items:
+        if isinstance(one, dict | list):
+            yield from places(one, (*path, key))
+        else:
+            yield (*path, key)
+
+
+def changed(value: Any, path: tuple[Any, ...], other: Any) -> Any:
+    copy = deepcopy(value)
+    place = copy
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = other
+    return copy
+
+
+def test_wild_values_in_a_learned_plan_are_read_or_refused(plan, learn, tmp_path, capsys):
+    records = [planted(-0.03, 5, number=number).write(tmp_path / f"{number}") for number in (1, 2)]
+    learn(records[0])
+    whole = json.loads(plan.read_text())
+    for path in places(whole["trials"]):
+        for wild in WILD:
+            plan.write_text(json.dumps(whole | {"trials": changed(whole["trials"], path, wild)}))
+            before = plan.read_bytes()
+            status = cli.main(["learn", str(plan), str(records[1]), "-o", str(plan)])
+            assert (status == 0) == (plan.read_bytes() != before), (path, wild)
+            assert capsys.readouterr().err.count("\n") == status
+
+
+def test_wild_values_in_a_record_are_read_or_refused(plan, tmp_path, capsys):
+    file = tmp_path / "r"
+    lines = [json.loads(line) for line in planted(-0.03, 3).decision("open").lines]
+    for number, body in enumerate(lines):
+        body.pop("sum")
+        for path in places(body):
+            for wild in WILD:
+                wrong = [*lines[:number], changed(body, path, wild), *lines[number + 1 :]]
+                file.write_bytes(b"".join(map(summed, wrong)))
+                write_plan(plan)
+                status = cli.main(["learn", str(plan), str(file), "-o", str(plan)])
+                assert (status == 0) == ("learn" in json.loads(plan.read_text())["command"])
+                assert capsys.readouterr().err.count("\n") <= 1

@@ -133,6 +133,10 @@ def test_what_cannot_be_an_entry_is_refused(body):
         {"learned": [learned | {"error": 0.0}]},
         {"learned": [learned | {"effect": float("nan")}]},
         {"learned": [learned | {"blocks": 0}]},
+        {"learned": [learned | {"blocks": 10**400}]},
+        {"learned": [learned | {"effect": -1e300}]},
+        {"learned": [learned | {"error": 1e300}]},
+        {"learned": [learned | {"error": 1e-300}]},
     ):
         with pytest.raises(ArtefactError):
             codec.decode(trials.Trials, entry | damage)
