@@ -48,13 +48,10 @@ def learn(plan: Path, files: Sequence[Path], output: Path) -> Learning:
     found = [record.read(file) for file in files]
     learning = _learned(plan, known, found)
     command = ["kadence", "learn", str(plan), *map(str, files), "-o", str(output)]
-    body = {key: value for key, value in document.items() if key not in ENVELOPE}
+    body = {key: value for key, value in document.items() if key not in artefact.ENVELOPE}
     body["trials"] = codec.encode(learning.trials)
     artefact.write(output, artefact.PLAN, build_id, command, body)
     return learning
-
-
-ENVELOPE = ("schema", "version", "kadence", "build_id", "command")
 
 
 def _learned(plan: Path, known: _Known, files: Sequence[TrialsFile]) -> Learning:
