@@ -49,7 +49,7 @@ VERSIONS = {
     PROFILE: 4,
     PHASES: 7,
     PLAN: 6,
-    REPORT: 2,
+    REPORT: 3,
     KERNEL: 1,
     TRACE: 1,
     NEEDS: 1,

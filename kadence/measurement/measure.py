@@ -6,6 +6,7 @@ slow drift of the machine nor the position in the round favours any. The first r
 it fills caches. Its outputs are compared like all others.
 """
 
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +22,8 @@ from kadence.program.program import Program
 
 MACHINE, GENERIC, TAILORED = "machine", "generic", "tailored"
 PLAIN, ADAPTED = "plain", "adapted"
+# Names the file to which an adapted process appends its record of trials.
+RECORD = "KADAPT_TRIALS_RECORD"
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,8 @@ class Measurements:
     differences: dict[tuple[Cell, str], list[int]] = field(default_factory=dict)
     counters: dict[Cell, str] = field(default_factory=dict)  # JSON lines from libkadapt
     dropped: dict[Cell, str] = field(default_factory=dict)  # left unmeasured, and why
+    # Where libkadapt wrote down what a run tried.
+    trials: dict[Cell, list[Path]] = field(default_factory=dict)
     filtered: list[Counted] = field(default_factory=list)  # of the reference's first run
     warnings: list[str] = field(default_factory=list)  # about filters
 
@@ -71,6 +76,11 @@ class Bench:
         """The folder in which outputs of this combination are kept for inspection."""
         return self.scratch / "outputs" / f"{cell.program}-{cell.kernel}"
 
+    @property
+    def trials(self) -> Path:
+        """The folder for records of trials."""
+        return self.scratch / "trials"
+
     def cells(self) -> list[Cell]:
         """All combinations, the reference first."""
         return [
@@ -81,6 +91,8 @@ class Bench:
 def measure(bench: Bench, rounds: int) -> Measurements:
     """One uncounted round, then `rounds` counted ones."""
     cells = bench.cells()
+    shutil.rmtree(bench.trials, ignore_errors=True)  # of an earlier measurement
+    bench.trials.mkdir()
     found = Measurements(samples={cell: [] for cell in cells})
     for number in range(rounds + 1):
         stages.tell(f"round {number} of {rounds}" + (" (not counted)" if number == 0 else ""))
@@ -89,6 +101,7 @@ def measure(bench: Bench, rounds: int) -> Measurements:
                 _run_cell(bench, cell, number, found)
     for cell in found.dropped:
         found.samples.pop(cell, None)
+        found.trials.pop(cell, None)
     return found
 
 
@@ -102,7 +115,10 @@ def _run_cell(bench: Bench, cell: Cell, number: int, found: Measurements) -> Non
     folder = bench.folders[cell.program]
     counters = bench.scratch / "counters.json"
     counters.unlink(missing_ok=True)
+    record = bench.trials / f"{cell.kernel}-{number}.trials"
     extra = {"KADAPT_COUNTERS": str(counters)} if number == 0 else {}
+    if cell.program == ADAPTED:
+        extra[RECORD] = str(record)
     try:
         ending = _run_program(bench, cell, folder, extra)
         _compare(bench, cell, number, found)
@@ -111,6 +127,8 @@ def _run_cell(bench: Bench, cell: Cell, number: int, found: Measurements) -> Non
             raise
         found.dropped |= dict.fromkeys(_lost_with(cell, bench), error.reason)
         return
+    if RECORD in extra and record.is_file():
+        found.trials.setdefault(cell, []).append(record)
     if number > 0:
         found.samples[cell].append(ending.sample)
     elif counters.is_file():

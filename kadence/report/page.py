@@ -10,6 +10,7 @@ import jinja2
 
 from kadence.measurement.measure import KERNEL_NAMES
 from kadence.phases.find.matrix import COLOURS
+from kadence.report import effects
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -38,6 +39,7 @@ def render(document: Mapping[str, Any], matrix: bytes) -> str:
         report=document,
         matrix=base64.b64encode(matrix).decode("ascii"),
         plot=plot(document["cells"]),
+        effect_pictures=[effects.picture(one["arms"]) for one in document["trials"]["kernels"]],
         refusals=refusals(document["plan"]["refused"]),
         announcements=announcements(document["plan"]["announcement"]),
         kernel_names=KERNEL_NAMES,

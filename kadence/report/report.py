@@ -254,7 +254,7 @@ def table(document: Mapping[str, Any]) -> str:
     first += [str(LeftOut(**part)) for part in document["without"]]
     lines += [filter_text(each) for each in document["filters"]]
     return "\n".join([*first, *lines, "", *document["notes"]]).rstrip() + (
-        f"\n\n{document['verdict']['sentence']}"
+        f"\n\n{document['trials']['sentence']}\n{document['verdict']['sentence']}"
     )
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 import kadence
+import kadence.trials
 from kadence import boot
-from kadence.base import artefact, resources, statistics
+from kadence.base import artefact, codec, resources, statistics
 from kadence.base.errors import UsageError
 from kadence.base.stages import Stages, alone_in, fingerprint
 from kadence.boot import host
@@ -22,11 +23,12 @@ from kadence.measurement import execution, measure, neighbours, programs
 from kadence.measurement.measure import TAILORED, Bench
 from kadence.measurement.neighbours import Neighbours
 from kadence.phases.artefact import document as phases_document
+from kadence.phases.plan.trials import Trials, TriedPhase
 from kadence.prediction import ceiling, tasks
 from kadence.program import filters, leaving_out, outputs, program
 from kadence.program.leaving_out import CEILING, FLAGS, KERNELS, LeftOut
 from kadence.program.places import Places, claim
-from kadence.report import gains, page, report
+from kadence.report import gains, page, report, trials
 from kadence.specialize import pipeline
 from kadence.specialize.explaining import Explaining
 from kadence.specialize.flags import Trial
@@ -125,7 +127,7 @@ def _rendered(places: Places, explained: bool, tried: bool) -> dict[str, Any]:
 def _measuring_code() -> Iterable[str]:
     modules = (
         *(boot, execution, filters, leaving_out, measure, neighbours, outputs, report),
-        *(statistics, kadence.specialize.specialize),
+        *(statistics, trials, kadence.trials, kadence.specialize.specialize),
     )
     for module in modules:
         path = Path(str(module.__file__))
@@ -160,9 +162,20 @@ def _measure(prepared: Prepared, rounds: int, command: list[str]) -> None:
     body["prediction"] = {key: prediction[key] for key in PREDICTED}
     body["tailoring"] = asdict(prepared.proof)
     body["left_out"] = left_out(prepared.kernels.get(TAILORED))
+    body[trials.TRIALS] = trials.described(
+        found.trials, body["verdict"]["kernel"], _tried_phases(prepared.made.plan)
+    )
     body["kernels"] = [_kernel(prepared, kind, body["cells"]) for kind in prepared.kernels]
     place = prepared.places.output / "report.json"
     artefact.write(place, artefact.REPORT, phases["build_id"], command, body)
+
+
+def _tried_phases(plan: Path | None) -> tuple[TriedPhase, ...]:
+    """What the adapted program was to try."""
+    if plan is None:
+        return ()
+    entry = artefact.read(plan, artefact.PLAN)["trials"]
+    return codec.decode(Trials, entry, "trials").phases
 
 
 def foretold(prediction: Mapping[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kadence.base.statistics import CONFIDENCE
+from kadence.phases.plan.contention import counted
 from kadence.phases.plan.trials import Arm, TriedPhase
 from kadence.trials import learning, lines, runs
 from kadence.trials.combining import Combined
@@ -33,8 +34,8 @@ class Finding:
     blocks: int
     visits: int  # in the blocks, plain ones included
     runs: int
-    dropped: int  # processes that turned the level off as a precaution
-    says: str
+    says: str  # the outcome in words
+    why: str  # what a reader should know besides, or empty
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,8 @@ def _finding(arm: Arm, effect: Combined | None, claims: int, records: Sequence[R
         blocks=len(blocks),
         visits=sum(_visits(record, arm) for record in records),
         runs=effect.runs if effect else 0,
-        dropped=states.count(lines.DROPPED),
-        says=_says(outcome, arm, records, states.count(lines.DROPPED)),
+        says=WORDS[outcome],
+        why=_why(outcome, arm, records, states.count(lines.DROPPED)),
     )
 
 
@@ -109,15 +110,17 @@ WORDS = {
     NONE: "nothing measurable",
     UNDECIDED: "not decided",
     IDLE: "had nothing to do",
+    UNTRIED: "not tried",
 }
 
 
-def _says(outcome: str, arm: Arm, records: Sequence[Record], dropped: int) -> str:
+def _why(outcome: str, arm: Arm, records: Sequence[Record], dropped: int) -> str:
     if outcome == UNTRIED:
-        return f"not tried: {_why_untried(arm, records)}"
+        return _why_untried(arm, records)
     if dropped:
-        return f"{WORDS[outcome]}; turned off as a precaution in {dropped} of {len(records)}"
-    return WORDS[outcome]
+        processes = counted(len(records), "process", "processes")
+        return f"turned off as a precaution in {dropped} of {processes}"
+    return ""
 
 
 def _why_untried(arm: Arm, records: Sequence[Record]) -> str:
@@ -130,10 +133,14 @@ def _why_untried(arm: Arm, records: Sequence[Record]) -> str:
 # ---- words ---------------------------------------------------------------------------------------
 
 
-def name_of(arm: Arm | Finding) -> str:
+def name_of(policy: str, level: int, phase: int) -> str:
     """As in `memory in phase 2`."""
-    level = f" at level {arm.level}" if arm.level > 1 else ""
-    return f"{arm.policy}{level} in phase {arm.phase}"
+    at_level = f" at level {level}" if level > 1 else ""
+    return f"{policy}{at_level} in phase {phase}"
+
+
+def _name(arm: Finding) -> str:
+    return name_of(arm.policy, arm.level, arm.phase)
 
 
 def percent(effect: float) -> float:
@@ -155,8 +162,9 @@ def verdict(arms: Sequence[Finding]) -> str:
     if not tried:
         return "No policy was tried."
     said = [*_claims(tried), *_others(tried)]
-    if not any(arm.outcome == HURTS for arm in tried):
-        said.append("nothing hurt")
+    outcomes = {arm.outcome for arm in tried}
+    if HURTS not in outcomes:
+        said.append("nothing was shown to hurt" if UNDECIDED in outcomes else "nothing hurt")
     sentence = "; ".join(said)
     return f"{sentence[0].upper()}{sentence[1:]}."
 
@@ -169,9 +177,9 @@ def _claims(arms: Iterable[Finding]) -> list[str]:
         assert arm.low is not None and arm.high is not None
         size = share(arm.effect, arm.low, arm.high)
         if arm.outcome == HELPS:
-            said.append(f"{name_of(arm)} took {size} off its visits")
+            said.append(f"{_name(arm)} took {size} off its visits")
         else:
-            said.append(f"{name_of(arm)} added {size} to its visits")
+            said.append(f"{_name(arm)} added {size} to its visits")
     return said
 
 
@@ -183,7 +191,7 @@ def _others(arms: Sequence[Finding]) -> list[str]:
         names: list[str] = []
         for arm in found:
             alike = all(one.outcome == outcome for one in arms if one.policy == arm.policy)
-            name = arm.policy if alike else name_of(arm)
+            name = arm.policy if alike else _name(arm)
             if name not in names:
                 names.append(name)
         if names:

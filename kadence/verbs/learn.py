@@ -44,7 +44,9 @@ def execute(options: argparse.Namespace) -> int:
 def _told(learned: Learned) -> str:
     effect, half = learned.found.effect, NORMAL * learned.found.error
     low, high = effect - half, effect + half
-    where = f"{findings.name_of(learned.arm)} on {described(learned.machine)}"
+    arm = learned.arm
+    name = findings.name_of(arm.policy, arm.level, arm.phase)
+    where = f"{name} on {described(learned.machine)}"
     counts = f"{learned.found.blocks} blocks of {counted(learned.records, 'record')}"
     if low <= 0 <= high:
         ends = f"{findings.percent(low):+.1f} to {findings.percent(high):+.1f} %"

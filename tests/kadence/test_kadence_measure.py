@@ -134,6 +134,23 @@ def test_a_difference_is_told_once_with_a_filter_that_would_mend_it(
         assert f"standard output of the {cell} differs from the {REFERENCE}'s first run\n" in told
 
 
+def test_adapted_runs_leave_records_of_trials(guests: Guests, bench: Make) -> None:
+    script = 'touch out; [ -z "$KADAPT_TRIALS_RECORD" ] || echo $GUEST >>"$KADAPT_TRIALS_RECORD"'
+    made = bench(script)
+    made.trials.mkdir()
+    (made.trials / "old").touch()
+    found = measure.measure(made, 2)
+    assert {cell.program for cell in found.trials} == {ADAPTED}
+    assert {cell.kernel for cell in found.trials} == {MACHINE, GENERIC, TAILORED}
+    for cell, paths in found.trials.items():
+        assert [path.name for path in sorted(paths)] == [
+            f"{cell.kernel}-{n}.trials" for n in range(3)
+        ]
+        guest = "" if cell.kernel == MACHINE else cell.kernel
+        assert [path.read_text() for path in paths] == [f"{guest}\n"] * 3
+    assert not (made.trials / "old").exists()
+
+
 MODES = (PLAIN, ADAPTED)
 GUEST_CELLS = [Cell(kernel, mode) for kernel in (GENERIC, TAILORED) for mode in MODES]
 

@@ -145,6 +145,7 @@ def document(
             }
             for kind in (GENERIC, TAILORED)
         ],
+        "trials": {"kernels": [], "notes": [], "kernel": None, "sentence": "No policy was tried."},
     }
 
 
@@ -576,3 +577,24 @@ def test_the_axis_has_a_handful_of_round_ticks(longest: float) -> None:
 )
 def test_figures_read_well(shown: str, expected: str) -> None:
     assert shown == expected
+
+
+def test_the_page_shows_what_trials_found() -> None:
+    arm = {"phase": 0, "policy": "memory", "level": 1, "outcome": "helps", "says": "helps"}
+    arm |= {"effect": -0.0315, "low": -0.0439, "high": -0.0192, "blocks": 120, "visits": 480}
+    idle = arm | {"policy": "quantum", "outcome": "idle", "says": "had nothing to do"}
+    idle |= {"effect": None, "low": None, "high": None, "why": "<because>"}
+    hurt = arm | {"policy": "rings", "outcome": "hurts", "effect": 0.5, "low": 0.1, "high": 9.0}
+    arms = [each | {"runs": 7, "why": each.get("why", "")} for each in (arm, idle, hurt)]
+    kernels = [{"kernel": TAILORED, "files": 8, "records": 1, "arms": arms}]
+    sentence = "On the tailored kernel: memory helps."
+    found = {"kernels": kernels, "notes": ["A note."], "kernel": TAILORED, "sentence": sentence}
+    shown = document(measurements({WINNER: 0.8})) | {"trials": found}
+    text = visible_text(page.render(shown, b""))
+    assert "On the tailored kernel , in 1 process:" in text
+    assert "memory in phase 0 helps −3.1 % (−4.3 to −1.9 %) 120 blocks, 480 visits" in text
+    assert "quantum in phase 0 had nothing to do <because>" in text
+    assert (
+        text.index("A note.") < text.index("memory helps.") < text.index("Kernels kernel release")
+    )
+    assert report.table(shown).splitlines()[-2:] == [sentence, shown["verdict"]["sentence"]]
