@@ -45,7 +45,7 @@ class Combined:
 
         quantile = (1 + confidence) / 2
         if self.runs == 1:
-            return float(stdtrit(self.blocks - 1, quantile)) * self.own_error
+            return float(stdtrit(max(self.blocks - 1, 1), quantile)) * self.own_error
         among = float(stdtrit(self.runs - 1, quantile)) * self.spread_error
         return max(float(ndtri(quantile)) * self.own_error, among)
 

@@ -20,6 +20,7 @@ from kadence.phases.plan.trials import Effect
 
 WIDEST = 2.0  # effects are looked for up to this, as libkadapt does
 HALVINGS = 24
+SIGMAS_OF_BOUND = 1.5  # for normal noise, as libkadapt chooses bounds
 
 Floats = npt.NDArray[np.float64]
 
@@ -43,12 +44,20 @@ def joined(processes: Sequence[tuple[Sequence[float], Sequence[float]]]) -> Bloc
 
 
 def effect_of(blocks: Blocks) -> Effect | None:
-    """The effect with its standard error; None if fewer than two blocks follow each other."""
+    """The effect with its standard error; None without blocks.
+
+    One block has no error of its own. Its bound tells how much plain visits differ.
+    """
     moments = int(blocks.numbers.max(initial=-1)) + 1
-    if moments < 2:
+    if moments < 1:
         return None
     centre = _centre(blocks)
-    return trials.effect(centre, _error(blocks, centre, moments), blocks.numbers.size)
+    error = (
+        _error(blocks, centre, moments)
+        if moments > 1
+        else float(np.median(blocks.bounds)) / SIGMAS_OF_BOUND
+    )
+    return trials.effect(centre, error, blocks.numbers.size)
 
 
 def _residuals(blocks: Blocks, effect: float) -> Floats:

@@ -76,7 +76,7 @@ def _notes(
                 f"{file.path}: the last line is cut, because a process was killed; it is left out"
             )
         if not any(each.id in told for each in file.records):
-            yield f"{file.path}: teaches nothing, because no policy acted in two blocks of a run"
+            yield f"{file.path}: teaches nothing, because no policy acted in a whole block"
     if known.trials.mode == trials.OFF:
         yield f"{plan}: its trials are off, so no program uses what was learned"
 

@@ -11,7 +11,7 @@ Identity = tuple[str, MachineKind]
 
 
 def of_records(records: Iterable[Record]) -> list[LearnedRun]:
-    """The runs of these records in which an arm has enough blocks, with the arms' effects."""
+    """The runs of these records in which an arm has blocks, with the arms' effects."""
     groups: dict[Identity, list[Record]] = {}
     for record in records:
         identity = (record.header.seed, record.header.machine.kind)

@@ -57,6 +57,7 @@ def coverage(runs: int, blocks: int, differ: float, draw: Draw, sets: int = SETS
         (5, 24, 0.02, normal),
         (8, 24, 0.01, heavy),
         (8, 6, 0.02, normal),
+        (20, 1, 0.01, heavy),
     ],
 )
 def test_the_interval_holds_the_effect_in_95_percent(
@@ -100,6 +101,13 @@ def test_the_error_of_equal_blocks_is_not_zero() -> None:
     assert found is not None
     assert found.effect == pytest.approx(0.25, abs=1e-6)
     assert found.error > 0
-    assert evidence.effect_of(evidence.joined([([0.25], [0.1])])) is None
-    assert evidence.effect_of(evidence.joined([([0.25], [0.1]), ([0.2], [0.1])])) is None
+
+
+def test_one_block_is_as_uncertain_as_its_bound() -> None:
+    found = evidence.effect_of(evidence.joined([([0.25], [0.15])]))
+    assert found is not None and found.error == pytest.approx(0.1)
+    ranks = evidence.effect_of(evidence.joined([([0.25], [0.15])] * 9))
+    assert ranks is not None and ranks.error == pytest.approx(0.1)
+    low, high = combining.combined([found]).interval()
+    assert high - low > 2
     assert evidence.effect_of(evidence.joined([])) is None

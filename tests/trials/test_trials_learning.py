@@ -7,6 +7,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from planted_records import KIND, MACHINE, PLAN_ID, Process, planted, summed, write_plan
 
@@ -220,18 +221,28 @@ def test_a_phase_that_the_plan_lacks_is_refused(refuse, tmp_path):
     assert "tells of phase 3, which " in refuse(process.write(tmp_path / "r"))
 
 
-def test_records_with_few_blocks_teach_nothing_until_they_have_more(plan, learn, tmp_path):
+def test_records_without_blocks_teach_nothing_until_they_have_some(plan, learn, tmp_path):
     empty = tmp_path / "empty"
     empty.touch()
-    short = Process(7).phase(state="short").write(tmp_path / "short")
-    process = Process(8).phase().block(-0.03)
-    said = learn(empty, short, process.write(tmp_path / "one"))
-    for name in ("empty", "short", "one"):
-        assert f"{name}: teaches nothing, because no policy acted in two blocks of a run" in said
+    process = Process(7).phase()
+    said = learn(empty, process.write(tmp_path / "none"))
+    for name in ("empty", "none"):
+        assert f"{name}: teaches nothing, because no policy acted in a whole block" in said
     assert "0 new records, 0 in all" in said
     assert learned(plan) == []
-    learn(process.block(-0.03).write(tmp_path / "two"))
-    assert learned(plan)[0]["blocks"] == 2
+    learn(process.block(-0.03).write(tmp_path / "one"))
+    assert learned(plan)[0]["blocks"] == 1
+
+
+def test_many_short_runs_teach_as_much_as_a_long_one(plan, learn, tmp_path):
+    luck = np.random.default_rng(4)
+    for number in range(1, 41):
+        one = Process(number).phase().block(-0.03 + 0.01 * luck.standard_normal(), bound=0.015)
+        one.write(tmp_path / f"{number}")
+    learn(*(tmp_path / f"{number}" for number in range(1, 41)))
+    (found,) = learned(plan)
+    assert found["error"] == pytest.approx(0.01 / 40**0.5, rel=0.4)
+    assert abs(found["effect"] + 0.03) < 3 * found["error"]
 
 
 def test_a_process_in_which_a_policy_was_idle_says_nothing(plan, learn, tmp_path):
