@@ -92,8 +92,7 @@ def signed_rank_shift(
     count = len(values)
     if count == 0:
         raise ValueError("no samples")
-    first, second = np.triu_indices(count)
-    means = np.sort((values[first] + values[second]) / 2)
+    means = _pairwise_means(values)
     tail = np.cumsum(_signed_rank_distribution(count))
     cut = 0
     while cut + 1 <= (len(means) - 1) // 2 and 1 - 2 * tail[cut + 1] >= confidence:
@@ -102,6 +101,16 @@ def signed_rank_shift(
     return Estimate(
         float(np.median(means)), float(means[cut]), float(means[-1 - cut]), coverage, count
     )
+
+
+def centre(differences: Sequence[float]) -> float:
+    """The median of the pairwise means alone, without its interval."""
+    return float(np.median(_pairwise_means(np.asarray(differences, dtype=float))))
+
+
+def _pairwise_means(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    first, second = np.triu_indices(len(values))
+    return np.sort((values[first] + values[second]) / 2)
 
 
 def _signed_rank_distribution(count: int) -> npt.NDArray[np.float64]:
