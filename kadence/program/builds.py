@@ -4,6 +4,7 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from kadence.base import resources, stages
@@ -30,11 +31,18 @@ def prepare(program: Program, source: Path, output: Path, log: Path) -> None:
 
 
 def build(
-    program: Program, source: Path, folder: Path, log: Path, plan: Path | None, flags: str = ""
+    program: Program,
+    source: Path,
+    folder: Path,
+    log: Path,
+    plan: Path | None,
+    flags: str = "",
+    variables: Mapping[str, str] | None = None,
 ) -> None:
     """Build a fresh copy with the compiler wrappers: plain, or adapted if there is a plan.
 
-    The wrappers put `flags` behind the build's own options, whatever its makefile says.
+    The wrappers put `flags` behind the build's own options, whatever its makefile says. Of
+    `variables`, for example CFLAGS, a makefile takes what it likes.
     """
     copy(source, folder)
     wrappers = resources.built("bin/kadence-cc").parent
@@ -50,6 +58,7 @@ def build(
     )
     if plan is not None:
         environment["KADENCE_PLAN"] = str(plan)
+    environment |= variables or {}
     _shell(program.build, folder, environment, log)
 
 
