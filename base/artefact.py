@@ -44,6 +44,8 @@ PREDICTION = "kadence.prediction"
 CEILING = "kadence.ceiling"
 FLAGS = "kadence.flags"
 TRIALS = "kadence.trials"
+RACE = "kadence.race"
+TUNE = "kadence.tune"
 
 VERSIONS = {
     PROFILE: 4,
@@ -67,6 +69,8 @@ VERSIONS = {
     CEILING: 1,
     FLAGS: 1,
     TRIALS: 1,
+    RACE: 1,
+    TUNE: 1,
 }
 
 
