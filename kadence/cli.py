@@ -32,6 +32,7 @@ VERBS = {
     "run": "run a command under a kernel",
     "lab": "run a command in a guest whose clock counts instructions",
     "specialize": "take a program from source to a measured report",
+    "tune": "try settings that cannot change inside a run, and keep what surely gains",
     "key": "make a key that signs bundles",
     "bundle": "pack a program and its kernel into one signed file for a batch job",
     "site": "build what a cluster's nodes may run; its administrator signs it",

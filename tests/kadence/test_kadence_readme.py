@@ -47,6 +47,7 @@ def test_readme_commands_work(root: Path, tmp_path: Path) -> None:
         *("docs/learn.md", "docs/artefacts.md", "docs/artefacts-trials.md"),
         *("docs/phases-method.md", "docs/markers.md"),
         *("docs/slurm.md", "docs/slurm-targets.md", "docs/scale.md", "docs/ceiling.md"),
+        *("docs/tune.md", "docs/artefacts-tune.md"),
     ],
 )
 def test_links_lead_somewhere(root: Path, document: str) -> None:
