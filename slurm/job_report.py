@@ -9,6 +9,7 @@ from typing import Any
 from kadence.base import statistics
 from kadence.base.statistics import Estimate
 from kadence.measurement.measure import KERNEL_NAMES, MACHINE
+from kadence.slurm import job_trials
 from kadence.slurm.records import PLAIN, Job, Task, printable
 
 HEAD = (
@@ -89,6 +90,7 @@ def _lines(job: Job) -> Iterator[str]:
     yield from _table(tasks)
     for task in tasks:
         yield from _details(task)
+    yield from job_trials.lines(job)
     for key in ("refused", "notice"):
         yield from job.sentences(key)
     found = comparisons(tasks)
@@ -180,6 +182,7 @@ def document(job: Job) -> dict[str, Any]:
     return {
         "job": job.identifier,
         "records": list(job.records),
+        "trials": job_trials.document(job),
         "comparisons": [
             {
                 "command": comparison.command,

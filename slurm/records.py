@@ -17,6 +17,7 @@ from kadence.base import artefact
 from kadence.base.errors import UsageError
 from kadence.measurement.measure import KERNEL_NAMES, MACHINE
 
+SUFFIX = ".trials"
 PLAIN = "none"  # target of a command that ran unadapted on the node's own kernel
 PHASE_COUNTS = (
     *("entries", "time_ns", "voluntary_switches", "involuntary_switches"),
@@ -140,6 +141,7 @@ class Job:
 
     identifier: str
     records: Sequence[Mapping[str, Any]]
+    trials: Sequence[Path] = ()  # files of the steps, a file for each step and node
 
     def tasks(self) -> list[Task]:
         """All tasks, in order of steps and tasks."""
@@ -180,12 +182,14 @@ def read(identifier: str, folder: Path) -> Job:
             f"{identifier!r} is not a job's number; for an array's tasks see `sacct -o JobIDRaw`"
         )
     paths = _paths(identifier, folder)
-    if not paths:
+    found = [path for path in paths if path.suffix == ".json"]
+    if not found:
         raise UsageError(
             f"there is no record of job {identifier} in {folder}; either it has not ended, or it "
             "had no bundle, or its records are elsewhere (--records)"
         )
-    return Job(identifier, [artefact.read(path, artefact.RECORD) for path in paths])
+    trials = [path for path in paths if path.suffix == SUFFIX]
+    return Job(identifier, [artefact.read(path, artefact.RECORD) for path in found], trials)
 
 
 def _paths(identifier: str, folder: Path) -> list[Path]:
@@ -195,4 +199,4 @@ def _paths(identifier: str, folder: Path) -> list[Path]:
         return []
     except PermissionError as error:
         raise UsageError(f"the records of job {identifier} are another user's") from error
-    return [path for path in found if path.suffix == ".json" and not path.name.startswith(".")]
+    return [path for path in found if not path.name.startswith(".")]

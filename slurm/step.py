@@ -35,6 +35,8 @@ LOG_LINES = 12  # of a guest's log, in the note of a step that failed
 FAIL = "fail"
 # Names the file to which libkadapt appends its counters, a line for each process.
 COUNTERS = "KADAPT_COUNTERS"
+# Names the file to which an adapted process appends its record of trials; a step has one.
+TRIALS = "KADAPT_TRIALS_RECORD"
 # From a job's variables mpirun concludes that Slurm starts its ranks, but the guest has no Slurm.
 # These settings are for OpenMPI (plm, ras), and for MPICH and its derivatives (Hydra).
 LAUNCHERS = {
@@ -113,9 +115,11 @@ def _guest_memory(of: Task) -> int | None:
 
 
 def _environment(step: Step) -> dict[str, str]:
-    """The command's environment, with the file to which libkadapt writes its counters."""
-    counters = {COUNTERS: str(step.steps / f"{step.key()}.counters")}
-    return LAUNCHERS | counters | _own_environment()
+    """The command's environment, with the files to which libkadapt writes."""
+    files = {COUNTERS: str(step.steps / f"{step.key()}.counters")}
+    if step.is_adapted():
+        files[TRIALS] = str(step.steps / f"{step.task.step}.trials")
+    return LAUNCHERS | files | _own_environment()
 
 
 def _own_environment() -> dict[str, str]:

@@ -9,6 +9,7 @@ damage. All other damage refuses the file.
 import hashlib
 import json
 import re
+import stat
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -92,7 +93,10 @@ class TrialsFile:
 def read(path: Path) -> TrialsFile:
     """Read a file; raises DamagedError, which names the line, or ArtefactError."""
     try:
-        if path.stat().st_size > LARGEST_FILE:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise DamagedError(f"{path} is not a regular file, so it is no record of trials")
+        if status.st_size > LARGEST_FILE:
             raise DamagedError(f"{path} is larger than any record of trials")
         content = path.read_bytes()
     except OSError as error:

@@ -13,6 +13,7 @@
 #include "bundle/manifest.h"
 #include "kernel/module.h"
 #include "job/records.h"
+#include "job/trials.h"
 #include "base/refusal.h"
 #include "bundle/store.h"
 
@@ -102,12 +103,20 @@ ended_job end_job(const site &rules, const std::string &node, const fs::path &fo
 	return job;
 }
 
+std::string joined(const std::string &one, const std::string &other)
+{
+	return one.empty() || other.empty() ? one + other : one + "; " + other;
+}
+
 void keep_record(const site &rules, const std::string &node, ended_job &job)
 {
 	const confinement limits = {find_person(job.state.user), deadline_of(rules), 0, ""};
+	const fs::path steps = job.folder / "steps";
+	const fs::path records = make_records(rules, job.state, limits.whose);
 
-	job.record["steps"] = gather_steps(job.folder / "steps", limits);
-	write_record(rules, record_name(node, job.folder), job.state, job.record, limits);
+	job.record["steps"] = gather_steps(steps, limits);
+	job.record["notice"] = joined(job.state.notice, keep_trials(steps, records, node, limits));
+	write_record(records / record_name(node, job.folder), job.record, limits);
 }
 
 /*

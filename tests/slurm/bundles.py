@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Bundles for the tests of Slurm, without profiling: a program that prints its name, a kernel.
 
+The program writes its name where an adapted program would write its record of trials.
+
 The faulty kernels are the real kernel, started with arguments that make it fail.
 """
 
@@ -19,11 +21,22 @@ from kadence.slurm import bundle
 
 SOURCE = r"""
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/utsname.h>
+static void record_trial(void)
+{
+	const char *file = getenv("KADAPT_TRIALS_RECORD");
+	FILE *record = file ? fopen(file, "a") : NULL;
+	if (record) {
+		fputs(WHO "\n", record);
+		fclose(record);
+	}
+}
 int main(int argc, char **argv)
 {
 	struct utsname name;
 	uname(&name);
+	record_trial();
 	printf("%s on %s with", WHO, name.release);
 	while (--argc)
 		printf(" %s", *++argv);

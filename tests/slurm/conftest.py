@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Slurm for the tests. This file puts the helper modules' folder on the path."""
+"""Slurm for the tests. This file puts the helper modules' folders on the path."""
 
 import shutil
 import sys
@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "trials")]
 
 import cluster  # noqa: E402
 from adapting import AdaptingCluster  # noqa: E402

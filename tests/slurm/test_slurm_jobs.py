@@ -254,6 +254,23 @@ def test_records_are_the_user_s(adapting: Cluster, good: Path) -> None:
     assert (steps["1"]["command"], steps["1"]["status"]) == ("false", 1)
 
 
+def test_records_of_trials_are_kept_for_adapted_steps(adapting: Cluster, good: Path) -> None:
+    """A file for each step. What else the user puts there is neither kept nor read as root."""
+    steps = "$(dirname $KADAPT_COUNTERS)"
+    attack = f"cd {steps} && ln -s /etc/shadow 8.trials; mkfifo 9.trials; echo x >../x.trials"
+    script = f"srun work\nsrun sh -c '{attack}; echo x >y.trials'\nsrun work; srun work\n"
+    job = adapting.sbatch(script, f"--kadence={good}", UM, "--nodelist=node1", user=USER)
+    assert adapting.wait(job).state == "COMPLETED"
+    (record,) = until(lambda: list(adapting.records(job)), "the epilog wrote a record")
+    kept = sorted(record.parent.glob("*.trials"))
+    assert [path.name for path in kept] == [f"node1.{step}.trials" for step in (0, 2, 3)]
+    assert [path.read_text() for path in kept] == ["adapted\n"] * 3
+    assert {(path.owner(), path.stat().st_mode & 0o777) for path in kept} == {(USER, 0o600)}
+    notice = json.loads(record.read_text())["notice"]
+    assert notice.startswith("not all records of trials were kept: ")
+    assert ".trials cannot be read" in notice
+
+
 def test_two_users_with_different_kernels_at_once(
     adapting: Cluster, bundles: Bundles, good: Path
 ) -> None:

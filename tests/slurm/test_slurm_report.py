@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from planted_records import planted
 
 from kadence import cli
 
@@ -257,6 +258,52 @@ def test_records_are_where_the_site_says(
     site.write_text(f'records = "{tmp_path}"\n')
     assert cli.main(["report", "--job", "7", "--site", str(site)]) == 0
     assert "heat" in capsys.readouterr().out
+
+
+def test_what_the_steps_found_out_about_their_policies(records: Records) -> None:
+    path = records.write(adapted())
+    assert "trials" not in records.report()
+    for number in range(1, 8):
+        planted(-0.05, number=number, noise=0.002).write(path.parent / f"node{number}.0.trials")
+    said = records.report()
+    assert "trials: memory in phase 0: helps, -4." in said
+    assert " of its visits' time, 280 blocks\n" in said
+    assert "trials: Memory in phase 0 took 4.9 % (" in said and "; nothing hurt.\n" in said
+    assert f"The records of trials are {path.parent}/*.trials; `kadence learn PLAN.json` t" in said
+    document = json.loads(records.report("--json"))["trials"]
+    assert len(document["files"]) == 7
+    assert document["plans"]["aaaabbbbbbcccccc"]["arms"][0]["outcome"] == "helps"
+
+
+def test_the_trials_of_several_plans_are_kept_apart(records: Records) -> None:
+    folder = records.write(adapted()).parent
+    planted(-0.05, number=1).write(folder / "node1.0.trials")
+    planted(0.05, number=2, plan="f" * 16).write(folder / "node1.1.trials")
+    said = records.report()
+    for plan in ("aaaabbbbbbcccccc", "f" * 16):
+        assert f"trials of plan {plan}: Memory could not be decided" in said
+
+
+def test_damaged_records_of_trials_are_told_and_left_out(records: Records) -> None:
+    """The folder is the user's, who may have put anything there."""
+    folder = records.write(adapted()).parent
+    planted(-0.05, number=1).write(folder / "node1.0.trials")
+    whole = planted(-0.05, number=2).content
+    (folder / "node1.1.trials").write_bytes(whole.replace(b'"memory"', b'"memorx"', 1))
+    (folder / "node1.2.trials").write_bytes(b"\x1b[31m\n")
+    (folder / "node1.3.trials").mkdir()
+    os.mkfifo(folder / "node1.4.trials")
+    (folder / "node1.5.trials").symlink_to("/dev/zero")
+    (folder / "node1.6.trials").symlink_to("nowhere")
+    (folder / "node1.7.trials").write_bytes(whole[:-5])
+    said = records.report()
+    assert "\x1b" not in said
+    assert (
+        f"left out: {folder}/node1.1.trials is damaged at line 3: the line's sum is wrong" in said
+    )
+    for number in (2, 3, 4, 5, 6):
+        assert f"node1.{number}.trials" in said
+    assert "80 blocks" in said
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else for a while")

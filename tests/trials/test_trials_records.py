@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Records of trials: what is read, what is told, and what is refused."""
 
+import os
 import random
 import re
 from pathlib import Path
@@ -153,8 +154,10 @@ def test_what_is_no_record_is_refused(tmp_path: Path) -> None:
     assert "damaged at line 1: the line has no sum" in refusal(b"\x89PNG\r\n\x1a\n")
     assert "the line has no sum" in refusal(b"\n")
     assert parsed(b"").records == ()
-    with pytest.raises(ArtefactError, match="cannot read .*: Is a directory"):
-        record.read(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe", Path("/dev/zero")):
+        with pytest.raises(ArtefactError, match=f"{path} is not a regular file"):
+            record.read(path)
     with pytest.raises(ArtefactError, match="cannot read .*: No such file"):
         record.read(tmp_path / "none")
 

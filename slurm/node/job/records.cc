@@ -26,6 +26,7 @@ const uint64_t largest_steps = UINT64_C(16) << 20;
 const char task_ending[] = ".task.json";
 const char step_ending[] = ".json";
 const char counters_ending[] = ".counters";
+const char trials_ending[] = ".trials";
 
 bool ends_with(const std::string &text, const std::string &ending)
 {
@@ -86,6 +87,8 @@ std::string gather_as_user(const fs::path &folder)
 	uint64_t total = 0;
 
 	for (const auto &entry : fs::directory_iterator(folder)) {
+		if (entry.path().extension() == trials_ending)
+			continue; /* keep_trials() has them */
 		const std::string text = read_step_file(entry.path());
 
 		total += text.size();
@@ -109,23 +112,28 @@ json gather_steps(const fs::path &folder, const confinement &limits)
 	}
 }
 
-void write_record(const site &rules, const std::string &file_name, const job_state &state,
-		  const json &record, const confinement &limits)
+fs::path make_records(const site &rules, const job_state &state, const person &whose)
 {
 	const fs::path folder = rules.records / state.job;
-	const std::string text = record.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 	std::error_code error;
-	confinement wide = limits;
 
 	fs::create_directories(rules.records, error);
 	if (mkdir(folder.c_str(), 0700) && errno != EEXIST)
 		refuse_errno("cannot make " + folder.string());
 	/* Another node of the job may have made the folder. */
-	if (lchown(folder.c_str(), limits.whose.user, limits.whose.group))
+	if (lchown(folder.c_str(), whose.user, whose.group))
 		refuse_errno("cannot give " + folder.string() + " to its user");
+	return folder;
+}
+
+void write_record(const fs::path &path, const json &record, const confinement &limits)
+{
+	const std::string text = record.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+	confinement wide = limits;
+
 	wide.largest_file = text.size();
 	confine(wide, [&] {
-		write_atomically(folder / file_name, text, 0600);
+		write_atomically(path, text, 0600);
 		return std::string();
 	});
 }

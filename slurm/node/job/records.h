@@ -20,9 +20,12 @@ namespace kadence
  */
 nlohmann::json gather_steps(const std::filesystem::path &folder, const confinement &limits);
 
+/* Makes the folder for the records of a job, which is the user's own, and returns it. */
+std::filesystem::path make_records(const site &rules, const job_state &state, const person &whose);
+
 /* Writes the record of one of the job's folders; only the user may read it. */
-void write_record(const site &rules, const std::string &file_name, const job_state &state,
-		  const nlohmann::json &record, const confinement &limits);
+void write_record(const std::filesystem::path &path, const nlohmann::json &record,
+		  const confinement &limits);
 
 } // namespace kadence
 

@@ -103,6 +103,12 @@ fs::path key_of(const step &what)
 	return fs::path(what.state.steps) / (what.number + "." + what.task);
 }
 
+/* The tasks of a step on this node share it. */
+fs::path trials_of(const step &what)
+{
+	return fs::path(what.state.steps) / (what.number + ".trials");
+}
+
 nlohmann::json noted_arguments(char *const arguments[])
 {
 	nlohmann::json words = nlohmann::json::array();
@@ -169,6 +175,8 @@ int execute_here(const step &what, const std::string &program, char *arguments[]
 
 	note_step(what, is_adapted, arguments);
 	setenv("KADAPT_COUNTERS", (key_of(what).string() + ".counters").c_str(), 1);
+	if (is_adapted)
+		setenv("KADAPT_TRIALS_RECORD", trials_of(what).c_str(), 1);
 	forget_variables();
 	arguments[0] = const_cast<char *>(what.command.c_str());
 	return execute(program, what.command, arguments);
