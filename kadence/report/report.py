@@ -250,8 +250,8 @@ def table(document: Mapping[str, Any]) -> str:
     ]
     for comparison in document["comparisons"]:
         lines.append(f"{comparison['effect']:50}{comparison['seconds']['says']}")
-    first = [*document["failures"], *gains.lines(document)]
-    first += [str(LeftOut(**part)) for part in document["without"]]
+    first = [*document["failures"], *(str(LeftOut(**part)) for part in document["without"])]
+    first += gains.lines(document)
     lines += [filter_text(each) for each in document["filters"]]
     return "\n".join([*first, *lines, "", *document["notes"]]).rstrip() + (
         f"\n\n{document['trials']['sentence']}\n{document['verdict']['sentence']}"

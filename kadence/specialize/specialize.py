@@ -80,7 +80,9 @@ def specialize(
         prepared = pipeline.prepare(described, places, stages, wish, foresight)
         explained = _explained(line, prepared.made)
         tried = flags and bool(described.flags) and _tried(line, prepared.made, rounds)
-        prepared = replace(prepared, left_out=tuple(line.parts.left_out))
+        # The pipeline has a line of its own, which may have left out other parts.
+        every = dict.fromkeys([*prepared.left_out, *line.parts.left_out])
+        prepared = replace(prepared, left_out=tuple(every))
         measured = replace(described, flags=())  # whose runs do not depend on them
         stages.run(
             "measure",
