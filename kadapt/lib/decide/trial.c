@@ -16,6 +16,7 @@
 #define WARM_UP_DEGREES 4
 /* The budget counts on an effect that is so many standard errors larger than it looks. */
 #define LIKELY_ERRORS 1.5
+#define MOST_OF_ONE_BLOCK 0.5
 /* The standard deviation of normal noise over its median absolute deviation. */
 #define SIGMAS_OF_SPREAD 1.4826
 /* Blocks after which a policy that did nothing is idle. */
@@ -137,6 +138,9 @@ static double loss_of(const struct kadapt_trial *trial, const struct kadapt_arm 
 {
 	double most = kadapt_size(arm->evidence.effect) + LIKELY_ERRORS * error_of(trial, arm);
 
+	/* One block alone may have met a disturbance. */
+	if (arm->evidence.blocks == 1 && most > MOST_OF_ONE_BLOCK)
+		most = MOST_OF_ONE_BLOCK;
 	return most * (1 + most / 2);
 }
 
