@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from packing import noted_build_id
 
+from kadence.base import artefact
 from kadence.kconfig.store import store
 from kadence.slurm import bundle, keys
 
@@ -106,8 +107,8 @@ def report(place: Path, **changes: Any) -> Path:
         }
     ]
     document = {
-        "schema": "kadence.report",
-        "version": 2,
+        "schema": artefact.REPORT,
+        "version": artefact.VERSIONS[artefact.REPORT],
         "program": {"builds": builds},
         "kernels": [{"kind": "tailored", "id": kernel}],
         "verdict": {
