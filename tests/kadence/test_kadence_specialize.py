@@ -117,6 +117,17 @@ def test_the_report_has_phases_plan_kernels_and_calls(heat: Path) -> None:
     assert writes[0]["count"] == 640 + 1
 
 
+def test_the_report_tells_what_adapted_runs_tried(heat: Path) -> None:
+    """Runs in guests leave records, too. Without the device there may be nothing to try."""
+    told = report(heat)["trials"]
+    assert {one["kernel"] for one in told["kernels"]} >= {"generic", "tailored"}
+    assert all((one["files"], one["records"]) == (8, 8) for one in told["kernels"])
+    tried = {(arm["phase"], arm["policy"]) for one in told["kernels"] for arm in one["arms"]}
+    assert "rings" in {policy for _, policy in tried}
+    assert told["notes"] == []
+    assert told["sentence"] in (heat / "said").read_text()
+
+
 def test_the_page_and_the_table_say_the_same(heat: Path) -> None:
     page = (heat / "report.html").read_text()
     said = (heat / "said").read_text()
