@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kadence.base import artefact, codec
-from kadence.base.errors import ArtefactError
+from kadence.base.errors import ArtefactError, UsageError
 from kadence.phases.plan import trials
 from kadence.phases.plan.trials import Arm, Effect, Learned, LearnedRun, MachineKind, Trials
 from kadence.trials import combining, record, runs
@@ -42,6 +42,8 @@ class Learning:
 
 def learn(plan: Path, files: Sequence[Path], output: Path) -> Learning:
     """Fold the files' records into the plan and write it. Nothing is written on an error."""
+    if output.resolve() in {file.resolve() for file in files}:
+        raise UsageError(f"-o {output} would replace a record; name a plan")
     document = artefact.read(plan, artefact.PLAN)
     known = artefact.decode(_Known, document, str(plan), REMEDY)
     build_id = artefact.decode(artefact.Envelope, document, str(plan), REMEDY).build_id

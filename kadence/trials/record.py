@@ -34,7 +34,7 @@ SUMMED = re.compile(rb'(.*), "sum": "([0-9a-f]{8})"\}')
 ID_DIGITS = 16
 # A line has a dozen numbers. What is longer was not written by libkadapt.
 LONGEST_LINE = 1 << 16
-LARGEST_FILE = 1 << 30
+LARGEST_FILE = 256 << 20
 
 
 class DamagedError(ArtefactError):
@@ -131,7 +131,7 @@ class _Reader:
         except (ValueError, RecursionError, codec.DecodeError) as error:
             raise DamagedError(
                 f"{self.path} is damaged at line {number}: {_first_line(str(error))}; leave the "
-                "file out, or delete it"
+                "file out"
             ) from error
 
     def _take(self, number: int, line: bytes) -> None:

@@ -279,6 +279,23 @@ def test_an_output_that_cannot_be_written(plan, tmp_path, capsys):
     assert said.startswith(f"kadence: cannot write {nowhere}: No such file") and "-o" in said
 
 
+def test_words_in_the_wrong_order_lose_nothing(plan, tmp_path, capsys):
+    record = planted(-0.03).write(tmp_path / "r")
+    before = (plan.read_bytes(), record.read_bytes())
+    for words, said in (
+        ([plan, record, "-o", record], "would replace a record; name a plan"),
+        ([record, plan, "-o", tmp_path / "new"], "is not a kadence.plan artefact"),
+        ([plan, plan, "-o", tmp_path / "new"], "is damaged at line 1: the line has no sum"),
+        ([plan, tmp_path / "*.trials", "-o", plan], "cannot read"),
+        ([plan, "-o", plan], "the following arguments are required"),
+    ):
+        assert cli.main(["learn", *map(str, words)]) == 1
+        error = capsys.readouterr().err
+        assert error.startswith("kadence: ") and error.count("\n") == 1 and said in error
+    assert (plan.read_bytes(), record.read_bytes()) == before
+    assert not (tmp_path / "new").exists()
+
+
 def test_the_learned_plan_can_go_elsewhere(plan, learn, tmp_path):
     before = plan.read_bytes()
     learn(planted(-0.03).write(tmp_path / "r"), output=tmp_path / "learned.plan.json")
