@@ -28,7 +28,7 @@ class Finding:
     policy: str
     level: int
     outcome: str
-    effect: float | None  # None: too few blocks
+    effect: float | None  # None: the policy acted in no block
     low: float | None
     high: float | None
     blocks: int
@@ -40,7 +40,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Findings:
-    """All arms of a plan, on machines of one kind or on one kernel."""
+    """All arms of a plan, in the records of one kernel or of one job."""
 
     records: int
     arms: tuple[Finding, ...]
