@@ -11,6 +11,7 @@
 /* Where effects are looked for: a ratio of times from e^-2 to e^2. */
 #define WIDEST 2.0
 #define HALVINGS 24
+/* With so many blocks, the bounds of intervals are twice as wide. */
 #define FEW_BLOCKS 16.0
 /*
  * What the blocks show decides how many there are. Intervals by Student's t alone cover
@@ -37,38 +38,6 @@ static double wide_residual(const struct kadapt_evidence *evidence, uint32_t i, 
 
 	return limited(block->difference - effect,
 		       block->bound * (1 + FEW_BLOCKS / evidence->blocks));
-}
-
-/* The value that half of `values` do not exceed. It reorders them (Hoare 1961). */
-static float median(float *values, uint32_t count)
-{
-	uint32_t low = 0, high = count - 1, middle = count / 2;
-
-	while (low < high) {
-		float pivot = values[middle];
-		uint32_t i = low, j = high;
-
-		do {
-			while (values[i] < pivot)
-				i++;
-			while (values[j] > pivot)
-				j--;
-			if (i <= j) {
-				float swapped = values[i];
-
-				values[i++] = values[j];
-				values[j] = swapped;
-				if (j == 0)
-					break;
-				j--;
-			}
-		} while (i <= j);
-		if (j < middle)
-			low = i;
-		if (middle < i)
-			high = j;
-	}
-	return values[middle];
 }
 
 static double sum_at(const struct kadapt_evidence *evidence, double effect)
@@ -115,7 +84,7 @@ static void renew_bound(struct kadapt_evidence *evidence)
 		return;
 	for (uint32_t i = 0; i < evidence->blocks; i++)
 		sizes[i] = (float)kadapt_size(evidence->block[i].difference - evidence->effect);
-	bound = (float)(BOUND_FACTOR * median(sizes, evidence->blocks));
+	bound = (float)(BOUND_FACTOR * kadapt_median(sizes, evidence->blocks));
 	evidence->bound = bound > (float)LEAST_BOUND ? bound : (float)LEAST_BOUND;
 }
 

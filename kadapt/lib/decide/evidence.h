@@ -43,7 +43,7 @@ struct kadapt_interval {
 	double low, high; /* of the effect; -INFINITY and INFINITY if nothing is known */
 };
 
-/* `spread` is the median absolute difference of two successive plain visits. */
+/* `spread` is the median absolute difference of two successive stretches of the warm-up. */
 void kadapt_evidence_begin(struct kadapt_evidence *evidence, double spread);
 
 /* There must be room: `blocks` below KADAPT_BLOCKS. */

@@ -58,6 +58,20 @@ double kadapt_student(uint32_t degrees)
 	       (5 * z * z * z * z * z + 16 * z * z * z + 3 * z) / (96 * n * n);
 }
 
+/* Insertion is quick enough for some hundred values. */
+float kadapt_median(float *values, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++) {
+		float value = values[i];
+		uint32_t place = i;
+
+		for (; place && values[place - 1] > value; place--)
+			values[place] = values[place - 1];
+		values[place] = value;
+	}
+	return values[count / 2];
+}
+
 uint64_t kadapt_random(uint64_t *state)
 {
 	uint64_t mixed = *state += UINT64_C(0x9e3779b97f4a7c15);

@@ -26,6 +26,9 @@ double kadapt_root(double value);
 /* The natural logarithm of a number above 0, correct to 1e-12. */
 double kadapt_logarithm(double value);
 
+/* The median of at least one value; of an even number, the upper one. Sorts the values. */
+float kadapt_median(float *values, uint32_t count);
+
 /* The value that Student's t exceeds with probability 2.5 %; `degrees` from 1. */
 double kadapt_student(uint32_t degrees);
 

@@ -11,11 +11,13 @@
 #define PROBATION 10
 /* An arm that looks worse than this of a visit is dropped as a precaution. */
 #define HARM 0.05
+/* Standard errors beyond which an effect is visible, if there are many blocks. */
 #define VISIBLE_ERRORS 2.75
 /* What the warm-up's spread is worth as an estimate, in degrees of freedom. */
 #define WARM_UP_DEGREES 4
 /* The budget counts on an effect that is so many standard errors larger than it looks. */
 #define LIKELY_ERRORS 1.5
+/* The effect that one block alone may show: it may have met a disturbance. */
 #define MOST_OF_ONE_BLOCK 0.5
 /* The standard deviation of normal noise over its median absolute deviation. */
 #define SIGMAS_OF_SPREAD 1.4826
@@ -138,7 +140,6 @@ static double loss_of(const struct kadapt_trial *trial, const struct kadapt_arm 
 {
 	double most = kadapt_size(arm->evidence.effect) + LIKELY_ERRORS * error_of(trial, arm);
 
-	/* One block alone may have met a disturbance. */
 	if (arm->evidence.blocks == 1 && most > MOST_OF_ONE_BLOCK)
 		most = MOST_OF_ONE_BLOCK;
 	return most * (1 + most / 2);
@@ -226,7 +227,7 @@ static void begin_block(struct kadapt_trial *trial, const struct kadapt_budget *
 	begin_slot(trial, 0);
 }
 
-static int is_levels_slot(const struct kadapt_trial *trial)
+int kadapt_trial_is_at_level(const struct kadapt_trial *trial)
 {
 	return trial->is_level_first == (trial->slot == 0);
 }
@@ -244,12 +245,7 @@ void kadapt_trial_levels(struct kadapt_trial *trial, const struct kadapt_budget 
 	if (!trial->in_block)
 		return;
 	arm = tried_arm(trial);
-	levels[arm->policy] = is_levels_slot(trial) ? arm->level : 0;
-}
-
-int kadapt_trial_is_measured(const struct kadapt_trial *trial)
-{
-	return trial->in_block && trial->visit >= trial->washout;
+	levels[arm->policy] = kadapt_trial_is_at_level(trial) ? arm->level : 0;
 }
 
 /* ---- judgement -------------------------------------------------------------------- */
@@ -314,11 +310,11 @@ static int advance(struct kadapt_trial *trial, struct kadapt_budget *budget,
 {
 	struct kadapt_slot_sum *sum = &trial->sum[trial->slot];
 
-	if (kadapt_trial_is_measured(trial)) {
+	if (trial->visit >= trial->washout) {
 		sum->time_ns += kadapt_larger(visit->time_ns[trial->clock], 1);
 		sum->work += visit->work[trial->measure];
 	}
-	trial->acted |= visit->acted && is_levels_slot(trial);
+	trial->acted |= visit->acted && kadapt_trial_is_at_level(trial);
 	if (++trial->visit < slot_visits(trial))
 		return 0;
 	if (sum->work <= 0) {
@@ -336,9 +332,8 @@ static int advance(struct kadapt_trial *trial, struct kadapt_budget *budget,
 int kadapt_trial_visited(struct kadapt_trial *trial, struct kadapt_budget *budget,
 			 const struct kadapt_visit *visit)
 {
-	int ended = 0;
-
 	double wall_ns = visit->time_ns[KADAPT_CLOCK_WALL];
+	int ended = 0;
 
 	if (wall_ns <= 0) {
 		kadapt_trial_disturbed(trial);
@@ -353,7 +348,7 @@ int kadapt_trial_visited(struct kadapt_trial *trial, struct kadapt_budget *budge
 	return ended;
 }
 
-/* What restarts blocks costs, and nothing accounts for it. */
+/* The budget does not count the visits of blocks that begin anew, so there are few. */
 void kadapt_trial_disturbed(struct kadapt_trial *trial)
 {
 	if (!trial->in_block)

@@ -33,8 +33,8 @@ int kadapt_trial_visited(struct kadapt_trial *trial, struct kadapt_budget *budge
 /* The visit ended in a way that says nothing of its length. Its block begins anew. */
 void kadapt_trial_disturbed(struct kadapt_trial *trial);
 
-/* Whether the next visit, or the one in progress, is a block's and measured. */
-int kadapt_trial_is_measured(const struct kadapt_trial *trial);
+/* Of a trial in a block: whether the slot is the one in which the policy is at its level. */
+int kadapt_trial_is_at_level(const struct kadapt_trial *trial);
 
 /* The level that a policy has outside of blocks. */
 uint8_t kadapt_trial_standing(const struct kadapt_trial *trial, uint8_t policy);

@@ -10,20 +10,9 @@
 /* Visits of a slot or a stretch. */
 #define MOST_MEASURED UINT8_MAX
 
-static void sort(float *values, unsigned int count)
+static double median_difference(struct kadapt_trial *trial, int clock, int measure)
 {
-	for (unsigned int i = 1; i < count; i++)
-		for (unsigned int j = i; j && values[j - 1] > values[j]; j--) {
-			float swapped = values[j];
-
-			values[j] = values[j - 1];
-			values[j - 1] = swapped;
-		}
-}
-
-static double median_difference(const struct kadapt_trial *trial, int clock, int measure)
-{
-	return trial->differences[clock][measure][(KADAPT_WARM_UP - 1) / 2];
+	return kadapt_median(trial->differences[clock][measure], KADAPT_WARM_UP - 1);
 }
 
 /* The measure with which successive visits differ least; visits alone always count. */
@@ -31,12 +20,10 @@ static uint8_t best_measure(struct kadapt_trial *trial, int clock)
 {
 	uint8_t best = KADAPT_MEASURE_VISITS;
 
-	for (uint8_t i = 0; i < KADAPT_MEASURES; i++) {
-		sort(trial->differences[clock][i], KADAPT_WARM_UP - 1);
+	for (uint8_t i = 0; i < KADAPT_MEASURES; i++)
 		if (!trial->is_out[i] &&
 		    median_difference(trial, clock, i) < median_difference(trial, clock, best))
 			best = i;
-	}
 	return best;
 }
 

@@ -11,11 +11,11 @@
 
 #include "kadapt.h"
 #include "libkadapt.h"
+#include "base/levels.h"
+#include "base/quantum.h"
 #include "trials/clocks.h"
 #include "trials/offers.h"
-#include "base/levels.h"
 #include "trials/process.h"
-#include "base/quantum.h"
 #include "trials/record.h"
 #include "trials/settings.h"
 #include "trials/tried_phase.h"
@@ -96,11 +96,6 @@ static enum kadapt_tried tried_policy(const struct kadapt_tried_phase *place)
 	return place->policies[place->trial.arm[place->trial.tried].policy];
 }
 
-static int is_level_now(const struct kadapt_trial *trial)
-{
-	return trial->is_level_first == (trial->slot == 0);
-}
-
 static void begin_visit(struct kadapt_tried_phase *place, double now)
 {
 	const struct kadapt_trial *trial = &place->trial;
@@ -125,7 +120,7 @@ static struct kadapt_visit visit_of(const struct kadapt_tried_phase *place, doub
 	    .time_ns = {now - place->begun_ns[KADAPT_CLOCK_WALL],
 			task_ns(&place->trial) - place->begun_ns[KADAPT_CLOCK_TASK]},
 	    .work = {1, (double)(firings - place->firings), (double)(allocated - place->allocated)},
-	    .acted = place->trial.in_block && is_level_now(&place->trial) &&
+	    .acted = place->trial.in_block && kadapt_trial_is_at_level(&place->trial) &&
 		     kadapt_activity(tried_policy(place)) != place->activity,
 	};
 }
@@ -166,20 +161,19 @@ static int is_over(const struct kadapt_tried_phase *place)
 	return place->trial.state >= KADAPT_TRIAL_ENDED;
 }
 
-/* What the trials themselves take counts as spent. */
+/* What the trials themselves take counts as spent; most of it is the end of a slot. */
 static void enter_tried(struct kadapt_tried_phase *place)
 {
 	double now = kadapt_now_ns();
-	uint32_t blocks;
+	int was_in_block = place->trial.in_block;
 
 	budget.elapsed_ns = now - begun_ns;
 	budget.spent_ns += clock_ns;
-	blocks = place->trial.in_block;
 	if (place->is_open)
 		end_visit(place, now);
 	find_levels(place);
 	apply(place->mask, place->levels);
-	if (blocks && (!place->trial.in_block || place->trial.visit == 0)) {
+	if (was_in_block && (!place->trial.in_block || place->trial.visit == 0)) {
 		double later = kadapt_now_ns();
 
 		budget.spent_ns += later - now;
@@ -201,9 +195,10 @@ static void end_trials(void)
 }
 
 /*
- * A handler that jumps may leave try_phase(). The stack then ends above the
- * frame that was left, or at it, but in a handler it ends below the frame that is interrupted. That
- * holds for the main thread, whose stack is above all memory that another stack could be in.
+ * A handler that jumps may leave try_phase(). A later call then has its frame above the
+ * frame that was left, or at the same place. A call in a handler has its frame below the
+ * interrupted one. That holds for the main thread, because its stack is above all memory
+ * that another stack could be in.
  */
 static int is_left(uintptr_t frame)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The trials of this process. One thread leads: the first that enters a phase. Its
- * visits are measured, and the levels that it sets hold for all threads. A visit lasts
+ * The trials of this process. One thread leads, as a rule the main thread. Its visits
+ * are measured, and the levels that it sets hold for all threads. A visit lasts
  * from the entry of a phase to the next entry of the same phase, so that a level also
  * answers for what it costs the phases in between.
  *

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The phases whose policies this process tries. process.c tries them. */
+/* The phases whose policies this process tries, and how far each has come. */
 #ifndef LIBKADAPT_TRIALS_TRIED_PHASE_H
 #define LIBKADAPT_TRIALS_TRIED_PHASE_H
 
 #include <stdint.h>
 
-#include "trials/clocks.h"
 #include "base/levels.h"
 #include "decide/trial.h"
+#include "trials/clocks.h"
 
 #define KADAPT_PHASES 256      /* as the driver's */
 #define KADAPT_TRIED_PHASES 16 /* phases beyond these are not tried */
