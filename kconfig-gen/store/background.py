@@ -28,7 +28,7 @@ from kadence.kconfig.store.store import Kernel
 from kadence.kconfig.tree import progress
 
 # Leaves nine tenths of a processor to other processes that want it.
-NICENESS = "10"
+NICENESS = 10
 COMPLAINT = "kadence: "
 SECONDS_TO_CLEAR_UP = 20
 # The command imports this module. So its main() comes in here by name.
@@ -100,13 +100,17 @@ def _start(request: BuildRequest, said: IO[bytes]) -> "subprocess.Popen[bytes]":
     # If our parent ignores interrupts (nohup), children inherit that.
     ending = ["setpriv", "--pdeathsig", "INT", "env", "--default-signal=INT"]
     kadence = [sys.executable, "-P", "-c", IN_THE_CHILD, *request.command()[1:]]
-    return subprocess.Popen(
-        [*ending, "nice", "-n", NICENESS, *kadence],
+    process = subprocess.Popen(
+        [*ending, *kadence],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=said,
         process_group=0,
     )
+    # The child forks nothing before Python has started in it, and must not lower its own
+    # priority: it would do so after _hurry(), if we need the kernel at once.
+    os.setpriority(os.PRIO_PROCESS, process.pid, os.nice(0) + NICENESS)
+    return process
 
 
 def _hurry(process: int, niceness: int) -> None:
