@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from scipy import sparse
 
 from kadence.profiler.format.profile import Block, DerivedVectors, Profile, Vectors
-from kadence.profiler.format.tables import COMPRESSION
+from kadence.profiler.format.tables import COMPRESSION, open_table
 
 Array = npt.NDArray[Any]
 
@@ -114,7 +114,7 @@ class _Table:
     """A table of which one row group is read at a time."""
 
     def __init__(self, content: memoryview) -> None:
-        self._file = pq.ParquetFile(pa.BufferReader(pa.py_buffer(content)))
+        self._file = open_table(content)
         self.columns = set(self._file.schema_arrow.names)
         self.rows = self._file.metadata.num_rows
 
@@ -128,10 +128,10 @@ class _Table:
         return found
 
     def groups(self, names: Sequence[str]) -> Iterator[tuple[slice, list[Array]]]:
-        """Yield each row group's place and columns, which are decompressed side by side."""
+        """Yield each row group's place and columns."""
         end = 0
         for group in range(self._file.num_row_groups):
-            found = self._file.read_row_group(group, columns=list(names))
+            found = self._file.read_row_group(group, columns=list(names), use_threads=False)
             for name in names:
                 if found[name].null_count:
                     raise ValueError(f"a table's column {name} has no number in some rows")

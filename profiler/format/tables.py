@@ -61,9 +61,18 @@ def _written(values: list[Any], column: pa.Field) -> pa.Array:
 
 def read(content: memoryview, kind: Callable[..., T]) -> tuple[T, ...]:
     """Make the objects that write() stored; raise ValueError if the table has other columns."""
-    table = pq.read_table(pa.BufferReader(pa.py_buffer(content)))
+    table = open_table(content).read(use_threads=False)
     _require(table.schema, schema_of(kind))
     return tuple(kind(*values) for values in zip(*map(_values, table.columns), strict=True))
+
+
+def open_table(content: memoryview) -> pq.ParquetFile:
+    """Open a table. Read it with use_threads=False.
+
+    If the process exits while Arrow still starts its threads, it may end by SIGABRT
+    (apache/arrow issue 34314).
+    """
+    return pq.ParquetFile(pa.BufferReader(pa.py_buffer(content)))
 
 
 def _require(found: pa.Schema, expected: pa.Schema) -> None:

@@ -4,6 +4,7 @@
 import json
 import random
 import subprocess
+import sys
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -312,6 +313,20 @@ def test_other_programs_read_the_tables(path: Path, tmp_path: Path) -> None:
         {"address": 2**64 - 4096, "line": 0, "index": None},
         {"address": 0x400FF0, "line": 3, "index": 7},
     ]
+
+
+def test_reading_starts_no_thread(path: Path) -> None:
+    """A process that exits while Arrow starts its threads may end by SIGABRT."""
+    kprof.write(path, example())
+    code = (
+        "import os, sys\n"
+        "from pathlib import Path\n"
+        "from kadence.profiler import kprof\n"
+        "before = os.listdir('/proc/self/task')\n"
+        "kprof.read(Path(sys.argv[1]))\n"
+        "sys.exit(os.listdir('/proc/self/task') != before)\n"
+    )
+    subprocess.run([sys.executable, "-c", code, path], check=True)
 
 
 def test_what_is_no_profile_is_refused(tmp_path: Path) -> None:
