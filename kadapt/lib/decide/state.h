@@ -49,13 +49,16 @@ enum kadapt_trial_state {
 
 struct kadapt_arm {
 	uint8_t policy;
-	uint8_t level; /* from 1 */
-	uint8_t state; /* enum kadapt_arm_state */
+	uint8_t level;	   /* from 1 */
+	uint8_t reference; /* the level that it is compared with; 0 is plain */
+	uint8_t state;	   /* enum kadapt_arm_state */
 	uint8_t is_learned;
 	float learned_effect; /* from earlier runs, and its standard error */
 	float learned_error;
-	uint32_t visits; /* at this level, in blocks */
-	double cost_ns;	 /* part of the budget's spent_ns */
+	uint32_t visits;  /* at this level, in blocks */
+	uint32_t lost[2]; /* in blocks, at the reference and at the level, unless that stood */
+	double price_ns;  /* of a change to the level and back */
+	double cost_ns;	  /* part of the budget's spent_ns */
 	struct kadapt_evidence evidence;
 };
 
@@ -66,7 +69,7 @@ struct kadapt_visit {
 	int acted; /* the tried policy did something */
 };
 
-/* A sum over the measured visits of a slot. */
+/* A sum over visits. */
 struct kadapt_slot_sum {
 	double time_ns;
 	double work;
@@ -91,17 +94,19 @@ struct kadapt_trial {
 	uint8_t measured; /* visits of a slot that are measured */
 	uint8_t in_block;
 	uint8_t tried; /* the block's arm */
+	uint8_t stood; /* the level of its policy when the block began */
 	uint8_t is_level_first;
 	uint8_t acted;
 	uint8_t disturbances;
-	uint8_t slot;		       /* of the block */
-	uint16_t visit;		       /* of the slot */
-	uint32_t visits;	       /* that have ended */
-	uint32_t stretches;	       /* of the warm-up, likewise */
-	struct kadapt_visit stretch;   /* the sum of its visits */
-	double spread;		       /* median absolute difference of successive visits */
-	double mean_ns;		       /* of a visit */
-	struct kadapt_slot_sum sum[2]; /* of the slots */
+	uint8_t slot;			    /* of the block */
+	uint16_t visit;			    /* of the slot */
+	uint32_t visits;		    /* that have ended */
+	uint32_t stretches;		    /* of the warm-up, likewise */
+	struct kadapt_visit stretch;	    /* the sum of its visits */
+	double spread;			    /* median absolute difference of successive visits */
+	double mean_ns;			    /* of a visit */
+	struct kadapt_slot_sum sum[2];	    /* of the slots */
+	struct kadapt_slot_sum washout_sum; /* of the block's wash-out */
 	double last[KADAPT_CLOCKS][KADAPT_MEASURES]; /* logarithms, in the warm-up */
 	uint8_t is_out[KADAPT_MEASURES];	     /* a visit had no such work */
 	float differences[KADAPT_CLOCKS][KADAPT_MEASURES][KADAPT_WARM_UP];

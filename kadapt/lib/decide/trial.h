@@ -36,9 +36,6 @@ void kadapt_trial_disturbed(struct kadapt_trial *trial);
 /* Of a trial in a block: whether the slot is the one in which the policy is at its level. */
 int kadapt_trial_is_at_level(const struct kadapt_trial *trial);
 
-/* The level that a policy has outside of blocks. */
-uint8_t kadapt_trial_standing(const struct kadapt_trial *trial, uint8_t policy);
-
 #pragma GCC visibility pop
 
 #endif

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-DECISIONS = ("evidence", "numbers", "trial", "warm_up")
+DECISIONS = ("cost", "evidence", "numbers", "standing", "trial", "warm_up")
 FLAGS = ("-O2", "-g", "-Wall", "-Wextra", "-Werror", "-std=gnu11")
 
 Line = dict[str, Any]
