@@ -18,11 +18,10 @@
 static struct kadapt_costs costs;
 
 /*
- * The largest freed block of a size that malloc learns from; the size that malloc has to
- * learn, once keeping failed; and the size that it was taught.
+ * The largest freed block of a size that malloc learns from, and the size that malloc was
+ * taught.
  */
-static size_t largest;
-static _Atomic size_t learned, taught;
+static _Atomic size_t largest, taught;
 
 int kadapt_home_is(void)
 {
@@ -65,23 +64,24 @@ int kadapt_home_is_mallocs(size_t bytes, unsigned int treatments)
 		return 0;
 	/* Keeping has failed. From here on nothing is kept. */
 	kadapt_budget_begin(0);
-	atomic_store_explicit(&learned, largest, memory_order_relaxed);
 	return 1;
 }
 
 void kadapt_home_freed(size_t bytes)
 {
-	if (bytes > largest && bytes <= MALLOCS_MOST)
-		largest = bytes;
+	if (bytes > atomic_load_explicit(&largest, memory_order_relaxed) && bytes <= MALLOCS_MOST)
+		atomic_store_explicit(&largest, bytes, memory_order_relaxed);
 }
 
 /*
- * malloc learns from a mapped block that is freed. So this function takes and frees one,
- * once for each size that is the largest so far, as the program would have done.
+ * malloc learns from a mapped block that is freed: it serves blocks of that size from its
+ * heap from then on, and trims its heap later. So this function takes and frees one, once
+ * for each size that is the largest so far, as the program would have done. Else the rest
+ * of the program, and a trial's plain visits, would meet another heap.
  */
 void kadapt_home_teach(void)
 {
-	size_t size = atomic_load_explicit(&learned, memory_order_relaxed);
+	size_t size = atomic_load_explicit(&largest, memory_order_relaxed);
 	void *block;
 
 	if (size <= atomic_load_explicit(&taught, memory_order_relaxed))

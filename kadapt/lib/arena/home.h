@@ -38,7 +38,7 @@ KADAPT_HIDDEN int kadapt_home_is_mallocs(size_t bytes, unsigned int treatments);
 /* Notes that the program freed a block. */
 KADAPT_HIDDEN void kadapt_home_freed(size_t bytes);
 
-/* Teaches malloc what it would have learned from these blocks. Called without the lock. */
+/* Teaches malloc what it would have learned from freed blocks. Called without the lock. */
 KADAPT_HIDDEN void kadapt_home_teach(void);
 
 #endif
