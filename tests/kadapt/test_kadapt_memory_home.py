@@ -80,6 +80,20 @@ def test_sizes_that_the_plan_did_not_know(programs: Programs, how: str, keep_byt
     assert again <= faults * 1.05 + RESIDENT_MORE // PAGE + STARTS
 
 
+def test_only_pages_that_were_kept_for_long_are_idle(programs: Programs) -> None:
+    pair = programs.build("idle_pages.c", treatments=["keep"])
+    at_once, later, taken = map(int, programs.run(pair.adapted).output.split())
+    assert at_once == 0
+    assert later == 16 * 1024
+    assert taken == 0
+
+
+def test_malloc_learns_what_it_would_have_learned(programs: Programs) -> None:
+    pair = programs.build("heap_learns.c", "untouched_by_plan.c", treatments=["keep"])
+    assert programs.compare(pair).memory["blocks"] == 1
+    assert programs.run(pair.adapted).output == "0\n"
+
+
 # ---- what is remembered of the machine -----------------------------------------------------------
 
 

@@ -9,6 +9,7 @@
 #include "arena/blocks.h"
 #include "arena/budget.h"
 #include "arena/home.h"
+#include "arena/idle.h"
 #include "arena/process.h"
 #include "arena/zones.h"
 #include "base/optional.h"
@@ -41,6 +42,13 @@ static void give_kept(size_t bytes)
 {
 	for (int i = 0; i < KADAPT_ZONES && bytes; i++)
 		bytes -= kadapt_blocks_give_kept(&kadapt_zones[i], bytes);
+}
+
+/* If pages cannot be idle, none are kept from here on. */
+static void look_for_idle(void)
+{
+	if (!kadapt_idle_look())
+		give_kept(SIZE_MAX);
 }
 
 /* Takes fresh pages. If there is no memory, gives the kept pages back and tries again. */
@@ -123,6 +131,7 @@ static void give(struct kadapt_zone *zone, uint32_t first)
 		give_kept(kadapt_budget_excess());
 	else
 		kadapt_blocks_free(zone, first);
+	look_for_idle();
 }
 
 int kadapt_arena_give(void *block)
@@ -307,6 +316,7 @@ void kadapt_memory_look(void)
 	if (!kadapt_kept || !is_new_tick() || pthread_mutex_trylock(&lock))
 		return;
 	give_kept(kadapt_budget_excess());
+	look_for_idle();
 	pthread_mutex_unlock(&lock);
 	errno = saved_errno;
 }

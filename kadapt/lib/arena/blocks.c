@@ -2,6 +2,7 @@
 #include "arena/blocks.h"
 #include "arena/budget.h"
 #include "arena/home.h"
+#include "arena/idle.h"
 #include "arena/ranges.h"
 #include "libkadapt.h"
 #include "pages/pages.h"
@@ -197,6 +198,7 @@ static void end_block(struct kadapt_zone *zone, uint32_t first)
 static void put_kept(struct kadapt_zone *zone, uint32_t first)
 {
 	kadapt_kept += bytes_of(zone->table[first].pages);
+	zone->table[first].age = KADAPT_AGE_NEW;
 	kadapt_span_put(zone, first, KADAPT_SPAN_KEPT);
 }
 
@@ -207,7 +209,7 @@ int kadapt_blocks_keep(struct kadapt_zone *zone, uint32_t first)
 
 	if (!(span->treatments & KADAPT_TREAT_KEEP) || !kadapt_budget_allows(bytes))
 		return 0;
-	if (!kadapt_range_is_known() && !kadapt_pages_idle(kadapt_span_address(zone, first), bytes))
+	if (!kadapt_idle_is_possible(kadapt_span_address(zone, first), bytes))
 		return 0;
 	end_block(zone, first);
 	put_kept(zone, first);

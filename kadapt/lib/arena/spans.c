@@ -138,6 +138,7 @@ uint32_t kadapt_span_cut(struct kadapt_zone *zone, uint32_t first, uint32_t page
 		return 0;
 	set_length(zone, first, pages, KADAPT_SPAN_USED);
 	set_length(zone, first + pages, all - pages, KADAPT_SPAN_USED);
+	zone->table[first + pages].age = zone->table[first].age;
 	return first + pages;
 }
 
@@ -151,24 +152,39 @@ static int lower_top(struct kadapt_zone *zone, uint32_t first, enum kadapt_span_
 	return 1;
 }
 
+/*
+ * The larger part decides: a small block that comes and goes does not keep its large
+ * neighbours young. If a part is not idle, neither is the whole.
+ */
+static uint8_t merged_age(uint8_t age, uint32_t pages, const struct kadapt_span *other)
+{
+	uint8_t larger = pages > other->pages ? age : other->age;
+
+	return age != other->age && larger == KADAPT_AGE_IDLE ? KADAPT_AGE_OLD : larger;
+}
+
 void kadapt_span_put(struct kadapt_zone *zone, uint32_t first, enum kadapt_span_state state)
 {
 	uint32_t pages = zone->table[first].pages;
 	uint32_t behind = first + pages;
+	uint8_t age = zone->table[first].age;
 	const struct kadapt_span *before = &zone->table[first - 1];
 
 	/* No block begins here any more, even if the page ends up inside a merged span. */
 	zone->table[first].state = KADAPT_SPAN_EDGE;
 	if (behind < zone->top && zone->table[behind].state == state) {
 		kadapt_span_pull(zone, behind);
+		age = merged_age(age, pages, &zone->table[behind]);
 		pages += zone->table[behind].pages;
 	}
 	if (before->state == state) {
 		first -= before->pages;
+		age = merged_age(age, pages, &zone->table[first]);
 		pages += before->pages;
 		kadapt_span_pull(zone, first);
 	}
 	set_length(zone, first, pages, state);
+	zone->table[first].age = age;
 	if (!lower_top(zone, first, state))
 		push(zone, first);
 }

@@ -18,8 +18,15 @@
 enum kadapt_span_state {
 	KADAPT_SPAN_EDGE,  /* no span begins here: page 0, the top, and pages inside a span */
 	KADAPT_SPAN_FRESH, /* addresses only */
-	KADAPT_SPAN_KEPT,  /* freed by the program, still accessible and present */
+	KADAPT_SPAN_KEPT,  /* freed by the program, still accessible */
 	KADAPT_SPAN_USED,  /* a block of the program, or owned by the caller */
+};
+
+/* How long a kept span has been kept, or most of it. */
+enum kadapt_span_age {
+	KADAPT_AGE_NEW,	 /* since the last look */
+	KADAPT_AGE_OLD,	 /* since before the last look */
+	KADAPT_AGE_IDLE, /* the kernel may take the pages */
 };
 
 struct kadapt_span {
@@ -30,6 +37,7 @@ struct kadapt_span {
 	uint32_t previous; /* likewise */
 	uint8_t state;
 	uint8_t treatments; /* of a block: KADAPT_TREAT_* */
+	uint8_t age;	    /* of a kept span: enum kadapt_span_age */
 };
 
 /* Four bins for each power of two. */
