@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "arena/budget.h"
+#include "arena/huge.h"
 #include "arena/idle.h"
 #include "arena/ranges.h"
 #include "arena/zones.h"
@@ -39,6 +40,7 @@ static int is_time(void)
 
 static int mark(char *start, size_t bytes)
 {
+	kadapt_huge_forget(start, bytes);
 	return kadapt_pages_idle(start, bytes);
 }
 

@@ -25,6 +25,7 @@
 
 #include "libkadapt.h"
 #include "base/levels.h"
+#include "base/optional.h"
 #include "decide/numbers.h"
 
 #ifndef PLANNED_VISITS
@@ -34,6 +35,14 @@
 #define MOST_VISITS 100000
 #define HANDLERS_US 50
 
+/* With -DHUGE_EFFECT, memory is tried, which has a level beyond the plan's. */
+#ifdef HUGE_EFFECT
+#define POLICY KADAPT_TRIED_MEMORY
+#else
+#define POLICY KADAPT_TRIED_BATCHES
+#define HUGE_EFFECT 0
+#endif
+
 struct planted_plan {
 	struct kadapt_plan plan;
 	struct kadapt_plan_policy policy[2];
@@ -42,9 +51,9 @@ struct planted_plan {
 const struct planted_plan planted __asm__("kadapt_plan") = {
     .plan = {.abi = KADAPT_PLAN_ABI,
 	     .policies = 2,
-	     .flags = KADAPT_PLAN_IO | KADAPT_PLAN_TRIALS,
+	     .flags = KADAPT_PLAN_IO | KADAPT_PLAN_MEMORY | KADAPT_PLAN_TRIALS,
 	     .id = 0x0123456789abcdef},
-    .policy = {{.phase = 0, .tried = KADAPT_TRY_BATCHES, .visits = PLANNED_VISITS}, {.phase = 1}},
+    .policy = {{.phase = 0, .tried = 1U << POLICY, .visits = PLANNED_VISITS}, {.phase = 1}},
 };
 
 static double clock_now = 1e9;
@@ -61,6 +70,23 @@ int clock_gettime(clockid_t clock, struct timespec *now)
 	return 0;
 }
 
+/* The arena's answers, as the library asks for them. */
+int kadapt_memory_count(struct kadapt_memory_totals *totals)
+{
+	totals->blocks = kadapt_batches_written;
+	return 1;
+}
+
+int kadapt_memory_has_huge_level(void)
+{
+	return 1;
+}
+
+uint64_t kadapt_memory_moved(void)
+{
+	return kadapt_batches_written;
+}
+
 static double noise(double size)
 {
 	double sum = 0;
@@ -75,7 +101,9 @@ static void visit(int number, double effect, double size)
 	unsigned int level;
 
 	kadapt_phase_enter(0);
-	level = kadapt_level(KADAPT_TRIED_BATCHES);
+	level = kadapt_level(POLICY);
+	if (level == KADAPT_LEVEL_HUGE)
+		effect += HUGE_EFFECT;
 	levels[number] = (char)('0' + level);
 	kadapt_batches_written++;
 	clock_now += VISIT_NS * exp(noise(size) + (level ? effect : 0));

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Trials in a process: a planted effect on a clock of the program's own."""
 
+import os
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
-from trial_programs import Run, linked, planted, run
+from trial_programs import Run, linked, planted, run, with_arena
 
 VISITS = 400
+THP = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
 
 @pytest.fixture(scope="module", name="program")
@@ -39,6 +41,59 @@ def test_what_does_nothing_costs_nothing(program: Path) -> None:
     told = run(program, "calm", 4 * VISITS, 0, 0.005)
     assert [line["state"] for line in told.of("decision")] in ([], ["enough"])
     assert set(told.levels[-1:]) <= {"0", "1"}
+
+
+# ---- a level that is compared with the planned one -----------------------------------------------
+
+
+def decisions(told: Run) -> dict[int, str]:
+    """The state of each decided level."""
+    return {int(line["level"]): str(line["state"]) for line in told.of("decision")}
+
+
+def test_a_challenger_that_helps_takes_over(root: Path, tmp_path: Path) -> None:
+    told = run(planted(root, tmp_path, "-DHUGE_EFFECT=-0.1"), "calm", VISITS, -0.1, 0.01)
+    assert decisions(told) == {1: "helps", 3: "helps"}
+    assert told.levels[-50:].count("3") > 45
+
+
+def test_a_challenger_is_compared_with_the_planned_level(root: Path, tmp_path: Path) -> None:
+    told = run(planted(root, tmp_path, "-DHUGE_EFFECT=0.1"), "calm", VISITS, -0.2, 0.01)
+    assert decisions(told)[1] == "helps"
+    assert decisions(told)[3] in ("hurts", "dropped")
+    assert told.levels[-50:].count("1") > 45
+    for block in told.of("block"):
+        before, at_level = block["time_ns"]
+        assert (at_level < before) == (block["level"] == 1)
+
+
+def test_a_challenger_waits_for_the_planned_level(root: Path, tmp_path: Path) -> None:
+    told = run(planted(root, tmp_path, "-DHUGE_EFFECT=-0.3"), "calm", VISITS, 0.2, 0.01)
+    assert decisions(told) == {1: "dropped"}
+    assert "3" not in told.levels
+
+
+def test_huge_pages_hold_what_was_kept(root: Path, tmp_path: Path) -> None:
+    if "[madvise]" not in THP.read_text():
+        pytest.skip("the kernel does not give huge pages on request")
+    program = with_arena(root, "huge_level.c", tmp_path)
+    huge, peak = held(program, tmp_path, learned=1)
+    small, peak_before = held(program, tmp_path, learned=0)
+    assert small == 0
+    assert huge >= 20 * 1024  # of 24 MiB in three blocks
+    assert peak <= peak_before + 4 * 1024
+
+
+def held(program: Path, folder: Path, learned: int) -> tuple[int, int]:
+    """The KiB in huge pages at the end of a run, and the peak of resident KiB."""
+    command = [str(program), str(learned), "30"]
+    environment = os.environ | {"KADENCE_CACHE": str(folder / "nothing-measured")}
+    told = subprocess.run(command, env=environment, check=True, capture_output=True).stdout
+    huge, peak = map(int, told.split())
+    return huge, peak
+
+
+# ---- records ------------------------------------------------------------------------------------
 
 
 def test_a_record_says_what_was_tried(program: Path) -> None:
