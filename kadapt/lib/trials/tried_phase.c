@@ -77,6 +77,7 @@ static void add_phase(struct kadapt_tried_phases *tried, const struct kadapt_pla
 	if (tried->count == KADAPT_TRIED_PHASES || planned->phase >= KADAPT_PHASES)
 		return;
 	place->phase = planned->phase;
+	place->planned_visits = planned->visits;
 	for (int policy = 0; policy < KADAPT_TRIED; policy++)
 		add_policy(place, planned, (enum kadapt_tried)policy);
 	if (!place->trial.arms)

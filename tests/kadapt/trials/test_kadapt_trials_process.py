@@ -10,6 +10,7 @@ import pytest
 from trial_programs import Run, linked, planted, run, with_arena
 
 VISITS = 400
+FAULTS = "-DFAULTS=1000"  # 1 ms of a visit of 10 ms, at least
 THP = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
 
@@ -43,6 +44,35 @@ def test_what_does_nothing_costs_nothing(program: Path) -> None:
     assert set(told.levels[-1:]) <= {"0", "1"}
 
 
+# ---- memory begins plain -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("visits", [4, VISITS])
+def test_memory_begins_plain_where_a_phase_comes_back(
+    root: Path, tmp_path: Path, visits: int
+) -> None:
+    told = run(planted(root, tmp_path, FAULTS, f"-DPLANNED_VISITS={visits}"), "calm", VISITS, 0, 0)
+    assert told.levels[:4] == "0000"
+    assert "1" in told.levels
+
+
+def test_a_phase_that_does_not_come_back_trusts_the_plan(root: Path, tmp_path: Path) -> None:
+    told = run(planted(root, tmp_path, FAULTS, "-DPLANNED_VISITS=3"), "calm", 30, 0, 0)
+    assert set(told.levels) == {"1"}
+
+
+def test_memory_stays_plain_if_plain_visits_have_no_page_faults(root: Path, tmp_path: Path) -> None:
+    told = run(planted(root, tmp_path, "-DFAULTS=0"), "calm", VISITS, -0.1, 0.01)
+    assert set(told.levels) == {"0"}
+    (phase,) = told.of("phase")
+    assert phase["state"] == "needless"
+
+
+def test_a_child_of_the_beginning_trusts_the_plan(root: Path, tmp_path: Path) -> None:
+    told = run(planted(root, tmp_path, FAULTS, "-DPLANNED_VISITS=9"), "child", 4, 0, 0)
+    assert told.levels == "1111"
+
+
 # ---- a level that is compared with the planned one -----------------------------------------------
 
 
@@ -52,13 +82,13 @@ def decisions(told: Run) -> dict[int, str]:
 
 
 def test_a_challenger_that_helps_takes_over(root: Path, tmp_path: Path) -> None:
-    told = run(planted(root, tmp_path, "-DHUGE_EFFECT=-0.1"), "calm", VISITS, -0.1, 0.01)
+    told = run(planted(root, tmp_path, FAULTS, "-DHUGE_EFFECT=-0.1"), "calm", VISITS, -0.1, 0.01)
     assert decisions(told) == {1: "helps", 3: "helps"}
     assert told.levels[-50:].count("3") > 45
 
 
 def test_a_challenger_is_compared_with_the_planned_level(root: Path, tmp_path: Path) -> None:
-    told = run(planted(root, tmp_path, "-DHUGE_EFFECT=0.1"), "calm", VISITS, -0.2, 0.01)
+    told = run(planted(root, tmp_path, FAULTS, "-DHUGE_EFFECT=0.1"), "calm", VISITS, -0.2, 0.01)
     assert decisions(told)[1] == "helps"
     assert decisions(told)[3] in ("hurts", "dropped")
     assert told.levels[-50:].count("1") > 45
@@ -68,7 +98,7 @@ def test_a_challenger_is_compared_with_the_planned_level(root: Path, tmp_path: P
 
 
 def test_a_challenger_waits_for_the_planned_level(root: Path, tmp_path: Path) -> None:
-    told = run(planted(root, tmp_path, "-DHUGE_EFFECT=-0.3"), "calm", VISITS, 0.2, 0.01)
+    told = run(planted(root, tmp_path, FAULTS, "-DHUGE_EFFECT=-0.3"), "calm", VISITS, 0.2, 0.01)
     assert decisions(told) == {1: "dropped"}
     assert "3" not in told.levels
 
