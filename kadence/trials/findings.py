@@ -127,22 +127,14 @@ def _why_untried(arm: Arm, records: Sequence[Record]) -> str:
     states = {record.phases[arm.phase].state for record in records if arm.phase in record.phases}
     if lines.UNLIKE in states:
         return "plain visits differ too much"
-    if lines.NEEDLESS in states:
-        return "plain visits have next to no page faults"
     return "too few visits in a run, or too short ones"
 
 
 # ---- words ---------------------------------------------------------------------------------------
 
 
-# Compared with level 1, not with plain: KADAPT_LEVEL_HUGE of kadapt/lib/base/levels.h.
-HUGE_LEVEL = 3
-
-
 def name_of(policy: str, level: int, phase: int) -> str:
     """As in `memory in phase 2`."""
-    if level == HUGE_LEVEL:
-        return f"huge pages beyond {policy} in phase {phase}"
     at_level = f" at level {level}" if level > 1 else ""
     return f"{policy}{at_level} in phase {phase}"
 

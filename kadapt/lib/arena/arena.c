@@ -9,7 +9,6 @@
 #include "arena/blocks.h"
 #include "arena/budget.h"
 #include "arena/home.h"
-#include "arena/huge.h"
 #include "arena/idle.h"
 #include "arena/process.h"
 #include "arena/zones.h"
@@ -18,9 +17,6 @@
 #include "pages/machine.h"
 #include "pages/pages.h"
 #include "base/levels.h"
-
-/* What is kept while a trial has plain blocks. */
-#define MOST_BESIDE_PLAIN ((size_t)24 << 20)
 
 _Atomic size_t kadapt_memory_least = SIZE_MAX;
 
@@ -89,7 +85,6 @@ static void *take(const struct kadapt_wish *wish, size_t *dirty)
 		kadapt_budget_unuse(bytes);
 		return NULL;
 	}
-	kadapt_huge_take(kadapt_span_address(zone, first), *dirty);
 	kadapt_budget.fresh += bytes - *dirty;
 	totals.blocks++;
 	totals.bytes += bytes;
@@ -322,24 +317,6 @@ void kadapt_memory_look(void)
 		return;
 	give_kept(kadapt_budget_excess());
 	look_for_idle();
-	pthread_mutex_unlock(&lock);
-	errno = saved_errno;
-}
-
-/*
- * Called when a phase begins, perhaps in a signal handler. While blocks are plain, malloc
- * has memory of its own, so less is kept beside it.
- */
-void kadapt_memory_change(unsigned int before, unsigned int now)
-{
-	int saved_errno = errno;
-
-	if (pthread_mutex_trylock(&lock))
-		return;
-	if (before == KADAPT_LEVEL_HUGE)
-		kadapt_huge_split();
-	if (now == KADAPT_LEVEL_PLAIN && kadapt_kept > MOST_BESIDE_PLAIN)
-		give_kept(kadapt_kept - MOST_BESIDE_PLAIN);
 	pthread_mutex_unlock(&lock);
 	errno = saved_errno;
 }

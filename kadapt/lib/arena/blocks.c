@@ -2,7 +2,6 @@
 #include "arena/blocks.h"
 #include "arena/budget.h"
 #include "arena/home.h"
-#include "arena/huge.h"
 #include "arena/idle.h"
 #include "arena/ranges.h"
 #include "libkadapt.h"
@@ -223,7 +222,6 @@ static int close_span(struct kadapt_zone *zone, uint32_t first)
 	char *start = kadapt_span_address(zone, first);
 	size_t bytes = bytes_of(zone->table[first].pages);
 
-	kadapt_huge_forget(start, bytes);
 	if (kadapt_pages_close(start, bytes)) {
 		kadapt_span_put(zone, first, KADAPT_SPAN_FRESH);
 		return 1;
@@ -295,7 +293,6 @@ int kadapt_blocks_shrink(struct kadapt_zone *zone, uint32_t first, uint32_t page
 
 	if (!less)
 		return 1;
-	kadapt_huge_forget(kadapt_span_address(zone, first + pages), bytes_of(less));
 	if (!kadapt_pages_close(kadapt_span_address(zone, first + pages), bytes_of(less)))
 		return 0;
 	span->used = pages;

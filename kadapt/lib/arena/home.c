@@ -37,29 +37,19 @@ static void look(void)
 		kadapt_costs_read(path, subject, &costs);
 }
 
-static const struct kadapt_costs *known_costs(void)
+int kadapt_home_serves(unsigned int treatments, unsigned int *done)
 {
 	static pthread_once_t looked = PTHREAD_ONCE_INIT;
 
-	pthread_once(&looked, look);
-	return &costs;
-}
-
-int kadapt_home_has_huge(void)
-{
-	return known_costs()->huge_pays;
-}
-
-int kadapt_home_serves(unsigned int treatments, unsigned int *done)
-{
 	*done = treatments;
 	if (kadapt_level(KADAPT_TRIED_MEMORY) == KADAPT_LEVEL_LESS)
 		*done &= ~(unsigned int)(KADAPT_TREAT_POPULATE | KADAPT_TREAT_HUGE);
 	if (!kadapt_home_is())
 		return 1;
-	if (!known_costs()->populate_pays)
+	pthread_once(&looked, look);
+	if (!costs.populate_pays)
 		*done &= ~(unsigned int)KADAPT_TREAT_POPULATE;
-	if (!known_costs()->huge_pays)
+	if (!costs.huge_pays)
 		*done &= ~(unsigned int)KADAPT_TREAT_HUGE;
 	return *done & KADAPT_TREAT_KEEP;
 }

@@ -35,9 +35,6 @@ KADAPT_HIDDEN int kadapt_home_serves(unsigned int treatments, unsigned int *done
 /* Returns whether malloc serves a block that no kept pages fit. With a device, never. */
 KADAPT_HIDDEN int kadapt_home_is_mallocs(size_t bytes, unsigned int treatments);
 
-/* Returns whether huge pages were measured to pay here, without a device. Needs no lock. */
-KADAPT_HIDDEN int kadapt_home_has_huge(void);
-
 /* Notes that the program freed a block. */
 KADAPT_HIDDEN void kadapt_home_freed(size_t bytes);
 

@@ -3,7 +3,6 @@
 #include <time.h>
 
 #include "arena/budget.h"
-#include "arena/huge.h"
 #include "arena/idle.h"
 #include "arena/ranges.h"
 #include "arena/zones.h"
@@ -40,7 +39,6 @@ static int is_time(void)
 
 static int mark(char *start, size_t bytes)
 {
-	kadapt_huge_forget(start, bytes);
 	return kadapt_pages_idle(start, bytes);
 }
 

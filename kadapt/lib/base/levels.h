@@ -21,12 +21,8 @@ enum kadapt_tried {
 	KADAPT_TRIED,
 };
 
-/*
- * Levels of every policy: the plain program's behaviour, the plan's, and less than that.
- * Memory may have another: the plan's, and huge pages although they were not measured to
- * pay. It is compared with the plan's level, all others with plain.
- */
-enum { KADAPT_LEVEL_PLAIN, KADAPT_LEVEL_PLANNED, KADAPT_LEVEL_LESS, KADAPT_LEVEL_HUGE };
+/* Levels of every policy: the plain program's behaviour, the plan's, and another. */
+enum { KADAPT_LEVEL_PLAIN, KADAPT_LEVEL_PLANNED, KADAPT_LEVEL_LESS };
 
 /* Four bits for each policy. */
 extern _Atomic uint32_t kadapt_levels KADAPT_LEVELS_HIDDEN;

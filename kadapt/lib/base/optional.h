@@ -39,15 +39,6 @@ struct kadapt_memory_totals {
 /* Returns 0 if the process has taken no block. */
 KADAPT_OPTIONAL int kadapt_memory_count(struct kadapt_memory_totals *totals);
 
-/* Whether the arena has KADAPT_LEVEL_HUGE here. */
-KADAPT_OPTIONAL int kadapt_memory_has_huge_level(void);
-
-/* How often 2 MiB were moved into a huge page at that level. */
-KADAPT_OPTIONAL uint64_t kadapt_memory_moved(void);
-
-/* The level of memory changed. */
-KADAPT_OPTIONAL void kadapt_memory_change(unsigned int before, unsigned int now);
-
 /* Gives kept memory back if it has become too much. */
 KADAPT_OPTIONAL void kadapt_memory_look(void);
 

@@ -42,10 +42,9 @@ enum kadapt_arm_state {
 enum kadapt_trial_state {
 	KADAPT_TRIAL_WARM_UP,
 	KADAPT_TRIAL_GOING,
-	KADAPT_TRIAL_ENDED,    /* nothing is open */
-	KADAPT_TRIAL_UNLIKE,   /* visits differ too much from one another */
-	KADAPT_TRIAL_SHORT,    /* measuring would cost too much of a visit */
-	KADAPT_TRIAL_NEEDLESS, /* plain visits leave nothing to gain; the caller sets it */
+	KADAPT_TRIAL_ENDED,  /* nothing is open */
+	KADAPT_TRIAL_UNLIKE, /* visits differ too much from one another */
+	KADAPT_TRIAL_SHORT,  /* measuring would cost too much of a visit */
 };
 
 struct kadapt_arm {

@@ -14,10 +14,6 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-#ifndef MADV_COLLAPSE
-#define MADV_COLLAPSE 25
-#endif
-
 #ifndef MREMAP_DONTUNMAP
 #define MREMAP_DONTUNMAP 4
 #endif
@@ -65,11 +61,6 @@ int kadapt_pages_has_huge(void)
 	return is_given || is_asked;
 }
 
-int kadapt_pages_are_asked_for(void)
-{
-	return kadapt_pages_has_huge() && is_asked;
-}
-
 static int advise(void *start, size_t bytes, int advice)
 {
 	return syscall(SYS_madvise, start, bytes, advice) == 0;
@@ -81,38 +72,6 @@ void kadapt_pages_ask_huge(char *start, size_t bytes)
 
 	if (kadapt_pages_has_huge() && is_asked && whole)
 		advise(start, whole, MADV_HUGEPAGE);
-}
-
-/* Memory that is not accessible counts as absent. */
-int kadapt_pages_are_present(void *start, size_t bytes)
-{
-	unsigned char states[KADAPT_HUGE_BYTES >> KADAPT_PAGE_SHIFT];
-	size_t pages = bytes >> KADAPT_PAGE_SHIFT;
-
-	if (pages > sizeof(states) || syscall(SYS_mincore, start, bytes, states))
-		return 0;
-	for (size_t page = 0; page < pages; page++)
-		if (!(states[page] & 1))
-			return 0;
-	return 1;
-}
-
-int kadapt_pages_collapse(char *start)
-{
-	return advise(start, KADAPT_HUGE_BYTES, MADV_HUGEPAGE) &&
-	       advise(start, KADAPT_HUGE_BYTES, MADV_COLLAPSE);
-}
-
-/*
- * A border of a mapping must not lie inside a huge entry of the page table, so the
- * kernel splits that entry. The second call removes the border.
- */
-void kadapt_pages_split(char *start)
-{
-	char *middle = start + KADAPT_HUGE_BYTES / 2;
-
-	advise(middle, KADAPT_PAGE_BYTES, MADV_NOHUGEPAGE);
-	advise(middle, KADAPT_PAGE_BYTES, MADV_HUGEPAGE);
 }
 
 static void *map_nothing(void *start, size_t bytes, int flags)

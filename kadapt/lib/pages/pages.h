@@ -51,21 +51,6 @@ KADAPT_HIDDEN void kadapt_pages_retire(void);
 /* Returns whether blocks that begin at a multiple of KADAPT_HUGE_BYTES can get huge pages. */
 KADAPT_HIDDEN int kadapt_pages_has_huge(void);
 
-/* Returns whether the kernel gives huge pages only to memory that asks for them. */
-KADAPT_HIDDEN int kadapt_pages_are_asked_for(void);
-
-/* Returns whether all these pages are present. */
-KADAPT_HIDDEN int kadapt_pages_are_present(void *start, size_t bytes);
-
-/*
- * Moves KADAPT_HUGE_BYTES, at such a multiple, into one huge page. Returns 1, or 0 if the
- * kernel cannot (before 6.1) or finds no memory.
- */
-KADAPT_HIDDEN int kadapt_pages_collapse(char *start);
-
-/* Maps a huge page in small pieces again. It stays where it is. */
-KADAPT_HIDDEN void kadapt_pages_split(char *start);
-
 /* Asks for huge pages in a block: only for whole ones, unless the kernel offers smaller sizes. */
 KADAPT_HIDDEN void kadapt_pages_ask_huge(char *start, size_t bytes);
 

@@ -11,19 +11,12 @@ void kadapt_levels_set(uint32_t levels)
 	if (kadapt_level_in(before, KADAPT_TRIED_RINGS) &&
 	    !kadapt_level_in(levels, KADAPT_TRIED_RINGS) && kadapt_rings_unbind)
 		kadapt_rings_unbind();
-	if (kadapt_memory_change && kadapt_level_in(before, KADAPT_TRIED_MEMORY) !=
-					kadapt_level_in(levels, KADAPT_TRIED_MEMORY))
-		kadapt_memory_change(kadapt_level_in(before, KADAPT_TRIED_MEMORY),
-				     kadapt_level_in(levels, KADAPT_TRIED_MEMORY));
 }
 
-/* Blocks that the arena served; at the level of huge pages, moves into them. */
-static uint64_t memory_activity(void)
+static uint64_t blocks_served(void)
 {
 	struct kadapt_memory_totals totals = {0};
 
-	if (kadapt_memory_moved && kadapt_level(KADAPT_TRIED_MEMORY) == KADAPT_LEVEL_HUGE)
-		return kadapt_memory_moved();
 	if (kadapt_memory_count)
 		kadapt_memory_count(&totals);
 	return totals.blocks;
@@ -35,7 +28,7 @@ uint64_t kadapt_activity(enum kadapt_tried policy)
 
 	switch (policy) {
 	case KADAPT_TRIED_MEMORY:
-		return memory_activity();
+		return blocks_served();
 	case KADAPT_TRIED_RINGS:
 		return &kadapt_binds ? kadapt_binds : 0;
 	case KADAPT_TRIED_BATCHES:

@@ -13,7 +13,6 @@
 #include "libkadapt.h"
 #include "base/levels.h"
 #include "base/quantum.h"
-#include "trials/beginning.h"
 #include "trials/clocks.h"
 #include "trials/offers.h"
 #include "trials/process.h"
@@ -61,21 +60,15 @@ static void apply(uint32_t mask, uint32_t wanted)
 
 static void find_levels(struct kadapt_tried_phase *place)
 {
-	static const struct kadapt_budget nothing;
 	uint8_t wanted[KADAPT_TRIAL_POLICIES];
 
-	/* In the beginning no block begins. */
-	kadapt_trial_levels(&place->trial, kadapt_beginning_is_going() ? &nothing : &budget,
-			    wanted);
+	kadapt_trial_levels(&place->trial, &budget, wanted);
 	place->mask = QUANTUM_MASK;
 	place->levels = KADAPT_LEVEL_PLANNED;
 	for (unsigned int i = 0; i < place->trial.policies; i++) {
 		place->mask |= kadapt_levels_with(0, place->policies[i], LEVEL_MASK);
 		place->levels = kadapt_levels_with(place->levels, place->policies[i], wanted[i]);
 	}
-	if (kadapt_beginning_is_plain())
-		place->levels =
-		    kadapt_levels_with(place->levels, KADAPT_TRIED_MEMORY, KADAPT_LEVEL_PLAIN);
 }
 
 uint32_t kadapt_trials_number(uint32_t phase)
@@ -168,18 +161,6 @@ static int is_over(const struct kadapt_tried_phase *place)
 	return place->trial.state >= KADAPT_TRIAL_ENDED;
 }
 
-static void enter_beginning(struct kadapt_tried_phase *place, double now)
-{
-	if (!kadapt_beginning_enter(&tried, place, now))
-		return;
-	for (unsigned int i = 1; i <= tried.count; i++) {
-		if (is_over(&tried.phase[i]))
-			find_levels(&tried.phase[i]);
-		if (tried.phase[i].trial.state == KADAPT_TRIAL_NEEDLESS)
-			kadapt_record_phase(tried.phase[i].phase, &tried.phase[i].trial);
-	}
-}
-
 /* What the trials themselves take counts as spent; most of it is the end of a slot. */
 static void enter_tried(struct kadapt_tried_phase *place)
 {
@@ -190,7 +171,6 @@ static void enter_tried(struct kadapt_tried_phase *place)
 	budget.spent_ns += clock_ns;
 	if (place->is_open)
 		end_visit(place, now);
-	enter_beginning(place, now);
 	find_levels(place);
 	apply(place->mask, place->levels);
 	if (was_in_block && (!place->trial.in_block || place->trial.visit == 0)) {
@@ -205,7 +185,6 @@ static void enter_tried(struct kadapt_tried_phase *place)
 /* What was decided holds. */
 static void end_trials(void)
 {
-	kadapt_beginning_end();
 	for (unsigned int i = 1; i <= tried.count; i++) {
 		tried.phase[i].is_open = 0;
 		tried.phase[i].trial.in_block = 0;
@@ -324,14 +303,6 @@ static void begin_trials(uint64_t seed)
 	begun_ns = kadapt_now_ns();
 }
 
-static void begin_plainly(void)
-{
-	kadapt_beginning_begin(&tried);
-	if (kadapt_beginning_is_plain())
-		kadapt_levels_set(kadapt_levels_with(KADAPT_LEVELS_PLANNED, KADAPT_TRIED_MEMORY,
-						     KADAPT_LEVEL_PLAIN));
-}
-
 /* A child tries nothing. What its parent had decided holds. */
 static void begin_child(void)
 {
@@ -355,7 +326,6 @@ __attribute__((constructor(103))) static void begin(void)
 		budget.share = settings.share;
 		kadapt_tried_learned(&tried);
 		begin_trials(settings.seed);
-		begin_plainly();
 		kadapt_record_begin(settings.seed, settings.share);
 		kadapt_has_trials = 1;
 	}

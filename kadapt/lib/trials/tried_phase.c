@@ -2,7 +2,6 @@
 #include <stddef.h>
 
 #include "libkadapt.h"
-#include "base/optional.h"
 #include "trials/kind.h"
 #include "trials/offers.h"
 #include "base/quantum.h"
@@ -19,27 +18,9 @@
 static void add_arm(struct kadapt_tried_phase *place, uint8_t policy, uint8_t level)
 {
 	struct kadapt_trial *trial = &place->trial;
-	uint8_t reference = level == KADAPT_LEVEL_HUGE ? KADAPT_LEVEL_PLANNED : KADAPT_LEVEL_PLAIN;
 
 	if (trial->arms < KADAPT_TRIAL_ARMS)
-		trial->arm[trial->arms++] =
-		    (struct kadapt_arm){.policy = policy, .level = level, .reference = reference};
-}
-
-static int has_huge_level(enum kadapt_tried policy)
-{
-	return policy == KADAPT_TRIED_MEMORY && kadapt_memory_has_huge_level &&
-	       kadapt_memory_has_huge_level();
-}
-
-/* A challenger of the planned level costs less to try than another level against plain. */
-static void add_other_levels(struct kadapt_tried_phase *place, uint8_t number,
-			     const struct kadapt_plan_policy *planned, enum kadapt_tried policy)
-{
-	if (has_huge_level(policy))
-		add_arm(place, number, KADAPT_LEVEL_HUGE);
-	else if (planned->visits >= VISITS_FOR_LEVELS && kadapt_has_less(policy))
-		add_arm(place, number, KADAPT_LEVEL_LESS);
+		trial->arm[trial->arms++] = (struct kadapt_arm){.policy = policy, .level = level};
 }
 
 static int may_try(const struct kadapt_plan_policy *planned, enum kadapt_tried policy)
@@ -61,7 +42,8 @@ static void add_policy(struct kadapt_tried_phase *place, const struct kadapt_pla
 	place->policies[number] = policy;
 	trial->prior[number] = KADAPT_LEVEL_PLANNED;
 	add_arm(place, number, KADAPT_LEVEL_PLANNED);
-	add_other_levels(place, number, planned, policy);
+	if (planned->visits >= VISITS_FOR_LEVELS && kadapt_has_less(policy))
+		add_arm(place, number, KADAPT_LEVEL_LESS);
 	/* Kept memory and huge pages of the level before are still there in the next visit. */
 	if (policy == KADAPT_TRIED_MEMORY)
 		trial->washout = 1;
@@ -77,7 +59,6 @@ static void add_phase(struct kadapt_tried_phases *tried, const struct kadapt_pla
 	if (tried->count == KADAPT_TRIED_PHASES || planned->phase >= KADAPT_PHASES)
 		return;
 	place->phase = planned->phase;
-	place->planned_visits = planned->visits;
 	for (int policy = 0; policy < KADAPT_TRIED; policy++)
 		add_policy(place, planned, (enum kadapt_tried)policy);
 	if (!place->trial.arms)

@@ -14,9 +14,8 @@
 
 struct kadapt_tried_phase {
 	uint32_t phase;
-	uint32_t planned_visits; /* of the profiled run */
-	int is_open;		 /* a visit has begun */
-	uint32_t mask, levels;	 /* of its policies, among all levels */
+	int is_open;	       /* a visit has begun */
+	uint32_t mask, levels; /* of its policies, among all levels */
 	double begun_ns[KADAPT_CLOCKS];
 	uint64_t firings, allocated; /* when the visit began */
 	uint64_t activity;	     /* of the tried policy, likewise */

@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -26,7 +25,6 @@
 
 #include "libkadapt.h"
 #include "base/levels.h"
-#include "base/optional.h"
 #include "decide/numbers.h"
 
 #ifndef PLANNED_VISITS
@@ -36,19 +34,6 @@
 #define MOST_VISITS 100000
 #define HANDLERS_US 50
 
-/* With -DFAULTS, memory is tried, and a visit has so many page faults. */
-#ifdef FAULTS
-#define POLICY KADAPT_TRIED_MEMORY
-#else
-#define POLICY KADAPT_TRIED_BATCHES
-#define FAULTS 0
-#endif
-
-/* The effect of memory's level beyond the plan's. */
-#ifndef HUGE_EFFECT
-#define HUGE_EFFECT 0
-#endif
-
 struct planted_plan {
 	struct kadapt_plan plan;
 	struct kadapt_plan_policy policy[2];
@@ -57,9 +42,9 @@ struct planted_plan {
 const struct planted_plan planted __asm__("kadapt_plan") = {
     .plan = {.abi = KADAPT_PLAN_ABI,
 	     .policies = 2,
-	     .flags = KADAPT_PLAN_IO | KADAPT_PLAN_MEMORY | KADAPT_PLAN_TRIALS,
+	     .flags = KADAPT_PLAN_IO | KADAPT_PLAN_TRIALS,
 	     .id = 0x0123456789abcdef},
-    .policy = {{.phase = 0, .tried = 1U << POLICY, .visits = PLANNED_VISITS}, {.phase = 1}},
+    .policy = {{.phase = 0, .tried = KADAPT_TRY_BATCHES, .visits = PLANNED_VISITS}, {.phase = 1}},
 };
 
 static double clock_now = 1e9;
@@ -76,30 +61,6 @@ int clock_gettime(clockid_t clock, struct timespec *now)
 	return 0;
 }
 
-int getrusage(__rusage_who_t who, struct rusage *used)
-{
-	(void)who;
-	*used = (struct rusage){.ru_minflt = (long)kadapt_batches_written * FAULTS};
-	return 0;
-}
-
-/* The arena's answers, as the library asks for them. */
-int kadapt_memory_count(struct kadapt_memory_totals *totals)
-{
-	totals->blocks = kadapt_batches_written;
-	return 1;
-}
-
-int kadapt_memory_has_huge_level(void)
-{
-	return 1;
-}
-
-uint64_t kadapt_memory_moved(void)
-{
-	return kadapt_batches_written;
-}
-
 static double noise(double size)
 {
 	double sum = 0;
@@ -114,9 +75,7 @@ static void visit(int number, double effect, double size)
 	unsigned int level;
 
 	kadapt_phase_enter(0);
-	level = kadapt_level(POLICY);
-	if (level == KADAPT_LEVEL_HUGE)
-		effect += HUGE_EFFECT;
+	level = kadapt_level(KADAPT_TRIED_BATCHES);
 	levels[number] = (char)('0' + level);
 	kadapt_batches_written++;
 	clock_now += VISIT_NS * exp(noise(size) + (level ? effect : 0));

@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Trials in a process: a planted effect on a clock of the program's own."""
 
-import os
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
-from trial_programs import Run, linked, planted, run, with_arena
+from trial_programs import Run, linked, planted, run
 
 VISITS = 400
-FAULTS = "-DFAULTS=1000"  # 1 ms of a visit of 10 ms, at least
-THP = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
 
 @pytest.fixture(scope="module", name="program")
@@ -42,88 +39,6 @@ def test_what_does_nothing_costs_nothing(program: Path) -> None:
     told = run(program, "calm", 4 * VISITS, 0, 0.005)
     assert [line["state"] for line in told.of("decision")] in ([], ["enough"])
     assert set(told.levels[-1:]) <= {"0", "1"}
-
-
-# ---- memory begins plain -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("visits", [4, VISITS])
-def test_memory_begins_plain_where_a_phase_comes_back(
-    root: Path, tmp_path: Path, visits: int
-) -> None:
-    told = run(planted(root, tmp_path, FAULTS, f"-DPLANNED_VISITS={visits}"), "calm", VISITS, 0, 0)
-    assert told.levels[:4] == "0000"
-    assert "1" in told.levels
-
-
-def test_a_phase_that_does_not_come_back_trusts_the_plan(root: Path, tmp_path: Path) -> None:
-    told = run(planted(root, tmp_path, FAULTS, "-DPLANNED_VISITS=3"), "calm", 30, 0, 0)
-    assert set(told.levels) == {"1"}
-
-
-def test_memory_stays_plain_if_plain_visits_have_no_page_faults(root: Path, tmp_path: Path) -> None:
-    told = run(planted(root, tmp_path, "-DFAULTS=0"), "calm", VISITS, -0.1, 0.01)
-    assert set(told.levels) == {"0"}
-    (phase,) = told.of("phase")
-    assert phase["state"] == "needless"
-
-
-def test_a_child_of_the_beginning_trusts_the_plan(root: Path, tmp_path: Path) -> None:
-    told = run(planted(root, tmp_path, FAULTS, "-DPLANNED_VISITS=9"), "child", 4, 0, 0)
-    assert told.levels == "1111"
-
-
-# ---- a level that is compared with the planned one -----------------------------------------------
-
-
-def decisions(told: Run) -> dict[int, str]:
-    """The state of each decided level."""
-    return {int(line["level"]): str(line["state"]) for line in told.of("decision")}
-
-
-def test_a_challenger_that_helps_takes_over(root: Path, tmp_path: Path) -> None:
-    told = run(planted(root, tmp_path, FAULTS, "-DHUGE_EFFECT=-0.1"), "calm", VISITS, -0.1, 0.01)
-    assert decisions(told) == {1: "helps", 3: "helps"}
-    assert told.levels[-50:].count("3") > 45
-
-
-def test_a_challenger_is_compared_with_the_planned_level(root: Path, tmp_path: Path) -> None:
-    told = run(planted(root, tmp_path, FAULTS, "-DHUGE_EFFECT=0.1"), "calm", VISITS, -0.2, 0.01)
-    assert decisions(told)[1] == "helps"
-    assert decisions(told)[3] in ("hurts", "dropped")
-    assert told.levels[-50:].count("1") > 45
-    for block in told.of("block"):
-        before, at_level = block["time_ns"]
-        assert (at_level < before) == (block["level"] == 1)
-
-
-def test_a_challenger_waits_for_the_planned_level(root: Path, tmp_path: Path) -> None:
-    told = run(planted(root, tmp_path, FAULTS, "-DHUGE_EFFECT=-0.3"), "calm", VISITS, 0.2, 0.01)
-    assert decisions(told) == {1: "dropped"}
-    assert "3" not in told.levels
-
-
-def test_huge_pages_hold_what_was_kept(root: Path, tmp_path: Path) -> None:
-    if "[madvise]" not in THP.read_text():
-        pytest.skip("the kernel does not give huge pages on request")
-    program = with_arena(root, "huge_level.c", tmp_path)
-    huge, peak = held(program, tmp_path, learned=1)
-    small, peak_before = held(program, tmp_path, learned=0)
-    assert small == 0
-    assert huge >= 20 * 1024  # of 24 MiB in three blocks
-    assert peak <= peak_before + 4 * 1024
-
-
-def held(program: Path, folder: Path, learned: int) -> tuple[int, int]:
-    """The KiB in huge pages at the end of a run, and the peak of resident KiB."""
-    command = [str(program), str(learned), "30"]
-    environment = os.environ | {"KADENCE_CACHE": str(folder / "nothing-measured")}
-    told = subprocess.run(command, env=environment, check=True, capture_output=True).stdout
-    huge, peak = map(int, told.split())
-    return huge, peak
-
-
-# ---- records ------------------------------------------------------------------------------------
 
 
 def test_a_record_says_what_was_tried(program: Path) -> None:

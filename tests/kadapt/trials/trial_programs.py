@@ -37,12 +37,6 @@ def linked(root: Path, source: str, folder: Path, *flags: str) -> Path:
     return build(root, HERE / source, folder, *flags, "-Wl,-u,kadapt_batch_write", archive)
 
 
-def with_arena(root: Path, source: str, folder: Path) -> Path:
-    """A program here with the library for memory, whose last archive comes after -lc."""
-    archives = [str(root / f"build/kadapt/{name}.a") for name in ("libkadapt", "libkadapt-memory")]
-    return build(root, HERE / source, folder, archives[0], "-lc", archives[1])
-
-
 def planted(root: Path, folder: Path, *flags: str) -> Path:
     """The program with a planted effect."""
     return linked(root, "planted.c", folder, *flags)
