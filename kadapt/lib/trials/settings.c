@@ -15,6 +15,9 @@
 /* Slurm and PMIx (Open MPI) name the job that a process belongs to. */
 static const char *const names_of_job[] = {"SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE"};
 
+/* MPICH names no job, but it starts all ranks of a node from one process. */
+static const char name_of_ranks[] = "PMI_SIZE";
+
 static uint64_t mixed(uint64_t sum, const char *text)
 {
 	for (; *text; text++)
@@ -32,20 +35,37 @@ static uint64_t seed_of_process(void)
 	return kadapt_random(&sum);
 }
 
-static uint64_t find_seed(void)
+static uint64_t seed_of_job(void)
 {
-	const char *given = secure_getenv("KADAPT_TRIALS_SEED");
 	uint64_t sum = 0;
 
-	if (given && *given)
-		return mixed(1, given);
 	for (size_t i = 0; i < sizeof(names_of_job) / sizeof(names_of_job[0]); i++) {
 		const char *name = secure_getenv(names_of_job[i]);
 
 		if (name && *name)
 			sum = mixed(sum, name);
 	}
-	return sum ? sum : seed_of_process();
+	return sum;
+}
+
+static uint64_t seed_of_ranks(void)
+{
+	const char *ranks = secure_getenv(name_of_ranks);
+
+	return ranks && *ranks ? mixed((uint64_t)getppid(), ranks) : 0;
+}
+
+static uint64_t find_seed(void)
+{
+	const char *given = secure_getenv("KADAPT_TRIALS_SEED");
+	uint64_t seed;
+
+	if (given && *given)
+		return mixed(1, given);
+	seed = seed_of_job();
+	if (!seed)
+		seed = seed_of_ranks();
+	return seed ? seed : seed_of_process();
 }
 
 /* A whole number of percent. strtod would depend on the locale. */

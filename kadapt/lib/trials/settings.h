@@ -6,7 +6,9 @@
  *	KADAPT_TRIALS_SEED=TEXT		the same text, the same order of levels
  *
  * Processes of one job that wait for one another must try the same level at the same
- * time. So without KADAPT_TRIALS_SEED the names of the job are the seed.
+ * time. So without KADAPT_TRIALS_SEED the names of the job are the seed. MPICH names no
+ * job: there the seed is the number of the parent process, so ranks on other nodes have
+ * other seeds.
  */
 #ifndef LIBKADAPT_TRIALS_SETTINGS_H
 #define LIBKADAPT_TRIALS_SETTINGS_H

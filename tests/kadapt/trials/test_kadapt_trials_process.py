@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Trials in a process: a planted effect on a clock of the program's own."""
 
+import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from trial_programs import Run, linked, planted, run
+from trial_programs import Run, checked, linked, planted, run
 
 VISITS = 400
 
@@ -80,6 +82,27 @@ def test_the_seed_decides_the_order(program: Path) -> None:
     job = {"SLURM_JOB_ID": "17", "SLURM_STEP_ID": "0"}
     ranks = [run(program, "calm", VISITS, 0, 0.03, **job).levels for _ in range(2)]
     assert ranks[0] == ranks[1]
+
+
+@pytest.mark.parametrize("mpirun", ["mpirun.openmpi", "mpirun.mpich"])
+def test_ranks_of_one_run_toss_the_same_coins(program: Path, tmp_path: Path, mpirun: str) -> None:
+    """Ranks that mpirun starts have one seed, and the next mpirun has another."""
+    if shutil.which(mpirun) is None:
+        pytest.skip(f"{mpirun} is not installed")
+    seeds = [seeds_of_ranks(program, tmp_path / str(number), mpirun) for number in range(2)]
+    assert [len(each) for each in seeds] == [1, 1]
+    assert seeds[0] != seeds[1]
+
+
+def seeds_of_ranks(program: Path, record: Path, mpirun: str) -> set[str]:
+    """Run two ranks, which append to one record."""
+    allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    told = {"KADAPT_TRIALS_RECORD": str(record), "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+    words = [mpirun, "-n", "2", str(program), "calm", str(VISITS), "0", "0.03"]
+    subprocess.run(words, env=os.environ | allowed | told, capture_output=True, check=True)
+    headers = [line for line in map(checked, record.read_text().splitlines()) if "schema" in line]
+    assert len(headers) == 2
+    return {header["seed"] for header in headers}
 
 
 def test_off_is_off(program: Path) -> None:
