@@ -161,7 +161,7 @@ def _on_machine(request: boot.Request) -> Ending:
             _wait(process, request.timeout_seconds)
         seconds = time.monotonic() - began
         report.seek(0)
-        return _told(request.argv[0], report.read().decode("ascii"), seconds)
+        return told(request.argv[0], report.read().decode("ascii"), seconds)
 
 
 def _wait(process: "subprocess.Popen[bytes]", timeout_seconds: float | None) -> None:
@@ -177,8 +177,8 @@ def _wait(process: "subprocess.Popen[bytes]", timeout_seconds: float | None) -> 
         killer.cancel()
 
 
-def _told(name: str, report: str, seconds: float) -> Ending:
-    """Parse the line that kadence/usage wrote."""
+def told(name: str, report: str, seconds: float) -> Ending:
+    """Parse the line that kadence/usage wrote about the command `name`."""
     how, *numbers = report.split() or [""]
     if how == "failed":
         raise ExecutionError(f"cannot run {name}: {os.strerror(int(numbers[0]))}")

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Judges what trials did to whole runs, and counts what records of trials say."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from kadence.base.statistics import Estimate
+from kadence.trials import record
+from kadence.trials.lines import DROPPED, HELPS, HURTS
+from kadence.trials.record import Record
+
+MOST = 1.01  # of the plain program's time
+
+
+def cost(tried: Estimate, again: Estimate) -> str:
+    """Whether the time is above 1.01 of plain, beyond what plain shows against itself."""
+    if tried.value <= MOST:
+        return f"at most {MOST} of plain"
+    if tried.low <= max(MOST, again.high):
+        return f"above {MOST} of plain, within the noise of plain again"
+    return f"ABOVE {MOST} of plain, beyond the noise of plain again"
+
+
+def beside_setting(tried: Estimate, setting: Estimate) -> str:
+    """Whether the time is at most that of the C library's own setting."""
+    if tried.high < setting.low:
+        return "better than malloc's own setting"
+    if tried.low <= setting.high:
+        return "not worse than malloc's own setting"
+    return "WORSE than malloc's own setting"
+
+
+def records(paths: Sequence[Path]) -> Iterator[Record]:
+    """Yields the records of all processes in these files."""
+    for path in paths:
+        if path.exists():
+            yield from record.read(path).records
+
+
+def visits_until_off(one: Record) -> int | None:
+    """The visits at the level until it was turned off; None if it was not."""
+    found = [line.visits for line in one.decisions if line.state in (DROPPED, HURTS)]
+    return found[0] if found else None
+
+
+def claims(one: Record) -> list[str]:
+    """The states of the record that are claims."""
+    return [line.state for line in one.decisions if line.state in (HELPS, HURTS)]
+
+
+def is_dropped(one: Record) -> bool:
+    return any(line.state == DROPPED for line in one.decisions)
