@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Judges what trials did to whole runs, and counts what records of trials say."""
 
-from collections.abc import Iterator, Sequence
+import json
+import statistics
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from kadence.base.statistics import Estimate
@@ -50,3 +53,38 @@ def claims(one: Record) -> list[str]:
 
 def is_dropped(one: Record) -> bool:
     return any(line.state == DROPPED for line in one.decisions)
+
+
+def effects(record: Path) -> Iterator[str]:
+    """What the runs' trials found, arm by arm."""
+    if not record.exists():
+        return
+    lines = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
+    runs = {line["process"] for line in lines if "schema" in line}
+    blocks: dict[tuple[int, str, int], list[float]] = defaultdict(list)
+    states: dict[tuple[int, str, int], list[str]] = defaultdict(list)
+    for line in lines:
+        if "block" in line:
+            blocks[arm_of(line["block"])].append(line["block"]["difference"])
+        if "decision" in line:
+            states[arm_of(line["decision"])].append(line["decision"]["state"])
+    for key, found in sorted(blocks.items()):
+        phase, policy, level = key
+        decided = ", ".join(f"{states[key].count(s)} {s}" for s in sorted(set(states[key])))
+        yield (
+            f"  phase {phase}, {policy}, level {level}: median effect "
+            f"{statistics.median(found):+.1%} in {len(found)} blocks of {len(runs)} processes; "
+            f"decided: {decided or 'nothing'}"
+        )
+    skipped = [line["phase"] for line in lines if "phase" in line]
+    for phase in sorted({each["phase"] for each in skipped}):
+        why = {each["state"] for each in skipped if each["phase"] == phase} - {"going"}
+        if why:
+            yield f"  phase {phase} was not tried in some runs: {', '.join(sorted(why))}"
+
+
+def arm_of(line: Mapping[str, object]) -> tuple[int, str, int]:
+    phase, policy, level = line["phase"], line["policy"], line["level"]
+    assert isinstance(phase, int)
+    assert isinstance(level, int)
+    return phase, str(policy), level

@@ -1,152 +1,152 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Trials in real programs, on this machine's own kernel.
+"""Trials in real programs: on this machine's own kernel, on User-Mode Linux, and in the lab.
 
-Five ways run in turn, and each round begins with a different one. The plain program runs twice; the
-difference is this machine's noise. It also runs with the C library's own setting for huge pages and
-kept memory. The adapted program runs without trials, so that it trusts its plan, and with them.
-Outputs must be the same in all ways.
+All ways run in turn, and each round begins with a different one. The plain program runs twice; the
+difference is the place's noise. On the own kernel it also runs with the C library's own setting for
+huge pages and kept memory. The adapted program runs without trials, so that it trusts its plan, and
+with them. Outputs must be the same in all ways. In the lab, times are instructions on the guest's own
+clock, which the trials read, too. That clock jumps while a program is loaded from the host's files,
+so the lab's verdict is by processor time.
 """
 
 import argparse
-import json
 import re
 import statistics
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from bench.base.keeping import print_and_keep, with_disturbance
 from bench.base.rows import aligned
 from bench.corpus import corpus_own
+from bench.trials import found, runs
+from bench.trials.guests import LAB, UM
+from bench.trials.programs import (
+    AGAIN,
+    IN_LAB,
+    ON_UM,
+    OWN,
+    REFERENCE,
+    SETTING,
+    TRYING,
+    Subject,
+    Way,
+)
+from bench.trials.runs import Place
 from kadence.base import resources
 from kadence.base.errors import KadenceError
 from kadence.base.stages import alone_in
 from kadence.base.statistics import Estimate, paired_ratio
-from kadence.measurement import plain_runs
 from kadence.measurement.execution import Sample
-from kadence.measurement.measure import ADAPTED, PLAIN
-from kadence.program import outputs, program
+from kadence.program import program
 from kadence.program.places import Places
-from kadence.program.program import Program
 
-KEPT = 1 << 30
-BLANKET = (
-    "glibc.malloc.hugetlb=1",
-    f"glibc.malloc.trim_threshold={KEPT}",
-    f"glibc.malloc.mmap_threshold={KEPT}",
-)
 HEADS = ("", "wall time / plain", "processor time / plain", "page faults")
-
-
-@dataclass(frozen=True)
-class Way:
-    """One way to run the program."""
-
-    name: str
-    build: str  # PLAIN or ADAPTED
-    environment: tuple[tuple[str, str], ...] = ()
-
-
-WAYS = (
-    Way("plain", PLAIN),
-    Way("plain again", PLAIN),
-    Way("plain, malloc's own setting", PLAIN, (("GLIBC_TUNABLES", ":".join(BLANKET)),)),
-    Way("adapted, no trials", ADAPTED, (("KADAPT_TRIALS", "off"),)),
-    Way("adapted, trials", ADAPTED),
-)
-
-
-@dataclass(frozen=True)
-class Subject:
-    """A program of the table; `run` has many visits where the described run has few."""
-
-    folder: str  # below the tree
-    run: tuple[str, ...] = ()
-
-
-SUBJECTS = {
-    "heat": Subject("examples/heat", ("./heat", "-e", "15")),
-    "fft": Subject("examples/fft"),
-    "fft, 2^16 points": Subject("examples/fft", ("./fft", "-n", "16", "-s", "400")),
-    "fields": Subject("bench/memory/fields", ("./fields", "1000", "400")),
-    "minimap2": Subject("examples/minimap2"),
-    "heat-openmp": Subject("examples/heat-openmp"),
-    "ring (MPI)": Subject("examples/ring"),
-    **{name: Subject(f"bench/corpus/{name}") for name in ("hmmer", "lua", "bzip2", "sqlite3")},
+OWN_KERNEL = "own"
+SUBJECTS = {OWN_KERNEL: OWN, UM: ON_UM, LAB: IN_LAB}
+WHERE = {
+    OWN_KERNEL: "this machine's own kernel",
+    UM: "User-Mode Linux",
+    LAB: "the lab, in instructions",
 }
+ROUNDS = {OWN_KERNEL: 11, UM: 11, LAB: 3}
+
+Samples = Mapping[str, Sequence[Sample]]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--place", default="own|um|lab", help="places that this expression matches")
+    parser.add_argument("--rounds", type=int, help="(default: 11, and 3 in the lab)")
     parser.add_argument("--only", default="", help="programs whose names match this expression")
     options = parser.parse_args()
-    chosen = {name: SUBJECTS[name] for name in SUBJECTS if re.search(options.only, name)}
-    print_and_keep(with_disturbance(tables(chosen, options.rounds)), "trials.txt")
+    for name in (each for each in SUBJECTS if re.fullmatch(options.place, each)):
+        told = tables(name, options.only, options.rounds or ROUNDS[name])
+        print_and_keep(with_disturbance(told), f"trials-{name}.txt")
     return 0
 
 
-def tables(chosen: Mapping[str, Subject], rounds: int) -> Iterator[str]:
-    """Yields the table of each program, or why there is none."""
-    for name, subject in chosen.items():
-        yield f"{name}, {rounds} rounds; medians and 95 % intervals"
+def tables(where: str, only: str, rounds: int) -> Iterator[str]:
+    """Yields the table of each program, or why there is none, and then the verdicts."""
+    place = runs.OwnKernel() if where == OWN_KERNEL else runs.InGuest(where)
+    verdicts = []
+    for name, subject in SUBJECTS[where].items():
+        if not re.search(only, name):
+            continue
+        yield f"{name}, {WHERE[where]}, {rounds} rounds; medians and 95 % intervals"
         try:
-            yield from table(subject, resources.home() / "build/bench/trials" / name, rounds)
+            samples, lines = table(subject, name, place, rounds)
+            yield from lines
+            verdicts.append(f"{name}: {verdict(samples, task=where == LAB)}")
         except KadenceError as error:
             yield f"  not measured: {error}"
         yield ""
+    yield from verdicts
 
 
-def table(subject: Subject, output: Path, rounds: int) -> Iterator[str]:
-    """Yields the lines of one program."""
+def table(subject: Subject, name: str, place: Place, rounds: int) -> tuple[Samples, list[str]]:
+    """Returns the samples and the lines of one program."""
     described = program.read(resources.home() / subject.folder)
+    output = resources.home() / "build/bench/trials" / name
     places = Places(output.resolve(), described.name)
     with alone_in(places.output):
         corpus_own.prepare(described, places)
-        longer = replace(described, run=subject.run or described.run)
+        longer = replace(
+            described,
+            run=subject.run or described.run,
+            standard_input=subject.standard_input or described.standard_input,
+        )
         record = places.output / "trials.jsonl"
         record.unlink(missing_ok=True)
-        samples, differing = take(longer, places, record, rounds)
-    yield from aligned([list(HEADS), *(row(way, samples) for way in WAYS)])
-    yield from effects(record)
+        samples, differing = take(place, runs.Running(longer, subject, places, record), rounds)
+    rows = [row(way, samples) for way in place.ways]
+    lines = [*aligned([list(HEADS), *rows]), *found.effects(record)]
     if differing:
-        yield f"  OUTPUTS DIFFER: {', '.join(sorted(differing))}"
+        lines.append(f"  OUTPUTS DIFFER: {', '.join(sorted(differing))}")
+    return samples, lines
 
 
-def take(
-    described: Program, places: Places, record: Path, rounds: int
-) -> tuple[dict[str, list[Sample]], set[str]]:
+def take(place: Place, running: runs.Running, rounds: int) -> tuple[Samples, set[str]]:
     """Returns the samples of each way, and the ways whose outputs are not the first run's."""
     samples: dict[str, list[Sample]] = defaultdict(list)
     first: dict[str, str] = {}
     differing: set[str] = set()
-    for number in range(rounds + 1):
-        for way in (*WAYS[number % len(WAYS) :], *WAYS[: number % len(WAYS)]):
-            told = (("KADAPT_TRIALS_RECORD", str(record)),) if way is WAYS[-1] else ()
-            subject = replace(described, environment=described.environment + way.environment + told)
-            folder, scratch = places.build(way.build), places.output / "runs"
-            sample, written = plain_runs.measured(subject, folder, scratch, way.name)
-            found = outputs.checksums(described, written)
-            first = first or found
-            differing |= {way.name} if found != first else set()
-            if number:  # the first round is not counted
+    for number in range(place.uncounted + rounds):
+        start = number % len(place.ways)
+        ways = (*place.ways[start:], *place.ways[:start])
+        for way, sample, sums in place.round(running, ways):
+            first = first or sums
+            differing |= {way.name} if sums != first else set()
+            if number >= place.uncounted:
                 samples[way.name].append(sample)
     return samples, differing
 
 
-def row(way: Way, samples: Mapping[str, list[Sample]]) -> list[str]:
+def row(way: Way, samples: Samples) -> list[str]:
     """The cells of one way."""
-    mine, plain = samples[way.name], samples[WAYS[0].name]
+    mine = samples[way.name]
     faults = statistics.median(sample.minor_faults for sample in mine)
-    if way is WAYS[0]:
+    if way is REFERENCE:
         wall, task = (statistics.median(map(each, mine)) for each in (wall_of, task_of))
         return [way.name, f"{wall:.3f} s", f"{task:.3f} s", f"{faults:,.0f}"]
-    ratios = (
-        paired_ratio(list(map(each, mine)), list(map(each, plain))) for each in (wall_of, task_of)
-    )
+    ratios = (ratio(way, samples, task) for task in (False, True))
     return [way.name, *map(in_words, ratios), f"{faults:,.0f}"]
+
+
+def ratio(way: Way, samples: Samples, task: bool = False) -> Estimate:
+    """The ratio of the way's times to plain, round by round: wall or processor times."""
+    each = task_of if task else wall_of
+    return paired_ratio(*(list(map(each, samples[one.name])) for one in (way, REFERENCE)))
+
+
+def verdict(samples: Samples, *, task: bool) -> str:
+    """What trials did to the time, beside plain and beside the library's own setting."""
+    tried = ratio(TRYING, samples, task)
+    said = found.cost(tried, ratio(AGAIN, samples, task))
+    if SETTING.name in samples:
+        said += f"; {found.beside_setting(tried, ratio(SETTING, samples, task))}"
+    return said
 
 
 def wall_of(sample: Sample) -> float:
@@ -159,41 +159,6 @@ def task_of(sample: Sample) -> float:
 
 def in_words(ratio: Estimate) -> str:
     return f"{ratio.value:.3f} ({ratio.low:.3f} to {ratio.high:.3f})"
-
-
-def effects(record: Path) -> Iterator[str]:
-    """What the runs' trials found, arm by arm."""
-    if not record.exists():
-        return
-    lines = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
-    runs = {line["process"] for line in lines if "schema" in line}
-    blocks: dict[tuple[int, str, int], list[float]] = defaultdict(list)
-    states: dict[tuple[int, str, int], list[str]] = defaultdict(list)
-    for line in lines:
-        if "block" in line:
-            blocks[arm_of(line["block"])].append(line["block"]["difference"])
-        if "decision" in line:
-            states[arm_of(line["decision"])].append(line["decision"]["state"])
-    for key, found in sorted(blocks.items()):
-        phase, policy, level = key
-        decided = ", ".join(f"{states[key].count(s)} {s}" for s in sorted(set(states[key])))
-        yield (
-            f"  phase {phase}, {policy}, level {level}: median effect "
-            f"{statistics.median(found):+.1%} in {len(found)} blocks of {len(runs)} processes; "
-            f"decided: {decided or 'nothing'}"
-        )
-    skipped = [line["phase"] for line in lines if "phase" in line]
-    for phase in sorted({each["phase"] for each in skipped}):
-        why = {each["state"] for each in skipped if each["phase"] == phase} - {"going"}
-        if why:
-            yield f"  phase {phase} was not tried in some runs: {', '.join(sorted(why))}"
-
-
-def arm_of(line: Mapping[str, object]) -> tuple[int, str, int]:
-    phase, policy, level = line["phase"], line["policy"], line["level"]
-    assert isinstance(phase, int)
-    assert isinstance(level, int)
-    return phase, str(policy), level
 
 
 if __name__ == "__main__":

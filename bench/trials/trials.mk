@@ -45,8 +45,14 @@ bench-trials-alike: build-bench ## 100 real runs of a policy that changes nothin
 bench-trials-ranks: build-bench $(PLANTED)/ranks ## MPI ranks that wait for one another, with one seed and with a seed each
 	$(PYTHON) -m bench.trials.ranks $(if $(ROUNDS),--rounds $(ROUNDS))
 
-# ONLY=EXPRESSION chooses programs by name, ROUNDS=N how often each way runs.
+# PLACE='own|um|lab' chooses places, ONLY=EXPRESSION programs by name, ROUNDS=N how often each way runs.
+TRIALS_REAL = $(PYTHON) -m bench.trials.real $(if $(PLACE),--place '$(PLACE)') $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ONLY),--only '$(ONLY)')
+
 .PHONY: bench-trials
-bench-trials: build-bench ## trials on simulated visits, and in real programs on this machine's own kernel
+bench-trials: build-bench build-lab $(STAMPS)/corpus-packages $(STAMPS)/minimap2-packages ## trials on simulated visits, and in real programs on the own kernel, on UML and in the lab
 	$(PYTHON) -m bench.trials.simulated $(RUNS) || status=$$?; \
-	$(PYTHON) -m bench.trials.real $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ONLY),--only '$(ONLY)'); exit $${status:-0}
+	$(TRIALS_REAL); exit $${status:-0}
+
+.PHONY: bench-trials-real
+bench-trials-real: build-bench build-lab $(STAMPS)/corpus-packages $(STAMPS)/minimap2-packages ## the second half of bench-trials alone
+	$(TRIALS_REAL)
