@@ -13,10 +13,13 @@ from kadence.trials.lines import DROPPED, HELPS, HURTS
 from kadence.trials.record import Record
 
 MOST = 1.01  # of the plain program's time
+SURE = 0.9  # confidence of an interval; fewer than five rounds give less
 
 
 def cost(tried: Estimate, again: Estimate) -> str:
     """Whether the time is above 1.01 of plain, beyond what plain shows against itself."""
+    if tried.confidence < SURE:
+        return f"{tried.count} rounds are too few for a verdict"
     if tried.value <= MOST:
         return f"at most {MOST} of plain"
     if tried.low <= max(MOST, again.high):
@@ -26,6 +29,8 @@ def cost(tried: Estimate, again: Estimate) -> str:
 
 def beside_setting(tried: Estimate, setting: Estimate) -> str:
     """Whether the time is at most that of the C library's own setting."""
+    if tried.confidence < SURE:
+        return "nor for one beside malloc's own setting"
     if tried.high < setting.low:
         return "better than malloc's own setting"
     if tried.low <= setting.high:

@@ -4,9 +4,10 @@
 All ways run in turn, and each round begins with a different one. The plain program runs twice; the
 difference is the place's noise. On the own kernel it also runs with the C library's own setting for
 huge pages and kept memory. The adapted program runs without trials, so that it trusts its plan, and
-with them. Outputs must be the same in all ways. In the lab, times are instructions on the guest's own
-clock, which the trials read, too. That clock jumps while a program is loaded from the host's files,
-so the lab's verdict is by processor time.
+with them. Outputs must be the same in all ways.
+
+In the lab, times are instructions on the guest's own clock, which the trials read, too. That clock
+jumps while a program is loaded from the host's files, so the lab's verdict is by processor time.
 """
 
 import argparse
@@ -50,7 +51,7 @@ WHERE = {
     UM: "User-Mode Linux",
     LAB: "the lab, in instructions",
 }
-ROUNDS = {OWN_KERNEL: 11, UM: 11, LAB: 3}
+ROUNDS = {OWN_KERNEL: 11, UM: 11, LAB: 6}
 
 Samples = Mapping[str, Sequence[Sample]]
 
@@ -58,7 +59,7 @@ Samples = Mapping[str, Sequence[Sample]]
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--place", default="own|um|lab", help="places that this expression matches")
-    parser.add_argument("--rounds", type=int, help="(default: 11, and 3 in the lab)")
+    parser.add_argument("--rounds", type=int, help="(default: 11, and 6 in the lab)")
     parser.add_argument("--only", default="", help="programs whose names match this expression")
     options = parser.parse_args()
     for name in (each for each in SUBJECTS if re.fullmatch(options.place, each)):

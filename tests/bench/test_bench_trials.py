@@ -40,6 +40,12 @@ def test_intervals_that_overlap_are_equal(tried: tuple[float, float, float], sai
     assert found.beside_setting(estimate(*tried), estimate(0.9, 0.92, 0.95)).startswith(said)
 
 
+def test_few_rounds_give_no_verdict() -> None:
+    few = Estimate(2.0, 2.0, 2.0, 0.0, 1)
+    assert "too few" in found.cost(few, few)
+    assert "WORSE" not in found.beside_setting(few, estimate(0.9, 0.92, 0.95))
+
+
 def line(document: dict[str, object]) -> str:
     text = json.dumps({"process": 7, **document})[:-1]
     return f'{text}, "sum": "{zlib.crc32(text.encode()):08x}"}}\n'
