@@ -70,7 +70,6 @@ static void prepare(struct kadapt_trial *trial, const struct world *world, uint6
 	trial->random = seed;
 	trial->arm[0].policy = 0;
 	trial->arm[0].level = 1;
-	trial->arm[0].reference = 0;
 	trial->arm[0].is_learned = 0;
 	kadapt_trial_begin(trial);
 }

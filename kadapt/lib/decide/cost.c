@@ -32,13 +32,13 @@ static int is_clear(const struct kadapt_trial *trial, const struct kadapt_arm *a
 	return arm->state != KADAPT_ARM_OPEN || kadapt_arm_is_visible(trial, arm);
 }
 
-/* What is lost in so many visits at the reference and at the level, in visits. */
+/* What is lost in so many visits that are plain and at the level, in visits. */
 static double lost_in(const struct kadapt_trial *trial, const struct kadapt_arm *arm,
-		      uint32_t at_reference, uint32_t at_level)
+		      uint32_t plain, uint32_t at_level)
 {
 	double effect = arm->evidence.effect;
 
-	return loss_of(trial, arm, -effect) * at_reference + loss_of(trial, arm, effect) * at_level;
+	return loss_of(trial, arm, -effect) * plain + loss_of(trial, arm, effect) * at_level;
 }
 
 double kadapt_arm_risk(const struct kadapt_trial *trial, const struct kadapt_arm *arm)
@@ -50,7 +50,7 @@ double kadapt_arm_risk(const struct kadapt_trial *trial, const struct kadapt_arm
 				       : UNKNOWN_RISK;
 	if (!is_clear(trial, arm))
 		return loss_of(trial, arm, kadapt_size(arm->evidence.effect));
-	return lost_in(trial, arm, standing != arm->reference, standing != arm->level);
+	return lost_in(trial, arm, standing != 0, standing != arm->level);
 }
 
 /*
@@ -75,7 +75,7 @@ void kadapt_arm_account(const struct kadapt_trial *trial, struct kadapt_budget *
 
 	if (trial->stood != arm->level)
 		arm->lost[1] += slot_visits;
-	if (trial->stood != arm->reference)
+	if (trial->stood != 0)
 		arm->lost[0] += slot_visits;
 	arm->price_ns = price_of_change(trial, arm);
 	lost = is_clear(trial, arm)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the blocks of an arm cost. A block has two slots, one at the arm's level and one
- * at its reference. What stands would have run anyway, so a slot at that level costs
- * nothing. The other slots cost as much as their level is worse than what stands.
+ * plain. The level that stands would have run anyway, so its slot costs nothing. Another
+ * slot costs as much as its level is worse than the level that stands.
  */
 #ifndef LIBKADAPT_COST_H
 #define LIBKADAPT_COST_H

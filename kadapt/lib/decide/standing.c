@@ -50,10 +50,9 @@ static int is_better(const struct kadapt_arm *arm, const struct kadapt_arm *than
 }
 
 /*
- * Of the levels that are compared with plain, the one that surely helps most; without
- * one, the plan's level, if that is trusted.
+ * The level that surely helps most; without one, the plan's level, if that is trusted.
  */
-static uint8_t standing_against_plain(const struct kadapt_trial *trial, uint8_t policy)
+uint8_t kadapt_trial_standing(const struct kadapt_trial *trial, uint8_t policy)
 {
 	const struct kadapt_arm *best = NULL;
 	uint8_t standing = 0;
@@ -61,7 +60,7 @@ static uint8_t standing_against_plain(const struct kadapt_trial *trial, uint8_t 
 	for (unsigned int i = 0; i < trial->arms; i++) {
 		const struct kadapt_arm *arm = &trial->arm[i];
 
-		if (arm->policy != policy || arm->reference)
+		if (arm->policy != policy)
 			continue;
 		if (arm->state == KADAPT_ARM_HELPS && is_better(arm, best))
 			best = arm;
@@ -71,34 +70,8 @@ static uint8_t standing_against_plain(const struct kadapt_trial *trial, uint8_t 
 	return best ? best->level : standing;
 }
 
-/* A challenger stands if it surely helps, here or in earlier runs. */
-static int has_won(const struct kadapt_arm *arm)
-{
-	if (arm->state == KADAPT_ARM_HURTS || arm->state == KADAPT_ARM_DROPPED)
-		return 0;
-	return arm->state == KADAPT_ARM_HELPS ||
-	       (arm->is_learned && arm->learned_effect < -2 * arm->learned_error);
-}
-
-uint8_t kadapt_trial_standing(const struct kadapt_trial *trial, uint8_t policy)
-{
-	uint8_t standing = standing_against_plain(trial, policy);
-
-	for (unsigned int i = 0; i < trial->arms; i++) {
-		const struct kadapt_arm *arm = &trial->arm[i];
-
-		if (arm->policy == policy && arm->reference && arm->reference == standing &&
-		    has_won(arm))
-			return arm->level;
-	}
-	return standing;
-}
-
 int kadapt_arm_is_due(const struct kadapt_trial *trial, const struct kadapt_arm *arm)
 {
-	uint8_t standing = kadapt_trial_standing(trial, arm->policy);
-
-	if (arm->state == KADAPT_ARM_HELPS)
-		return standing == arm->level;
-	return !arm->reference || standing == arm->reference || standing == arm->level;
+	return arm->state != KADAPT_ARM_HELPS ||
+	       kadapt_trial_standing(trial, arm->policy) == arm->level;
 }

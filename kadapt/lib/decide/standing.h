@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Which level of a policy stands outside of blocks.
- *
- * Most levels are compared with plain behaviour. A challenger is compared with another
- * level, its reference, and is tried only while that one stands.
- */
+/* Which level of a policy stands outside of blocks. */
 #ifndef LIBKADAPT_STANDING_H
 #define LIBKADAPT_STANDING_H
 
@@ -27,10 +22,7 @@ double kadapt_arm_error(const struct kadapt_trial *trial, const struct kadapt_ar
  */
 int kadapt_arm_is_visible(const struct kadapt_trial *trial, const struct kadapt_arm *arm);
 
-/*
- * Whether the arm may be tried now. A challenger waits until its reference stands. A
- * level that surely helps is tried further only while it stands itself.
- */
+/* Whether the arm may be tried now. A level that surely helps is tried only while it stands. */
 int kadapt_arm_is_due(const struct kadapt_trial *trial, const struct kadapt_arm *arm);
 
 /* The level that a policy has outside of blocks. */

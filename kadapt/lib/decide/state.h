@@ -49,14 +49,13 @@ enum kadapt_trial_state {
 
 struct kadapt_arm {
 	uint8_t policy;
-	uint8_t level;	   /* from 1 */
-	uint8_t reference; /* the level that it is compared with; 0 is plain */
-	uint8_t state;	   /* enum kadapt_arm_state */
+	uint8_t level; /* from 1 */
+	uint8_t state; /* enum kadapt_arm_state */
 	uint8_t is_learned;
 	float learned_effect; /* from earlier runs, and its standard error */
 	float learned_error;
 	uint32_t visits;  /* at this level, in blocks */
-	uint32_t lost[2]; /* in blocks, at the reference and at the level, unless that stood */
+	uint32_t lost[2]; /* in blocks, plain and at the level, unless that stood */
 	double price_ns;  /* of a change to the level and back */
 	double cost_ns;	  /* part of the budget's spent_ns */
 	struct kadapt_evidence evidence;

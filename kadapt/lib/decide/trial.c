@@ -146,7 +146,7 @@ void kadapt_trial_levels(struct kadapt_trial *trial, const struct kadapt_budget 
 	if (!trial->in_block)
 		return;
 	arm = tried_arm(trial);
-	levels[arm->policy] = kadapt_trial_is_at_level(trial) ? arm->level : arm->reference;
+	levels[arm->policy] = kadapt_trial_is_at_level(trial) ? arm->level : 0;
 }
 
 /* ---- judgement -------------------------------------------------------------------- */
