@@ -24,9 +24,6 @@ KADAPT_OPTIONAL void kadapt_io_count(struct kadapt_io_totals *totals);
 /* Ends all open rings. */
 KADAPT_OPTIONAL void kadapt_rings_unbind(void);
 
-/* How often a ring was bound. */
-extern uint64_t kadapt_binds KADAPT_OPTIONAL;
-
 /* What the arena has served. */
 struct kadapt_memory_totals {
 	uint64_t blocks;      /* taken by the program */

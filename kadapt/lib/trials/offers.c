@@ -22,6 +22,16 @@ static uint64_t blocks_served(void)
 	return totals.blocks;
 }
 
+/* A ring may stay bound for many visits, so binds would not tell. */
+static uint64_t records_appended(void)
+{
+	struct kadapt_io_totals totals = {0};
+
+	if (kadapt_io_count)
+		kadapt_io_count(&totals);
+	return totals.appends;
+}
+
 uint64_t kadapt_activity(enum kadapt_tried policy)
 {
 	static uint64_t entered;
@@ -30,7 +40,7 @@ uint64_t kadapt_activity(enum kadapt_tried policy)
 	case KADAPT_TRIED_MEMORY:
 		return blocks_served();
 	case KADAPT_TRIED_RINGS:
-		return &kadapt_binds ? kadapt_binds : 0;
+		return records_appended();
 	case KADAPT_TRIED_BATCHES:
 		return kadapt_batches_written;
 	default:

@@ -14,6 +14,7 @@
 #include "base/optional.h"
 #include "libkadapt.h"
 #include "sink.h"
+#include "trials/offers.h"
 
 static struct kadapt_io_totals totals(void)
 {
@@ -46,6 +47,22 @@ static enum outcome test_binds(void)
 	CHECK(after.bytes - before.bytes == 99 * RECORD_BYTES);
 	CHECK(after.binds - before.binds == 1);
 	CHECK(after.plain - before.plain == 1);
+	sink_close(&sink);
+	return PASSED;
+}
+
+/* Trials ask whether rings did anything in a visit: also if the ring was bound before. */
+static enum outcome test_activity(void)
+{
+	struct sink sink;
+	uint64_t before;
+
+	CHECK(kadapt_enter(SLOW_PHASE) == 0);
+	CHECK(sink_open(&sink) == 0);
+	CHECK(write_records(sink.writer, 2) == PASSED);
+	before = kadapt_activity(KADAPT_TRIED_RINGS);
+	CHECK(write_records(sink.writer, 5) == PASSED);
+	CHECK(kadapt_activity(KADAPT_TRIED_RINGS) - before == 5);
 	sink_close(&sink);
 	return PASSED;
 }
@@ -174,6 +191,7 @@ static enum outcome test_many(void)
 
 const struct test_case burst_cases[] = {
     {"burst_binds", "the second record of a burst binds, the others go in", test_binds},
+    {"burst_activity", "records that go into a bound ring are activity", test_activity},
     {"burst_pieces", "writev() of one piece, and of several", test_pieces},
     {"burst_others", "pipes and sockets are written to as they are", test_others},
     {"burst_read_back", "a record that is read back at once stays plain", test_read_back},
