@@ -43,7 +43,7 @@ $(BUILD)/kadapt/lib/%.o: kadapt/lib/%.c $(LIBKADAPT_HEADERS) kadapt/build.mk
 
 $(LIBKADAPT_BASE): $(call lib_objects,base)
 $(LIBKADAPT_CALLS): $(call lib_objects,calls interpose)
-$(LIBKADAPT_TRIALS): $(call lib_objects,trials decide)
+$(LIBKADAPT_TRIALS): $(call lib_objects,trials decide ranks)
 $(LIBKADAPT_BASE) $(LIBKADAPT_CALLS) $(LIBKADAPT_TRIALS):
 	ld -r -o $@ $^
 

@@ -12,19 +12,6 @@
 #define MOST_SHARE 0.5
 #define PERCENT 0.01
 
-/* Slurm and PMIx (Open MPI) name the job that a process belongs to. */
-static const char *const names_of_job[] = {"SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE"};
-
-/* MPICH names no job, but it starts all ranks of a node from one process. */
-static const char name_of_ranks[] = "PMI_SIZE";
-
-static uint64_t mixed(uint64_t sum, const char *text)
-{
-	for (; *text; text++)
-		sum = (sum ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	return kadapt_random(&sum);
-}
-
 static uint64_t seed_of_process(void)
 {
 	struct timespec now;
@@ -35,37 +22,13 @@ static uint64_t seed_of_process(void)
 	return kadapt_random(&sum);
 }
 
-static uint64_t seed_of_job(void)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < sizeof(names_of_job) / sizeof(names_of_job[0]); i++) {
-		const char *name = secure_getenv(names_of_job[i]);
-
-		if (name && *name)
-			sum = mixed(sum, name);
-	}
-	return sum;
-}
-
-static uint64_t seed_of_ranks(void)
-{
-	const char *ranks = secure_getenv(name_of_ranks);
-
-	return ranks && *ranks ? mixed((uint64_t)getppid(), ranks) : 0;
-}
-
-static uint64_t find_seed(void)
+static uint64_t find_seed(const struct kadapt_job *job)
 {
 	const char *given = secure_getenv("KADAPT_TRIALS_SEED");
-	uint64_t seed;
 
 	if (given && *given)
-		return mixed(1, given);
-	seed = seed_of_job();
-	if (!seed)
-		seed = seed_of_ranks();
-	return seed ? seed : seed_of_process();
+		return kadapt_mixed(1, given);
+	return job->number ? job->number : seed_of_process();
 }
 
 /* A whole number of percent. strtod would depend on the locale. */
@@ -83,7 +46,10 @@ int kadapt_settings_read(struct kadapt_settings *settings)
 {
 	const char *text = secure_getenv("KADAPT_TRIALS");
 
+	settings->job = kadapt_job_read();
 	settings->share = text && *text ? share_of(text) : DEFAULT_SHARE;
-	settings->seed = find_seed();
+	/* A trial on one node may hold up the ranks of all. */
+	settings->share /= settings->job.nodes;
+	settings->seed = find_seed(&settings->job);
 	return settings->share > 0 && !(text && strcmp(text, "off") == 0);
 }

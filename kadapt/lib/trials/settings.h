@@ -5,10 +5,7 @@
  *	KADAPT_TRIALS=off|on|N%		off: none; N%: the budget, 1% by default
  *	KADAPT_TRIALS_SEED=TEXT		the same text, the same order of levels
  *
- * Processes of one job that wait for one another must try the same level at the same
- * time. So without KADAPT_TRIALS_SEED the names of the job are the seed. MPICH names no
- * job: there the seed is the number of the parent process, so ranks on other nodes have
- * other seeds.
+ * Without KADAPT_TRIALS_SEED the job's number is the seed.
  */
 #ifndef LIBKADAPT_TRIALS_SETTINGS_H
 #define LIBKADAPT_TRIALS_SETTINGS_H
@@ -16,10 +13,12 @@
 #include <stdint.h>
 
 #include "base/device_file.h"
+#include "ranks/job.h"
 
 struct kadapt_settings {
 	double share; /* of the run's time that trying may cost */
 	uint64_t seed;
+	struct kadapt_job job;
 };
 
 /* Returns 0 if there are to be no trials. A value that makes no sense means the default. */
