@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Two MPI ranks that wait for one another: what it costs if each tries a level by itself.
 
-At the level a visit computes longer. Ranks with one seed try the level in the same visits. Ranks
-with a seed each make the other rank wait, in visits that it takes for plain ones. Open MPI's ranks
-share a seed without being told, as those of a Slurm step do.
+At the level a visit computes longer. One rank decides for both, so they try the level in the same
+visits. For comparison they don't know of one another, and have a seed each: then each makes the
+other wait, in visits that the other takes for plain ones.
 """
 
 import argparse
@@ -26,31 +26,32 @@ from kadence.measurement.measure import RECORD
 VISITS, RANKS = 600, 2
 MPIRUN = ("mpirun", "--oversubscribe", "-n", str(RANKS))
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-OWN_SEED = 'KADAPT_TRIALS_SEED="$1-$OMPI_COMM_WORLD_RANK" exec "$2" "$3" "$4"'
+ALONE = (
+    'KADAPT_TRIALS_SEED="$1-$OMPI_COMM_WORLD_RANK" '
+    'exec env -u OMPI_COMM_WORLD_LOCAL_SIZE "$2" "$3" "$4"'
+)
 
 
 @dataclass(frozen=True)
 class Way:
-    """Whether the ranks share a seed, and how much longer a visit is at the level."""
+    """Whether the ranks decide together, and how much longer a visit is at the level."""
 
     name: str
     percent: int
-    has_seeds: bool = False  # each rank its own
+    is_alone: bool = False  # each rank decides for itself
     environment: tuple[tuple[str, str], ...] = ()
 
 
 # Without the trials nothing is tried, and the level changes nothing: the plain time.
 OFF = (("KADAPT_TRIALS", "off"),)
-SLURM = (("SLURM_JOB_ID", "1"), ("SLURM_STEP_ID", "0"))
 WAYS = (
     Way("no effect, no trials", 0, environment=OFF),
     Way("no effect, no trials, again", 0, environment=OFF),
-    Way("no effect, one seed", 0),
-    Way("20 % longer, one seed (mpirun)", 20),
-    Way("20 % longer, one seed (Slurm's names)", 20, environment=SLURM),
-    Way("20 % longer, a seed each", 20, has_seeds=True),
+    Way("no effect, together", 0),
+    Way("20 % longer, together", 20),
+    Way("20 % longer, each alone", 20, is_alone=True),
 )
-HEADS = ("", "wall time / plain", "effect", "blocks a rank", "turned off", "visits until off")
+HEADS = ("", "wall time / plain", "effect", "blocks a run", "turned off", "visits until off")
 
 
 def run(way: Way, number: int, folder: Path) -> tuple[float, Path]:
@@ -59,8 +60,8 @@ def run(way: Way, number: int, folder: Path) -> tuple[float, Path]:
     record = folder / f"{WAYS.index(way)}-{number}.jsonl"
     record.unlink(missing_ok=True)
     words = [program, str(VISITS), str(way.percent)]
-    if way.has_seeds:
-        words = ["sh", "-c", OWN_SEED, "sh", str(number), *words]
+    if way.is_alone:
+        words = ["sh", "-c", ALONE, "sh", str(number), *words]
     more = {**AS_ROOT, **dict(way.environment), RECORD: str(record)}
     environment = execution.environment(more.items())
     ending = execution.run(
@@ -74,14 +75,14 @@ def run(way: Way, number: int, folder: Path) -> tuple[float, Path]:
 def row(way: Way, seconds: Mapping[Way, Sequence[float]], paths: Sequence[Path]) -> list[str]:
     """The cells of one way."""
     ratio = paired_ratio(seconds[way], seconds[WAYS[0]])
-    records = list(found.records(paths))
+    records = [one for one in found.records(paths) if one.blocks]  # of ranks that decide
     effects = [block.difference for one in records for block in one.blocks]
     off = [visits for one in records if (visits := found.visits_until_off(one)) is not None]
     return [
         way.name,
         f"{ratio.value:.3f} ({ratio.low:.3f} to {ratio.high:.3f})",
         f"{math.expm1(statistics.median(effects)):+.1%}" if effects else "",
-        f"{len(effects) / len(records):.1f}" if records else "",
+        f"{len(effects) / len(paths):.1f}" if records else "",
         f"{len(off)} of {len(records)}" if records else "",
         f"{statistics.median(off):g}, worst {max(off)}" if off else "",
     ]

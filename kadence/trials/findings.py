@@ -127,6 +127,8 @@ def _why_untried(arm: Arm, records: Sequence[Record]) -> str:
     states = {record.phases[arm.phase].state for record in records if arm.phase in record.phases}
     if lines.UNLIKE in states:
         return "plain visits differ too much"
+    if states == {lines.FOLLOWS}:
+        return "another rank decided, and its record is not among these"
     return "too few visits in a run, or too short ones"
 
 

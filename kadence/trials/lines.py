@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from kadence.phases.plan.trials import Arm, MachineKind
 
-TRIAL_STATES = ("warm-up", "going", "ended", "unlike", "short")
-GOING, ENDED, UNLIKE, SHORT = TRIAL_STATES[1:]
+TRIAL_STATES = ("warm-up", "going", "ended", "unlike", "short", "follows")
+GOING, ENDED, UNLIKE, SHORT, FOLLOWS = TRIAL_STATES[1:]
 ARM_STATES = ("open", "helps", "hurts", "dropped", "enough", "idle")
 OPEN, HELPS, HURTS, DROPPED, ENOUGH, IDLE = ARM_STATES
 CLOCKS = ("wall", "task")

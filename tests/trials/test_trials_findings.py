@@ -89,6 +89,8 @@ def test_idle_dropped_and_untried_policies_are_named() -> None:
     assert arms["quantum"].why == "too few visits in a run, or too short ones"
     unlike = found(Process(3).phase(0, state="unlike"), tried=tried[:1])
     assert unlike.arms[0].why == "plain visits differ too much"
+    follows = found(Process(4).phase(0, state="follows"), tried=tried[:1])
+    assert follows.arms[0].why == "another rank decided, and its record is not among these"
     assert unlike.sentence == "No policy was tried."
     assert found().sentence == "No policy was tried."
 

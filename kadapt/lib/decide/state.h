@@ -42,9 +42,10 @@ enum kadapt_arm_state {
 enum kadapt_trial_state {
 	KADAPT_TRIAL_WARM_UP,
 	KADAPT_TRIAL_GOING,
-	KADAPT_TRIAL_ENDED,  /* nothing is open */
-	KADAPT_TRIAL_UNLIKE, /* visits differ too much from one another */
-	KADAPT_TRIAL_SHORT,  /* measuring would cost too much of a visit */
+	KADAPT_TRIAL_ENDED,   /* nothing is open */
+	KADAPT_TRIAL_UNLIKE,  /* visits differ too much from one another */
+	KADAPT_TRIAL_SHORT,   /* measuring would cost too much of a visit */
+	KADAPT_TRIAL_FOLLOWS, /* another rank decides; nothing is measured here */
 };
 
 struct kadapt_arm {
@@ -80,6 +81,7 @@ struct kadapt_trial {
 	uint8_t washout;		      /* visits of a slot that are not measured */
 	uint8_t begins_plain;		      /* the run is known to have many visits */
 	uint8_t needs_wall;		      /* a policy acts on waiting, too */
+	uint8_t ahead;			      /* visits from a block's decision to its first */
 	uint8_t prior[KADAPT_TRIAL_POLICIES]; /* levels that the plan believes in */
 	double slot_ns;			      /* least time of a slot's measured visits */
 	double least_ns;		      /* shorter visits are not tried */
@@ -92,6 +94,7 @@ struct kadapt_trial {
 	uint8_t measure;  /* enum kadapt_measure */
 	uint8_t measured; /* visits of a slot that are measured */
 	uint8_t in_block;
+	uint8_t wait;  /* visits until the block's first */
 	uint8_t tried; /* the block's arm */
 	uint8_t stood; /* the level of its policy when the block began */
 	uint8_t is_level_first;

@@ -124,6 +124,7 @@ static void begin_block(struct kadapt_trial *trial, const struct kadapt_budget *
 	trial->washout_sum = (struct kadapt_slot_sum){0};
 	trial->is_level_first = kadapt_random(&trial->random) >> 63;
 	trial->in_block = 1;
+	trial->wait = trial->ahead;
 	trial->acted = 0;
 	begin_slot(trial, 0);
 }
@@ -143,7 +144,7 @@ void kadapt_trial_levels(struct kadapt_trial *trial, const struct kadapt_budget 
 		begin_block(trial, budget);
 	for (uint8_t i = 0; i < trial->policies; i++)
 		levels[i] = kadapt_trial_standing(trial, i);
-	if (!trial->in_block)
+	if (!trial->in_block || trial->wait)
 		return;
 	arm = tried_arm(trial);
 	levels[arm->policy] = kadapt_trial_is_at_level(trial) ? arm->level : 0;
@@ -232,6 +233,8 @@ int kadapt_trial_visited(struct kadapt_trial *trial, struct kadapt_budget *budge
 	trial->mean_ns += (wall_ns - trial->mean_ns) / (trial->visits + 1);
 	if (trial->state == KADAPT_TRIAL_WARM_UP)
 		kadapt_trial_warm_up(trial, visit);
+	else if (trial->in_block && trial->wait)
+		trial->wait--;
 	else if (trial->in_block)
 		ended = advance(trial, budget, visit);
 	trial->visits++;

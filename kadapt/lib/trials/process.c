@@ -13,12 +13,15 @@
 #include "libkadapt.h"
 #include "base/levels.h"
 #include "base/quantum.h"
+#include "ranks/shared.h"
 #include "trials/clocks.h"
 #include "trials/offers.h"
 #include "trials/process.h"
 #include "trials/record.h"
+#include "trials/roles.h"
 #include "trials/settings.h"
 #include "trials/tried_phase.h"
+#include "trials/visit.h"
 
 /* Wrong claims of a process, all arms and looks together. */
 #define WRONG_CLAIMS 0.05
@@ -82,49 +85,6 @@ uint32_t kadapt_trials_number(uint32_t phase)
 
 /* ---- visits ----------------------------------------------------------------------- */
 
-/* Processor time takes a system call, so it is read only where it is needed. */
-static double task_ns(const struct kadapt_trial *trial)
-{
-	return trial->state == KADAPT_TRIAL_WARM_UP ||
-		       (trial->in_block && trial->clock == KADAPT_CLOCK_TASK)
-		   ? kadapt_clock_read(CLOCK_PROCESS_CPUTIME_ID)
-		   : 0;
-}
-
-static enum kadapt_tried tried_policy(const struct kadapt_tried_phase *place)
-{
-	return place->policies[place->trial.arm[place->trial.tried].policy];
-}
-
-static void begin_visit(struct kadapt_tried_phase *place, double now)
-{
-	const struct kadapt_trial *trial = &place->trial;
-
-	place->is_open = 1;
-	place->begun_ns[KADAPT_CLOCK_WALL] = now;
-	place->begun_ns[KADAPT_CLOCK_TASK] = task_ns(trial);
-	place->firings = firings;
-	place->allocated = atomic_load_explicit(&kadapt_sites_allocated, memory_order_relaxed);
-	if (!trial->in_block)
-		return;
-	place->activity = kadapt_activity(tried_policy(place));
-	if (trial->visit == trial->washout)
-		place->begun = kadapt_used_now();
-}
-
-static struct kadapt_visit visit_of(const struct kadapt_tried_phase *place, double now)
-{
-	uint64_t allocated = atomic_load_explicit(&kadapt_sites_allocated, memory_order_relaxed);
-
-	return (struct kadapt_visit){
-	    .time_ns = {now - place->begun_ns[KADAPT_CLOCK_WALL],
-			task_ns(&place->trial) - place->begun_ns[KADAPT_CLOCK_TASK]},
-	    .work = {1, (double)(firings - place->firings), (double)(allocated - place->allocated)},
-	    .acted = place->trial.in_block && kadapt_trial_is_at_level(&place->trial) &&
-		     kadapt_activity(tried_policy(place)) != place->activity,
-	};
-}
-
 static void record_block(struct kadapt_tried_phase *place, uint8_t state_before)
 {
 	const struct kadapt_trial *trial = &place->trial;
@@ -135,15 +95,15 @@ static void record_block(struct kadapt_tried_phase *place, uint8_t state_before)
 	    .used = {place->used[!level], place->used[level]},
 	};
 
-	kadapt_record_block(place->phase, tried_policy(place), trial, &use);
+	kadapt_record_block(place->phase, kadapt_tried_policy(place), trial, &use);
 	if (arm->state != state_before)
-		kadapt_record_decision(place->phase, tried_policy(place), arm);
+		kadapt_record_decision(place->phase, kadapt_tried_policy(place), arm);
 }
 
 static void end_visit(struct kadapt_tried_phase *place, double now)
 {
 	struct kadapt_trial *trial = &place->trial;
-	const struct kadapt_visit visit = visit_of(place, now);
+	const struct kadapt_visit visit = kadapt_visit_of(place, now, firings);
 	uint8_t slot = trial->slot, state = trial->state;
 	uint8_t arm_state = trial->arm[trial->tried].state;
 	int was_last = trial->in_block && trial->visit + 1 == trial->washout + trial->measured;
@@ -152,17 +112,39 @@ static void end_visit(struct kadapt_tried_phase *place, double now)
 		place->used[slot] = kadapt_used_since(&place->begun);
 	if (kadapt_trial_visited(trial, &budget, &visit))
 		record_block(place, arm_state);
-	if (trial->state != state && state == KADAPT_TRIAL_WARM_UP)
-		kadapt_record_phase(place->phase, trial);
+	if (trial->state == state || state != KADAPT_TRIAL_WARM_UP)
+		return;
+	if (place->role == KADAPT_ROLE_SHARES)
+		kadapt_role_warmed_up(place);
+	kadapt_record_phase(place->phase, trial);
 }
 
+/* A process that shares a trial may still get a leader. */
 static int is_over(const struct kadapt_tried_phase *place)
 {
-	return place->trial.state >= KADAPT_TRIAL_ENDED;
+	if (place->role == KADAPT_ROLE_FOLLOWS)
+		return place->schedule.is_ended;
+	return place->trial.state >= KADAPT_TRIAL_ENDED && place->role != KADAPT_ROLE_SHARES;
+}
+
+/* Returns whether the visit is not this process's to decide. */
+static int follow(struct kadapt_tried_phase *place)
+{
+	uint8_t state = place->trial.state;
+
+	if (kadapt_role_is_led(place)) {
+		if (state == KADAPT_TRIAL_WARM_UP)
+			kadapt_record_phase(place->phase, &place->trial);
+		place->levels = kadapt_role_levels(place);
+	} else if (state < KADAPT_TRIAL_ENDED) {
+		return 0;
+	}
+	apply(place->mask, place->levels);
+	return 1;
 }
 
 /* What the trials themselves take counts as spent; most of it is the end of a slot. */
-static void enter_tried(struct kadapt_tried_phase *place)
+static void measure_and_decide(struct kadapt_tried_phase *place)
 {
 	double now = kadapt_now_ns();
 	int was_in_block = place->trial.in_block;
@@ -171,7 +153,13 @@ static void enter_tried(struct kadapt_tried_phase *place)
 	budget.spent_ns += clock_ns;
 	if (place->is_open)
 		end_visit(place, now);
+	if (place->role == KADAPT_ROLE_FOLLOWS) {
+		follow(place);
+		return;
+	}
 	find_levels(place);
+	if (place->role == KADAPT_ROLE_LEADS)
+		kadapt_role_announce(place);
 	apply(place->mask, place->levels);
 	if (was_in_block && (!place->trial.in_block || place->trial.visit == 0)) {
 		double later = kadapt_now_ns();
@@ -179,18 +167,38 @@ static void enter_tried(struct kadapt_tried_phase *place)
 		budget.spent_ns += later - now;
 		now = later;
 	}
-	begin_visit(place, now);
+	kadapt_visit_begin(place, now, firings);
+}
+
+static void enter_tried(struct kadapt_tried_phase *place)
+{
+	if (place->role == KADAPT_ROLE_ALONE || !follow(place))
+		measure_and_decide(place);
+	place->visit++;
+	place->is_over = is_over(place);
+}
+
+static void end_trial(struct kadapt_tried_phase *place)
+{
+	place->is_open = 0;
+	place->trial.in_block = 0;
+	if (place->role == KADAPT_ROLE_FOLLOWS) {
+		place->levels = place->schedule.standing;
+	} else {
+		place->trial.state = KADAPT_TRIAL_ENDED;
+		find_levels(place);
+	}
+	if (place->role == KADAPT_ROLE_LEADS)
+		kadapt_role_announce(place);
+	place->role = KADAPT_ROLE_ALONE;
+	place->is_over = 1;
 }
 
 /* What was decided holds. */
 static void end_trials(void)
 {
-	for (unsigned int i = 1; i <= tried.count; i++) {
-		tried.phase[i].is_open = 0;
-		tried.phase[i].trial.in_block = 0;
-		tried.phase[i].trial.state = KADAPT_TRIAL_ENDED;
-		find_levels(&tried.phase[i]);
-	}
+	for (unsigned int i = 1; i <= tried.count; i++)
+		end_trial(&tried.phase[i]);
 	is_busy = 0;
 }
 
@@ -270,7 +278,7 @@ void kadapt_trials_enter(uint32_t phase)
 	if (!leads && !take_lead())
 		return;
 	boundaries++;
-	if (is_over(place))
+	if (place->is_over)
 		apply(place->mask, place->levels);
 	else
 		try_phase(place);
@@ -283,6 +291,18 @@ void kadapt_trials_fired(void)
 
 /* ---- begin and end ---------------------------------------------------------------- */
 
+/* Ranks that wait for one another are seen in wall time. */
+static void begin_sharing(const struct kadapt_job *job)
+{
+	int is_shared = kadapt_shared_begin(job, kadapt_plan.id);
+
+	for (unsigned int i = 1; i <= tried.count; i++) {
+		tried.phase[i].trial.needs_wall |= is_shared || job->nodes > 1;
+		if (is_shared)
+			kadapt_role_begin(&tried.phase[i]);
+	}
+}
+
 static void begin_trials(uint64_t seed)
 {
 	unsigned int arms = 0;
@@ -291,6 +311,7 @@ static void begin_trials(uint64_t seed)
 		arms += tried.phase[i].trial.arms;
 	clock_ns = kadapt_price_of_clock();
 	tried.phase[0].trial.state = KADAPT_TRIAL_ENDED;
+	tried.phase[0].is_over = 1;
 	find_levels(&tried.phase[0]);
 	for (unsigned int i = 1; i <= tried.count; i++) {
 		struct kadapt_trial *trial = &tried.phase[i].trial;
@@ -299,6 +320,7 @@ static void begin_trials(uint64_t seed)
 		trial->least_ns = CLOCKS_OF_A_VISIT * clock_ns;
 		trial->random = seed ^ (uint64_t)tried.phase[i].phase << 48;
 		kadapt_trial_begin(trial);
+		find_levels(&tried.phase[i]);
 	}
 	begun_ns = kadapt_now_ns();
 }
@@ -306,7 +328,11 @@ static void begin_trials(uint64_t seed)
 /* A child tries nothing. What its parent had decided holds. */
 static void begin_child(void)
 {
+	for (unsigned int i = 1; i <= tried.count; i++)
+		if (tried.phase[i].role == KADAPT_ROLE_LEADS)
+			tried.phase[i].role = KADAPT_ROLE_ALONE;
 	end_trials();
+	kadapt_shared_stop();
 	atomic_store(&is_led, 0);
 	leads = 0;
 	kadapt_record_stop();
@@ -325,6 +351,7 @@ __attribute__((constructor(103))) static void begin(void)
 	if (tried.count && pthread_atfork(NULL, NULL, begin_child) == 0) {
 		budget.share = settings.share;
 		kadapt_tried_learned(&tried);
+		begin_sharing(&settings.job);
 		begin_trials(settings.seed);
 		kadapt_record_begin(settings.seed, settings.share);
 		kadapt_has_trials = 1;
@@ -334,6 +361,8 @@ __attribute__((constructor(103))) static void begin(void)
 
 __attribute__((destructor)) static void end(void)
 {
-	if (kadapt_has_trials)
-		kadapt_record_end(&budget, boundaries);
+	if (!kadapt_has_trials)
+		return;
+	kadapt_record_end(&budget, boundaries);
+	kadapt_shared_end();
 }

@@ -21,7 +21,8 @@ static char file[PATH_MAX]; /* an absolute path; empty: nothing is written */
 
 static const char *const policies[] = {"quantum", "rings", "batches", "memory"};
 static const char *const arm_states[] = {"open", "helps", "hurts", "dropped", "enough", "idle"};
-static const char *const trial_states[] = {"warm-up", "going", "ended", "unlike", "short"};
+static const char *const trial_states[] = {"warm-up", "going", "ended",
+					   "unlike",  "short", "follows"};
 static const char *const clocks[] = {"wall", "task"};
 static const char *const measures[] = {"visits", "firings", "allocated"};
 

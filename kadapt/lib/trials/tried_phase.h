@@ -7,15 +7,28 @@
 
 #include "base/levels.h"
 #include "decide/trial.h"
+#include "ranks/schedule.h"
 #include "trials/clocks.h"
 
 #define KADAPT_PHASES 256      /* as the driver's */
 #define KADAPT_TRIED_PHASES 16 /* phases beyond these are not tried */
 
+/* A process's part in the trial of a phase. */
+enum kadapt_role {
+	KADAPT_ROLE_ALONE,   /* it shares the trial with nobody */
+	KADAPT_ROLE_SHARES,  /* with other ranks of its node, and none of them leads yet */
+	KADAPT_ROLE_LEADS,   /* it decides for all of them */
+	KADAPT_ROLE_FOLLOWS, /* it does what the leader says */
+};
+
 struct kadapt_tried_phase {
 	uint32_t phase;
-	int is_open;	       /* a visit has begun */
-	uint32_t mask, levels; /* of its policies, among all levels */
+	enum kadapt_role role;
+	uint32_t visit;			 /* that begins now, from 0 */
+	struct kadapt_schedule schedule; /* as the leader said it last */
+	char is_over;			 /* its levels hold for ever */
+	char is_open;			 /* a visit has begun */
+	uint32_t mask, levels;		 /* of its policies, among all levels */
 	double begun_ns[KADAPT_CLOCKS];
 	uint64_t firings, allocated; /* when the visit began */
 	uint64_t activity;	     /* of the tried policy, likewise */

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include <stdatomic.h>
+#include <time.h>
+
+#include "base/levels.h"
+#include "trials/offers.h"
+#include "trials/visit.h"
+
+/* Processor time takes a system call, so it is read only where it is needed. */
+static double task_ns(const struct kadapt_trial *trial)
+{
+	return trial->state == KADAPT_TRIAL_WARM_UP ||
+		       (trial->in_block && trial->clock == KADAPT_CLOCK_TASK)
+		   ? kadapt_clock_read(CLOCK_PROCESS_CPUTIME_ID)
+		   : 0;
+}
+
+enum kadapt_tried kadapt_tried_policy(const struct kadapt_tried_phase *place)
+{
+	return place->policies[place->trial.arm[place->trial.tried].policy];
+}
+
+void kadapt_visit_begin(struct kadapt_tried_phase *place, double now, uint64_t firings)
+{
+	const struct kadapt_trial *trial = &place->trial;
+
+	place->is_open = 1;
+	place->begun_ns[KADAPT_CLOCK_WALL] = now;
+	place->begun_ns[KADAPT_CLOCK_TASK] = task_ns(trial);
+	place->firings = firings;
+	place->allocated = atomic_load_explicit(&kadapt_sites_allocated, memory_order_relaxed);
+	if (!trial->in_block)
+		return;
+	place->activity = kadapt_activity(kadapt_tried_policy(place));
+	if (trial->visit == trial->washout)
+		place->begun = kadapt_used_now();
+}
+
+struct kadapt_visit kadapt_visit_of(const struct kadapt_tried_phase *place, double now,
+				    uint64_t firings)
+{
+	uint64_t allocated = atomic_load_explicit(&kadapt_sites_allocated, memory_order_relaxed);
+
+	return (struct kadapt_visit){
+	    .time_ns = {now - place->begun_ns[KADAPT_CLOCK_WALL],
+			task_ns(&place->trial) - place->begun_ns[KADAPT_CLOCK_TASK]},
+	    .work = {1, (double)(firings - place->firings), (double)(allocated - place->allocated)},
+	    .acted = place->trial.in_block && kadapt_trial_is_at_level(&place->trial) &&
+		     kadapt_activity(kadapt_tried_policy(place)) != place->activity,
+	};
+}
