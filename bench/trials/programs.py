@@ -54,7 +54,7 @@ OWN = {
     "pi-mpi": Subject("bench/corpus/pi-mpi", standard_input="many.in"),
     **{
         name: Subject(f"bench/corpus/{name}")
-        for name in ("hmmer", "lua", "bzip2", "sqlite3", "samtools")
+        for name in ("hmmer", "lua", "bzip2", "sqlite3", "samtools", "muscle")
     },
 }
 # On User-Mode Linux computing is as fast as outside, but calls and page faults are slow.
