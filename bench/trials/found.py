@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Judges what trials did to whole runs, and counts what records of trials say."""
 
-import json
+import math
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple
 from pathlib import Path
 
 from kadence.base.statistics import Estimate
+from kadence.phases.plan.trials import Arm
 from kadence.trials import record
-from kadence.trials.lines import DROPPED, HELPS, HURTS
+from kadence.trials.lines import DROPPED, GOING, HELPS, HURTS
 from kadence.trials.record import Record
 
 MOST = 1.01  # of the plain program's time
@@ -22,9 +24,21 @@ def cost(tried: Estimate, again: Estimate) -> str:
         return f"{tried.count} rounds are too few for a verdict"
     if tried.value <= MOST:
         return f"at most {MOST} of plain"
-    if tried.low <= max(MOST, again.high):
+    if not is_slow(tried, again):
         return f"above {MOST} of plain, within the noise of plain again"
     return f"ABOVE {MOST} of plain, beyond the noise of plain again"
+
+
+def is_slow(tried: Estimate, again: Estimate) -> bool:
+    """Whether the time is above 1.01 of plain, and not by the noise of plain again."""
+    return tried.confidence >= SURE and tried.value > MOST and tried.low > max(MOST, again.high)
+
+
+def placement(moved: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
+    """The ratios to plain of plain builds with moved code, if these were measured."""
+    if moved:
+        ratios = ", ".join(f"{each['value']:.3f}" for each in moved.values())
+        yield f"  plain builds whose code was moved take {ratios} of plain"
 
 
 def beside_setting(tried: Estimate, setting: Estimate) -> str:
@@ -60,36 +74,33 @@ def is_dropped(one: Record) -> bool:
     return any(line.state == DROPPED for line in one.decisions)
 
 
-def effects(record: Path) -> Iterator[str]:
+def effects(path: Path) -> Iterator[str]:
     """What the runs' trials found, arm by arm."""
-    if not record.exists():
-        return
-    lines = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
-    runs = {line["process"] for line in lines if "schema" in line}
-    blocks: dict[tuple[int, str, int], list[float]] = defaultdict(list)
-    states: dict[tuple[int, str, int], list[str]] = defaultdict(list)
-    for line in lines:
-        if "block" in line:
-            blocks[arm_of(line["block"])].append(line["block"]["difference"])
-        if "decision" in line:
-            states[arm_of(line["decision"])].append(line["decision"]["state"])
-    for key, found in sorted(blocks.items()):
-        phase, policy, level = key
-        decided = ", ".join(f"{states[key].count(s)} {s}" for s in sorted(set(states[key])))
+    runs = list(records([path]))
+    blocks: dict[Arm, list[float]] = defaultdict(list)
+    states: dict[Arm, list[str]] = defaultdict(list)
+    for one in runs:
+        for block in one.blocks:
+            blocks[block.arm].append(block.difference)
+        for decision in one.decisions:
+            states[decision.arm].append(decision.state)
+    for arm, differences in sorted(blocks.items(), key=lambda item: astuple(item[0])):
+        found = Counter(states[arm])
+        decided = ", ".join(f"{found[state]} {state}" for state in sorted(found))
         yield (
-            f"  phase {phase}, {policy}, level {level}: median effect "
-            f"{statistics.median(found):+.1%} in {len(found)} blocks of {len(runs)} processes; "
-            f"decided: {decided or 'nothing'}"
+            f"  phase {arm.phase}, {arm.policy}, level {arm.level}: median effect "
+            f"{math.expm1(statistics.median(differences)):+.1%} in {len(differences)} blocks of "
+            f"{len(runs)} processes; decided: {decided or 'nothing'}"
         )
-    skipped = [line["phase"] for line in lines if "phase" in line]
-    for phase in sorted({each["phase"] for each in skipped}):
-        why = {each["state"] for each in skipped if each["phase"] == phase} - {"going"}
-        if why:
-            yield f"  phase {phase} was not tried in some runs: {', '.join(sorted(why))}"
+    yield from untried(runs)
 
 
-def arm_of(line: Mapping[str, object]) -> tuple[int, str, int]:
-    phase, policy, level = line["phase"], line["policy"], line["level"]
-    assert isinstance(phase, int)
-    assert isinstance(level, int)
-    return phase, str(policy), level
+def untried(runs: Sequence[Record]) -> Iterator[str]:
+    """Why phases were not tried."""
+    whys: dict[int, set[str]] = defaultdict(set)
+    for one in runs:
+        for number, phase in one.phases.items():
+            whys[number] |= {phase.state} - {GOING}
+    for number, states in sorted(whys.items()):
+        if states:
+            yield f"  phase {number} was not tried in some runs: {', '.join(sorted(states))}"

@@ -4,7 +4,8 @@
 All ways run in turn, and each round begins with a different one. The plain program runs twice; the
 difference is the place's noise. On the own kernel it also runs with the C library's own setting for
 huge pages and kept memory. The adapted program runs without trials, so that it trusts its plan, and
-with them. Outputs must be the same in all ways.
+with them. Outputs must be the same in all ways. An adapted program's code lies elsewhere, which can
+cost time by itself. So if it seems slower, plain builds whose code was moved are measured, too.
 
 In the lab, times are instructions on the guest's own clock, which the trials read, too. That clock
 jumps while a program is loaded from the host's files, so the lab's verdict is by processor time.
@@ -101,8 +102,10 @@ def table(subject: Subject, name: str, place: Place, rounds: int) -> tuple[Sampl
         record = places.output / "trials.jsonl"
         record.unlink(missing_ok=True)
         samples, differing = take(place, runs.Running(longer, subject, places, record), rounds)
+        is_slow = place.has_own_builds and found.is_slow(*ratios_of_verdict(samples))
+        moved = corpus_own.moved(longer, places, rounds) if is_slow else {}
     rows = [row(way, samples) for way in place.ways]
-    lines = [*aligned([list(HEADS), *rows]), *found.effects(record)]
+    lines = [*aligned([list(HEADS), *rows]), *found.placement(moved), *found.effects(record)]
     if differing:
         lines.append(f"  OUTPUTS DIFFER: {', '.join(sorted(differing))}")
     return samples, lines
@@ -141,10 +144,15 @@ def ratio(way: Way, samples: Samples, task: bool = False) -> Estimate:
     return paired_ratio(*(list(map(each, samples[one.name])) for one in (way, REFERENCE)))
 
 
+def ratios_of_verdict(samples: Samples, task: bool = False) -> tuple[Estimate, Estimate]:
+    """Those of the program that tries, and of plain again."""
+    return ratio(TRYING, samples, task), ratio(AGAIN, samples, task)
+
+
 def verdict(samples: Samples, *, task: bool) -> str:
     """What trials did to the time, beside plain and beside the library's own setting."""
-    tried = ratio(TRYING, samples, task)
-    said = found.cost(tried, ratio(AGAIN, samples, task))
+    tried, again = ratios_of_verdict(samples, task)
+    said = found.cost(tried, again)
     if SETTING.name in samples:
         said += f"; {found.beside_setting(tried, ratio(SETTING, samples, task))}"
     return said

@@ -39,6 +39,11 @@ class Place(Protocol):
         """The number of first rounds, which fill caches."""
         ...
 
+    @property
+    def has_own_builds(self) -> bool:
+        """Whether other builds of the plain program can run there, too."""
+        ...
+
     def round(self, running: Running, ways: Sequence[Way]) -> Iterator[Taken]:
         """Run each way once, in this order."""
         ...
@@ -50,6 +55,7 @@ class OwnKernel:
 
     ways: tuple[Way, ...] = OWN_WAYS
     uncounted: int = 1
+    has_own_builds: bool = True
 
     def round(self, running: Running, ways: Sequence[Way]) -> Iterator[Taken]:
         """Run each way once, in this order."""
@@ -69,6 +75,7 @@ class InGuest:
 
     where: str
     ways: tuple[Way, ...] = GUEST_WAYS
+    has_own_builds: bool = False
     uncounted: int = field(init=False)
     run: Runner = field(init=False)
 
