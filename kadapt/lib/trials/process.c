@@ -270,18 +270,31 @@ static __attribute__((noinline)) void try_phase(struct kadapt_tried_phase *place
 	is_busy = 0;
 }
 
-/* Where nothing is tried, entering a phase reads no clock and takes few instructions. */
-void kadapt_trials_enter(uint32_t phase)
+static inline void lead(uint32_t phase)
 {
 	struct kadapt_tried_phase *place = &tried.phase[tried.index_of[phase % KADAPT_PHASES]];
 
-	if (!leads && !take_lead())
-		return;
 	boundaries++;
 	if (place->is_over)
 		apply(place->mask, place->levels);
 	else
 		try_phase(place);
+}
+
+/* A function of its own, so that the leading thread needs no frame. */
+static __attribute__((noinline)) void lead_if_allowed(uint32_t phase)
+{
+	if (take_lead())
+		lead(phase);
+}
+
+/* Where nothing is tried, entering a phase reads no clock and takes few instructions. */
+void kadapt_trials_enter(uint32_t phase)
+{
+	if (leads)
+		lead(phase);
+	else
+		lead_if_allowed(phase);
 }
 
 void kadapt_trials_fired(void)
