@@ -38,7 +38,7 @@ enum { DEVICE_OPENING = -2, DEVICE_FORKED = -3 };
 
 _Atomic int kadapt_device = KADAPT_DEVICE_OFF;
 static atomic_int is_stopped;
-static atomic_uint calls;			       /* of the device, in progress */
+static atomic_uint calls;			       /* that kadapt_calls_begin() began */
 static __thread unsigned int own_calls KADAPT_AT_HAND; /* the thread's share of them */
 static struct kadapt_query query;
 
@@ -57,17 +57,31 @@ static int call(int descriptor, unsigned long request, unsigned long argument)
 	return -error;
 }
 
-/* kadapt_device_stop() sets `is_stopped` first, then waits for calls in progress. */
-int kadapt_device_call(int descriptor, unsigned long request, unsigned long argument)
+void kadapt_calls_end(void)
 {
-	int result = -EBADF;
+	atomic_fetch_sub(&calls, 1);
+	own_calls--;
+}
 
+/* kadapt_device_stop() sets `is_stopped` first, then waits for calls in progress. */
+int kadapt_calls_begin(void)
+{
 	own_calls++;
 	atomic_fetch_add(&calls, 1);
 	if (!atomic_load(&is_stopped))
-		result = call(descriptor, request, argument);
-	atomic_fetch_sub(&calls, 1);
-	own_calls--;
+		return 1;
+	kadapt_calls_end();
+	return 0;
+}
+
+int kadapt_device_call(int descriptor, unsigned long request, unsigned long argument)
+{
+	int result;
+
+	if (!kadapt_calls_begin())
+		return -EBADF;
+	result = call(descriptor, request, argument);
+	kadapt_calls_end();
 	return result;
 }
 

@@ -21,6 +21,13 @@ KADAPT_HIDDEN int kadapt_device_current(void);
 /* What the kernel offers; all 0 without the device. */
 KADAPT_HIDDEN const struct kadapt_query *kadapt_device_query(void);
 
+/*
+ * Begins and ends a system call that the plain program does not make. If
+ * kadapt_device_stop() has been called, returns 0, and nothing has begun.
+ */
+KADAPT_HIDDEN int kadapt_calls_begin(void);
+KADAPT_HIDDEN void kadapt_calls_end(void);
+
 /* Calls the device. Returns 0 or -errno, and leaves errno alone. */
 KADAPT_HIDDEN int kadapt_device_call(int descriptor, unsigned long request, unsigned long argument);
 
