@@ -23,7 +23,9 @@ lib_objects = $(patsubst kadapt/lib/%.c,$(BUILD)/kadapt/lib/%.o, \
 LIBKADAPT_BASE := $(BUILD)/kadapt/lib/base.o
 LIBKADAPT_CALLS := $(BUILD)/kadapt/lib/calls.o
 LIBKADAPT_TRIALS := $(BUILD)/kadapt/lib/trials.o
-LIBKADAPT_PHASES := $(BUILD)/kadapt/lib/phase/phase.o $(LIBKADAPT_BASE) $(LIBKADAPT_TRIALS)
+LIBKADAPT_SLICE := $(call lib_objects,slice)
+LIBKADAPT_PHASES := $(BUILD)/kadapt/lib/phase/phase.o $(LIBKADAPT_BASE) $(LIBKADAPT_TRIALS) \
+	$(LIBKADAPT_SLICE)
 LIBKADAPT_IO_OBJECTS := $(LIBKADAPT_PHASES) $(LIBKADAPT_CALLS) $(call lib_objects,ring)
 LIBKADAPT_IO_STATIC_OBJECTS := $(LIBKADAPT_PHASES) \
 	$(filter-out %/next.o,$(call lib_objects,ring calls)) \

@@ -24,6 +24,9 @@ KADAPT_OPTIONAL void kadapt_io_count(struct kadapt_io_totals *totals);
 /* Ends all open rings. */
 KADAPT_OPTIONAL void kadapt_rings_unbind(void);
 
+/* Defined if the program has functions that notice when it goes under seccomp(2). */
+extern const int kadapt_is_guarded KADAPT_OPTIONAL;
+
 /* What the arena has served. */
 struct kadapt_memory_totals {
 	uint64_t blocks;      /* taken by the program */

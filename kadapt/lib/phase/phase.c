@@ -11,6 +11,7 @@
 #include "base/device_file.h"
 #include "base/optional.h"
 #include "libkadapt.h"
+#include "slice/slice.h"
 #include "trials/process.h"
 
 #define NO_PHASE UINT32_MAX
@@ -64,12 +65,35 @@ static __attribute__((noinline)) int enter_by_device(uint32_t phase)
 	return change_phase(KADAPT_ENTER, kadapt_trials_number(phase), phase);
 }
 
+/* If a signal handler enters a phase meanwhile, which one has the slice is UNSURE. */
+static __attribute__((noinline)) void change_slice(uint32_t phase, uint32_t slice)
+{
+	announced_phase = UNSURE;
+	atomic_signal_fence(memory_order_seq_cst);
+	kadapt_slice_change(slice);
+	atomic_signal_fence(memory_order_seq_cst);
+	announced_phase = announced_phase == UNSURE ? phase : UNSURE;
+}
+
+static inline void announce(uint32_t phase)
+{
+	uint32_t slice = kadapt_slice_of(phase);
+
+	announced_phase = phase;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (slice != kadapt_slice)
+		change_slice(phase, slice);
+}
+
+static inline int enter(uint32_t phase)
+{
+	announce(phase);
+	return is_off() ? -ENODEV : enter_by_device(phase);
+}
+
 int kadapt_enter(uint32_t phase)
 {
-	if (current_phase == phase)
-		return 0;
-	announced_phase = phase;
-	return is_off() ? -ENODEV : enter_by_device(phase);
+	return current_phase == phase ? 0 : enter(phase);
 }
 
 /* The device knows the phase, or there is no device that could. */
@@ -90,14 +114,14 @@ void kadapt_phase_enter(uint32_t phase)
 	}
 	if (kadapt_has_trials)
 		kadapt_trials_enter(phase);
-	kadapt_enter(phase);
+	enter(phase);
 	if (kadapt_memory_look)
 		kadapt_memory_look();
 }
 
 int kadapt_leave(void)
 {
-	announced_phase = NO_PHASE;
+	announce(NO_PHASE);
 	return is_off() ? -ENODEV : change_phase(KADAPT_LEAVE, 0, NO_PHASE);
 }
 

@@ -2,6 +2,7 @@
 #include "base/optional.h"
 #include "kadapt.h"
 #include "libkadapt.h"
+#include "slice/slice.h"
 #include "trials/offers.h"
 
 void kadapt_levels_set(uint32_t levels)
@@ -11,6 +12,7 @@ void kadapt_levels_set(uint32_t levels)
 	if (kadapt_level_in(before, KADAPT_TRIED_RINGS) &&
 	    !kadapt_level_in(levels, KADAPT_TRIED_RINGS) && kadapt_rings_unbind)
 		kadapt_rings_unbind();
+	kadapt_slices_set_level(kadapt_level_in(levels, KADAPT_TRIED_QUANTUM));
 }
 
 static uint64_t blocks_served(void)
@@ -32,6 +34,11 @@ static uint64_t records_appended(void)
 	return totals.appends;
 }
 
+static int has_device_quantum(void)
+{
+	return !!(kadapt_device_query()->features & KADAPT_FEATURE_QUANTUM);
+}
+
 uint64_t kadapt_activity(enum kadapt_tried policy)
 {
 	static uint64_t entered;
@@ -44,7 +51,8 @@ uint64_t kadapt_activity(enum kadapt_tried policy)
 	case KADAPT_TRIED_BATCHES:
 		return kadapt_batches_written;
 	default:
-		return ++entered; /* a quantum holds whenever its phase is entered */
+		/* The driver's quantum holds whenever its phase is entered. */
+		return has_device_quantum() ? ++entered : kadapt_slices_asked();
 	}
 }
 
@@ -60,6 +68,6 @@ int kadapt_is_offered(enum kadapt_tried policy)
 	case KADAPT_TRIED_BATCHES:
 		return kadapt_io_count && kadapt_plan.flags & KADAPT_PLAN_IO;
 	default:
-		return !!(query->features & KADAPT_FEATURE_QUANTUM);
+		return kadapt_has_slices || has_device_quantum();
 	}
 }
