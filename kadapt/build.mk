@@ -19,17 +19,20 @@ LIBKADAPT_HEADERS := $(wildcard kadapt/lib/*.h kadapt/lib/*/*.h) kadapt/uapi/kad
 lib_objects = $(patsubst kadapt/lib/%.c,$(BUILD)/kadapt/lib/%.o, \
 	$(filter-out %_static.c,$(wildcard $(addprefix kadapt/lib/,$(addsuffix /*.c,$(1))))))
 # One object each, because their parts belong together: the device with its destructor, the
-# interposed functions with the calls that rely on them, and the trials with their constructor.
+# interposed functions with the calls that rely on them, the functions that slices need, and the
+# trials with their constructor.
 LIBKADAPT_BASE := $(BUILD)/kadapt/lib/base.o
 LIBKADAPT_CALLS := $(BUILD)/kadapt/lib/calls.o
 LIBKADAPT_TRIALS := $(BUILD)/kadapt/lib/trials.o
+LIBKADAPT_FILTER := $(BUILD)/kadapt/lib/filter.o
 LIBKADAPT_SLICE := $(call lib_objects,slice)
 LIBKADAPT_PHASES := $(BUILD)/kadapt/lib/phase/phase.o $(LIBKADAPT_BASE) $(LIBKADAPT_TRIALS) \
 	$(LIBKADAPT_SLICE)
-LIBKADAPT_IO_OBJECTS := $(LIBKADAPT_PHASES) $(LIBKADAPT_CALLS) $(call lib_objects,ring)
+LIBKADAPT_IO_OBJECTS := $(LIBKADAPT_PHASES) $(LIBKADAPT_CALLS) $(LIBKADAPT_FILTER) \
+	$(call lib_objects,ring)
 LIBKADAPT_IO_STATIC_OBJECTS := $(LIBKADAPT_PHASES) \
 	$(filter-out %/next.o,$(call lib_objects,ring calls)) \
-	$(addprefix $(BUILD)/kadapt/lib/,calls/next_static.o interpose/anchor_static.o)
+	$(addprefix $(BUILD)/kadapt/lib/,calls/next_static.o filter/guard_static.o interpose/anchor_static.o)
 LIBKADAPT_MEMORY_OBJECTS := $(LIBKADAPT_PHASES) $(call lib_objects,pages arena free)
 LIBKADAPT_MEMORY_STATIC_OBJECTS := $(LIBKADAPT_PHASES) $(BUILD)/kadapt/lib/static/arena/arena.o \
 	$(addprefix $(BUILD)/kadapt/lib/pages/,costs.o group.o machine.o pages.o) \
@@ -45,8 +48,9 @@ $(BUILD)/kadapt/lib/%.o: kadapt/lib/%.c $(LIBKADAPT_HEADERS) kadapt/build.mk
 
 $(LIBKADAPT_BASE): $(call lib_objects,base)
 $(LIBKADAPT_CALLS): $(call lib_objects,calls interpose)
+$(LIBKADAPT_FILTER): $(call lib_objects,filter)
 $(LIBKADAPT_TRIALS): $(call lib_objects,trials decide ranks)
-$(LIBKADAPT_BASE) $(LIBKADAPT_CALLS) $(LIBKADAPT_TRIALS):
+$(LIBKADAPT_BASE) $(LIBKADAPT_CALLS) $(LIBKADAPT_FILTER) $(LIBKADAPT_TRIALS):
 	ld -r -o $@ $^
 
 $(LIBKADAPT): $(LIBKADAPT_PHASES)

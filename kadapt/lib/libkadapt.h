@@ -106,7 +106,7 @@ extern const struct kadapt_plan kadapt_plan __attribute__((weak));
 /* The phase call that the plugin inserts: the calling thread enters this phase. */
 void kadapt_phase_enter(uint32_t phase);
 
-/* The same, and returns 0 or -errno; -ENODEV without the device. */
+/* The same, and returns the device's 0 or -errno; -ENODEV without the device. */
 int kadapt_enter(uint32_t phase);
 
 /* The calling thread leaves its phase. Returns 0 or -errno. */
@@ -117,6 +117,12 @@ int kadapt_leave(void);
  * program (docs/io.md).
  */
 extern const int kadapt_io_anchor;
+
+/*
+ * A reference makes the linker take the functions that notice when the program goes under
+ * seccomp(2). Without them, a program asks for no slices (kadapt/lib/slice/slice.h).
+ */
+extern const int kadapt_filter_anchor;
 
 /* These replace redirected calls, each with its original's meaning. */
 ssize_t kadapt_write(int descriptor, const void *record, size_t size);

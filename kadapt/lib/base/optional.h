@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions of rings and of the arena that the report and the phase calls use. They
- * are weak: a program without I/O sites or memory sites does not have them.
+ * Functions of rings and of the arena that the report, the phase calls and the guard of
+ * filters use. They are weak: a program without I/O sites or memory sites does not have
+ * them.
  */
 #ifndef LIBKADAPT_OPTIONAL_H
 #define LIBKADAPT_OPTIONAL_H
@@ -24,7 +25,13 @@ KADAPT_OPTIONAL void kadapt_io_count(struct kadapt_io_totals *totals);
 /* Ends all open rings. */
 KADAPT_OPTIONAL void kadapt_rings_unbind(void);
 
-/* Defined if the program has functions that notice when it goes under seccomp(2). */
+/* Make no more calls of the device: the program is about to go under seccomp(2). */
+KADAPT_OPTIONAL void kadapt_io_stop(void);
+
+/* The program is about to make this call with this first argument by syscall(). */
+KADAPT_OPTIONAL void kadapt_io_before_call(long number, long first);
+
+/* Defined if the program has the functions of kadapt/lib/filter. */
 extern const int kadapt_is_guarded KADAPT_OPTIONAL;
 
 /* What the arena has served. */

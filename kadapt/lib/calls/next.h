@@ -89,15 +89,7 @@
 	FUNCTION(ssize_t, send, (int descriptor, const void *record, size_t size, int flags),      \
 		 (descriptor, record, size, flags))                                                \
 	FUNCTION(int, fflush, (FILE * stream), (stream))                                           \
-	FUNCTION(int, fflush_unlocked, (FILE * stream), (stream))                                  \
-	FUNCTION(int, prctl,                                                                       \
-		 (int option, unsigned long second, unsigned long third, unsigned long fourth,     \
-		  unsigned long fifth),                                                            \
-		 (option, second, third, fourth, fifth))                                           \
-	FUNCTION(long, syscall,                                                                    \
-		 (long number, long first, long second, long third, long fourth, long fifth,       \
-		  long sixth),                                                                     \
-		 (number, first, second, third, fourth, fifth, sixth))
+	FUNCTION(int, fflush_unlocked, (FILE * stream), (stream))
 
 #define KADAPT_DECLARE_NEXT(type, name, parameters, arguments)                                     \
 	KADAPT_HIDDEN type kadapt_next_##name parameters;

@@ -2,7 +2,6 @@
 /* In a static program these are the C library's functions themselves. */
 #define _GNU_SOURCE
 #include <stdio.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "calls/next.h"

@@ -6,22 +6,22 @@
  *
  * - Writes of shared libraries, such as libstdc++ and libgfortran, go into rings if the
  *   plan says so.
- * - Before the program goes under seccomp(2), the library stops its calls of the device.
  * - Before the program changes its limits or its user, the library unbinds all rings:
  *   the kernel checked the program's rights when it bound them.
  * - Before calls for which the kernel reads a file's size without asking its guard, the
  *   library unbinds the descriptor's ring.
  *
+ * syscall() and prctl() are in kadapt/lib/filter.
+ *
  * All are weak: a program may have a function of the same name.
  */
 #define _GNU_SOURCE
-#include <linux/prctl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/optional.h"
 #include "calls/next.h"
 #include "interpose/interpose.h"
 #include "libkadapt.h"
@@ -57,20 +57,6 @@ INTERPOSED int fflush_unlocked(FILE *stream)
 {
 	return kadapt_has_stream_rings ? kadapt_fflush_unlocked(stream)
 				       : kadapt_next_fflush_unlocked(stream);
-}
-
-INTERPOSED int prctl(int option, ...)
-{
-	unsigned long words[4];
-	va_list arguments;
-
-	va_start(arguments, option);
-	for (int i = 0; i < 4; i++)
-		words[i] = va_arg(arguments, unsigned long);
-	va_end(arguments);
-	if (option == PR_SET_SECCOMP)
-		kadapt_io_stop();
-	return kadapt_next_prctl(option, words[0], words[1], words[2], words[3]);
 }
 
 /* As KADAPT_UNBINDING_FUNCTIONS. */
@@ -115,28 +101,12 @@ static void unbind_of(int descriptor)
 		kadapt_rings_unbind();
 }
 
-static int begins_filter(long number, long first)
+void kadapt_io_before_call(long number, long first)
 {
-	return number == SYS_seccomp || (number == SYS_prctl && first == PR_SET_SECCOMP);
-}
-
-INTERPOSED long syscall(long number, ...)
-{
-	va_list arguments;
-	long words[6];
-
-	va_start(arguments, number);
-	for (int i = 0; i < 6; i++)
-		words[i] = va_arg(arguments, long);
-	va_end(arguments);
-	if (begins_filter(number, words[0]))
-		kadapt_io_stop();
 	if (needs_unbound_rings(number))
 		kadapt_rings_unbind();
 	if (reads_size(number))
-		unbind_of((int)words[0]);
-	return kadapt_next_syscall(number, words[0], words[1], words[2], words[3], words[4],
-				   words[5]);
+		unbind_of((int)first);
 }
 
 #define UNBIND_BEFORE(type, name, parameters, arguments)                                           \
@@ -157,4 +127,7 @@ KADAPT_UNBINDING_FUNCTIONS(UNBIND_BEFORE)
 
 KADAPT_SIZE_FUNCTIONS(UNBIND_OF_BEFORE)
 
-const void *const kadapt_interposed_calls = prctl;
+const void *const kadapt_interposed_calls = write;
+
+/* Takes prctl() and syscall() into the program. */
+static const int *const filter_reference __attribute__((used)) = &kadapt_filter_anchor;

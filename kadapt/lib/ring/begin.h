@@ -11,7 +11,4 @@ extern int kadapt_has_stream_rings KADAPT_HIDDEN;
 /* The process is under seccomp(2): every call must be the program's own. */
 extern int kadapt_is_filtered KADAPT_HIDDEN;
 
-/* Make no more calls of the device: the program is about to go under seccomp(2). */
-KADAPT_HIDDEN void kadapt_io_stop(void);
-
 #endif
