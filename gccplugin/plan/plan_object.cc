@@ -137,6 +137,14 @@ tree declare_anchor(const char *name)
 	return decl;
 }
 
+bool has_quantum(const plan &what)
+{
+	for (const policy &item : what.policies)
+		if (item.quantum_ns)
+			return true;
+	return false;
+}
+
 /* It is visible, so that a program with adapted shared libraries has one copy, too. */
 void share_between_units(tree decl)
 {
@@ -164,6 +172,8 @@ void define_plan_object(const plan &what)
 	varpool_node::finalize_decl(decl);
 	if (what.memory.planned && what.memory.ahead)
 		refer_to(memory_anchor);
+	if (has_quantum(what))
+		refer_to(filter_anchor);
 }
 
 void refer_to(const anchor &wanted)

@@ -20,6 +20,9 @@ struct anchor {
 /* The part with the interposed functions for I/O. */
 const anchor io_anchor = {"kadapt_io_anchor", "kadapt_io_reference"};
 
+/* The part that notices when the program goes under seccomp(2). */
+const anchor filter_anchor = {"kadapt_filter_anchor", "kadapt_filter_reference"};
+
 /* The part that binds ranges of memory without a site. */
 const anchor memory_anchor = {"kadapt_memory_anchor", "kadapt_memory_reference"};
 

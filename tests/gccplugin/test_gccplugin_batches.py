@@ -39,7 +39,8 @@ def scripted(workshop: Workshop, name: str, *options: str) -> Path:
 def compiled(workshop: Workshop, source: Path, way: str, verbose: bool = True) -> str:
     """Compile a program plain and adapted; returns the messages of the adapted compilation."""
     plain, adapted = scripted(workshop, "plain", "-DPLAIN"), scripted(workshop, "adapted")
-    workshop.source("anchor.c", "const int kadapt_io_anchor = 1;\n")
+    anchors = "const int kadapt_io_anchor = 1, kadapt_filter_anchor = 1;\n"
+    workshop.source("anchor.c", anchors)
     site = {"function": None, "file": source.name, "calls": ["write", "send"]}
     plan = workshop.plan(io={"mode": "strict", "streams": False, "sites": [site]})
     workshop.run("gcc-12", *way.split(), source, plain, "-o", "plain")
@@ -223,7 +224,7 @@ def test_only_planned_sends_are_batches(workshop: Workshop) -> None:
         plan = workshop.plan(io={"mode": "strict", "streams": False, "sites": sites})
         workshop.compile(source, "-c", "-O2", "-fchecking", "-o", "f.o", plan=plan)
         undefined = set(workshop.run("nm", "-u", "-j", "f.o").stdout.split())
-        assert undefined - {"kadapt_io_anchor"} == found
+        assert undefined - {"kadapt_io_anchor", "kadapt_filter_anchor"} == found
 
 
 def test_members_and_variables_are_read_once(workshop: Workshop) -> None:

@@ -169,6 +169,7 @@ def test_fortran_arrays_are_redirected(workshop: Workshop) -> None:
 ARGUMENTS = """
 #include <stdio.h>
 #include <stdlib.h>
+const int kadapt_filter_anchor = 1;
 void kadapt_phase_enter(unsigned phase) { (void)phase; }
 void *kadapt_malloc(size_t size, unsigned treatments)
 {
@@ -254,7 +255,8 @@ int main()
 
 @pytest.mark.parametrize("level", ["-O0", "-O2", "-O3 -flto"])
 def test_exceptions_pass_through(workshop: Workshop, level: str) -> None:
-    stub = "#include <new>\n" + "".join(
+    head = '#include <new>\nextern "C" const int kadapt_filter_anchor = 1;\n'
+    stub = head + "".join(
         f'extern "C" void *kadapt_{name}(unsigned long size, unsigned)'
         f"\n{{ return ::operator {operator}(size); }}\n"
         for name, operator in (("_Znwm", "new"), ("_Znam", "new[]"))
@@ -277,7 +279,7 @@ READER = """
     extern const struct { uint32_t abi, policies, flags, ahead; uint64_t keep, least, id;
             uint32_t learned, reserved; struct { uint32_t phase, flags; uint64_t times[2];
             uint32_t tried, visits; } policy[]; } kadapt_plan;
-    const int kadapt_io_anchor = 1, kadapt_memory_anchor = 1;
+    const int kadapt_io_anchor = 1, kadapt_memory_anchor = 1, kadapt_filter_anchor = 1;
     void kadapt_phase_enter(unsigned phase) { (void)phase; }
     void *kadapt_malloc(size_t size, unsigned treatments) { return treatments ? malloc(size) : 0; }
     int main(void) { printf("%u %u %llx %llu %u\\n", kadapt_plan.flags, kadapt_plan.ahead,
@@ -315,7 +317,8 @@ def test_plan_object_says_which_phases_are_plain(workshop: Workshop) -> None:
 def test_ranges_are_asked_for_where_main_is(workshop: Workshop) -> None:
     """Even without a marker or a site. A unit without main has no reference to libkadapt."""
     plan = workshop.plan(memory=memory(ahead=["heap"]))
-    for name, wanted in ("main", {"kadapt_memory_anchor"}), ("other", set()):
+    anchors = {"kadapt_memory_anchor", "kadapt_filter_anchor"}
+    for name, wanted in ("main", anchors), ("other", set()):
         source = workshop.source("f.c", f"int {name}(void) {{ return 0; }}\n")
         workshop.compile(source, "-c", "-O2", "-o", "f.o", plan=plan)
         assert undefined(workshop) == wanted

@@ -190,9 +190,8 @@ def test_an_inlined_function_is_planned_under_its_own_name(workshop: Workshop) -
 def test_a_unit_with_a_site_carries_the_plan_and_asks_for_interposition(
     workshop: Workshop, way: str
 ) -> None:
-    workshop.source(
-        "library.c", "const int kadapt_io_anchor = 1;\nlong kadapt_write(void) { return 0; }\n"
-    )
+    anchors = "const int kadapt_io_anchor = 1, kadapt_filter_anchor = 1;\n"
+    workshop.source("library.c", f"{anchors}long kadapt_write(void) {{ return 0; }}\n")
     source = workshop.source("f.c", '#include <unistd.h>\nint main(void) { write(1, "x", 1); }\n')
     plan = workshop.plan(io=paths(site("main"), streams=True))
     workshop.compile(source, "-w", "library.c", *way.split(), "-o", "program", plan=plan)
@@ -205,7 +204,7 @@ def test_flags_say_what_is_planned(workshop: Workshop) -> None:
     reader = """
         #include <stdio.h>
         extern const unsigned kadapt_plan[];
-        const int kadapt_io_anchor = 1;
+        const int kadapt_io_anchor = 1, kadapt_filter_anchor = 1;
         void kadapt_phase_enter(unsigned phase) { (void)phase; }
         int main(void) { printf("%u %u\\n", kadapt_plan[2], kadapt_plan[3]); return 0; }
     """

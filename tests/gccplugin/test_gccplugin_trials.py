@@ -13,6 +13,7 @@ READER = """
     #include <inttypes.h>
     #include <stdio.h>
     #include "libkadapt.h"
+    const int kadapt_filter_anchor = 1;
     void kadapt_phase_enter(uint32_t phase) { (void)phase; }
     int main(void)
     {
