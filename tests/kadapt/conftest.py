@@ -218,6 +218,28 @@ def static_io_selftest(root: Path) -> Path:
     return compile_program(root, target, io_sources(), *archives)
 
 
+def slices_sources() -> list[Path]:
+    """The test program of slices."""
+    shared = [HERE / "selftest" / name for name in ("harness.c", "device.c")]
+    return [*sorted((HERE / "slices").glob("*.c")), *shared]
+
+
+@pytest.fixture(scope="session")
+def slices(root: Path) -> Path:
+    """That program, with the functions that notice filters."""
+    target = root / "build/tests/kadapt/slices"
+    return compile_dynamic(root, target, slices_sources(), "-Wl,-u,kadapt_filter_anchor")
+
+
+@pytest.fixture(scope="session")
+def unguarded_slices(root: Path) -> tuple[Path, Path]:
+    """That program without those functions: dynamic, and static."""
+    folder = root / "build/tests/kadapt"
+    archives = [root / "build/kadapt" / f"libkadapt{part}.a" for part in ("", "-io-static")]
+    dynamic = compile_dynamic(root, folder / "slices-unguarded", slices_sources())
+    return dynamic, compile_program(root, folder / "slices-static", slices_sources(), *archives)
+
+
 @pytest.fixture(scope="session")
 def mixes(root: Path) -> tuple[Path, Path, Path]:
     """The program of random mixes: plain, with its calls redirected, and with them interposed."""

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * boundary VISITS: a program whose trial has ended, because its visits differ too much,
- * enters two phases in turn. Its clock is its own.
+ * enters two phases in turn. Its clock is its own. With -DQUANTUM_NS=N both phases have a quantum.
  */
 #include <stdlib.h>
 #include <time.h>
 
 #include "libkadapt.h"
+
+#ifndef QUANTUM_NS
+#define QUANTUM_NS 0
+#endif
 
 struct planted_plan {
 	struct kadapt_plan plan;
@@ -15,7 +19,8 @@ struct planted_plan {
 
 const struct planted_plan planted __asm__("kadapt_plan") = {
     .plan = {.abi = KADAPT_PLAN_ABI, .policies = 2, .flags = KADAPT_PLAN_IO | KADAPT_PLAN_TRIALS},
-    .policy = {{.phase = 0, .tried = KADAPT_TRY_BATCHES, .visits = 400}, {.phase = 1}},
+    .policy = {{.phase = 0, .quantum_ns = QUANTUM_NS, .tried = KADAPT_TRY_BATCHES, .visits = 400},
+	       {.phase = 1, .quantum_ns = QUANTUM_NS}},
 };
 
 static long milliseconds;

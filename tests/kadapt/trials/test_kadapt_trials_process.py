@@ -204,7 +204,10 @@ def instructions(program: Path, visits: int) -> int:
     return int(found[1].replace(",", ""))
 
 
-def test_a_boundary_is_cheap_where_nothing_is_tried(root: Path, tmp_path: Path) -> None:
-    boundary = linked(root, "boundary.c", tmp_path)
+@pytest.mark.parametrize("flags", [(), ("-DQUANTUM_NS=1000000000", "-Wl,-u,kadapt_filter_anchor")])
+def test_a_boundary_is_cheap_where_nothing_is_tried(
+    root: Path, tmp_path: Path, flags: tuple[str, ...]
+) -> None:
+    boundary = linked(root, "boundary.c", tmp_path, *flags)
     few, many = (instructions(boundary, visits) for visits in (1000, 11000))
     assert (many - few) / 20000 <= 60  # a visit has two boundaries

@@ -37,6 +37,13 @@ def linked(root: Path, source: str, folder: Path, *flags: str) -> Path:
     return build(root, HERE / source, folder, *flags, "-Wl,-u,kadapt_batch_write", archive)
 
 
+def sliced(root: Path, folder: Path) -> Path:
+    """The program whose quantum is tried by slices."""
+    tests = HERE.parent / "selftest"
+    own = [f"-I{tests}", str(tests / "device.c"), "-Wl,-u,kadapt_filter_anchor"]
+    return linked(root, "sliced.c", folder, *own)
+
+
 def planted(root: Path, folder: Path, *flags: str) -> Path:
     """The program with a planted effect."""
     return linked(root, "planted.c", folder, *flags)
