@@ -79,6 +79,7 @@ def _of_switches(plan: Body) -> str:
     phases = [str(policy["phase"]) for policy in plan["policies"] if policy["quantum_ns"]]
     if phases:
         which = f"phase {phases[0]}" if len(phases) == 1 else f"phases {', '.join(phases)}"
-        return f"the plan gives {which} a long quantum, which spares involuntary ones {DEVICE}"
+        long = f"the plan gives {which} a long quantum, which spares involuntary ones"
+        return f"{long} {DEVICE}; Linux 6.12 and later grants 100 ms of it without the device"
     told = [entry["reason"] for entry in plan["refused"] if entry["what"] == LONG_QUANTUM]
     return f"not adapted because {told[0]}" if told else "no phase has a long quantum"
