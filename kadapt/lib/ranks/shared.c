@@ -22,8 +22,9 @@ struct shared {
 	_Atomic uint64_t schedule[KADAPT_SHARED_PHASES];
 };
 
-static struct shared *shared;
-static uint32_t expected; /* ranks of this node */
+static struct shared *shared; /* stays mapped: a thread may enter a phase while the process ends */
+static char is_counted;	      /* among those present */
+static uint32_t expected;     /* ranks of this node */
 static char name[NAME_ROOM];
 
 /*
@@ -75,6 +76,7 @@ int kadapt_shared_begin(const struct kadapt_job *job, uint64_t plan)
 	shared = open_shared();
 	if (!shared)
 		return 0;
+	is_counted = 1;
 	atomic_fetch_add(&shared->present, 1);
 	expected = job->local_ranks;
 	if (atomic_fetch_add(&shared->arrived, 1) + 1 == expected)
@@ -82,17 +84,16 @@ int kadapt_shared_begin(const struct kadapt_job *job, uint64_t plan)
 	return 1;
 }
 
-void kadapt_shared_stop(void)
+void kadapt_shared_leave(void)
 {
-	shared = NULL;
+	is_counted = 0;
 }
 
 /* When all had arrived, the file was removed. The name may be another run's by now. */
 void kadapt_shared_end(void)
 {
-	if (shared && atomic_fetch_sub(&shared->present, 1) == 1 && shared->arrived < expected)
+	if (is_counted && atomic_fetch_sub(&shared->present, 1) == 1 && shared->arrived < expected)
 		remove_file();
-	shared = NULL;
 }
 
 int kadapt_shared_lead(uint32_t phase)

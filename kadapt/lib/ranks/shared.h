@@ -20,8 +20,8 @@
  */
 KADAPT_HIDDEN int kadapt_shared_begin(const struct kadapt_job *job, uint64_t plan);
 
-/* Forget the memory, in a forked child. */
-KADAPT_HIDDEN void kadapt_shared_stop(void);
+/* A forked child is no rank. */
+KADAPT_HIDDEN void kadapt_shared_leave(void);
 
 /* At the process's end. */
 KADAPT_HIDDEN void kadapt_shared_end(void);

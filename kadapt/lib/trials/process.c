@@ -345,7 +345,7 @@ static void begin_child(void)
 		if (tried.phase[i].role == KADAPT_ROLE_LEADS)
 			tried.phase[i].role = KADAPT_ROLE_ALONE;
 	end_trials();
-	kadapt_shared_stop();
+	kadapt_shared_leave();
 	atomic_store(&is_led, 0);
 	leads = 0;
 	kadapt_record_stop();
