@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "trials")]
+sys.path[:0] = [str(HERE), str(HERE.parent / "trials"), str(HERE.parent / "kadapt/trials")]
 
 import cluster  # noqa: E402
 from adapting import AdaptingCluster  # noqa: E402

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from cluster import Cluster, until
+from trial_programs import linked
 
 # Starts a cluster with a job, prints the cluster's folder, and waits to be ended.
 OWNER = """
@@ -48,6 +49,22 @@ def test_job_runs(plain_cluster: Cluster) -> None:
 def test_step_on_every_node(plain_cluster: Cluster) -> None:
     words = ["srun", "-N2", "printenv", "SLURMD_NODENAME"]
     assert sorted(plain_cluster.run(words).stdout.split()) == ["node1", "node2"]
+
+
+def test_libkadapt_knows_the_ranks_of_a_step(
+    plain_cluster: Cluster, root: Path, tmp_path: Path
+) -> None:
+    """Local ranks, nodes, and a number that only the ranks of one step have."""
+    program = linked(root, "ranks.c", tmp_path)
+    told = [
+        plain_cluster.run(["srun", "-N2", "-n4", program, "job"]).stdout.splitlines()
+        for _ in range(2)
+    ]
+    numbers = [{line.split()[2] for line in step} for step in told]
+    assert [len(step) for step in told] == [4, 4]
+    assert {tuple(line.split()[:2]) for step in told for line in step} == {("2", "2")}
+    assert [len(step) for step in numbers] == [1, 1]
+    assert numbers[0] != numbers[1]
 
 
 def test_sacct_shows_job_and_steps(plain_cluster: Cluster) -> None:

@@ -2,6 +2,7 @@
 /*
  *	ranks visits SEED NOISE VISITS	one of two ranks that wait for one another
  *	ranks tasks LIST NODE		the tasks of a node in Slurm's list
+ *	ranks job			local ranks, nodes and the job's number, as launchers say
  *
  * In each visit a rank writes a byte to its standard output's other end and reads one from
  * its standard input. Its clock is its own, as is its luck: each visit is up to NOISE
@@ -87,9 +88,19 @@ __attribute__((destructor(101))) static void end(void)
 	}
 }
 
+static int print_job(void)
+{
+	struct kadapt_job job = kadapt_job_read();
+
+	return printf("%u %u %016lx\n", job.local_ranks, job.nodes, (unsigned long)job.here) < 0;
+}
+
 int main(int count, char **words)
 {
 	long visits;
+
+	if (count == 2 && !strcmp(words[1], "job"))
+		return print_job();
 
 	if (count == 4 && !strcmp(words[1], "tasks"))
 		return printf("%u\n", kadapt_tasks_of_node(words[2], (uint32_t)atoi(words[3]))) < 0;
