@@ -26,18 +26,13 @@
 #include "libkadapt.h"
 #include "base/levels.h"
 #include "decide/numbers.h"
+#include "own_clock.h"
 
 #ifndef PLANNED_VISITS
 #define PLANNED_VISITS 400
 #endif
-#define VISIT_NS 10e6
 #define MOST_VISITS 100000
 #define HANDLERS_US 50
-
-struct planted_plan {
-	struct kadapt_plan plan;
-	struct kadapt_plan_policy policy[2];
-};
 
 const struct planted_plan planted __asm__("kadapt_plan") = {
     .plan = {.abi = KADAPT_PLAN_ABI,
@@ -47,19 +42,9 @@ const struct planted_plan planted __asm__("kadapt_plan") = {
     .policy = {{.phase = 0, .tried = KADAPT_TRY_BATCHES, .visits = PLANNED_VISITS}, {.phase = 1}},
 };
 
-static double clock_now = 1e9;
 static uint64_t luck = 42;
 static char levels[MOST_VISITS + 1];
 static sigjmp_buf next_visit;
-
-/* The library's calls come here, because the program's own function wins. */
-int clock_gettime(clockid_t clock, struct timespec *now)
-{
-	(void)clock;
-	now->tv_sec = (time_t)(clock_now / 1e9);
-	now->tv_nsec = (long)fmod(clock_now, 1e9);
-	return 0;
-}
 
 static double noise(double size)
 {

@@ -16,13 +16,7 @@
 #include "libkadapt.h"
 #include "base/levels.h"
 #include "device.h"
-
-#define VISIT_NS 10e6
-
-struct planted_plan {
-	struct kadapt_plan plan;
-	struct kadapt_plan_policy policy[2];
-};
+#include "own_clock.h"
 
 const struct planted_plan planted __asm__("kadapt_plan") = {
     .plan = {.abi = KADAPT_PLAN_ABI, .policies = 2, .flags = KADAPT_PLAN_TRIALS, .id = 1},
@@ -30,17 +24,6 @@ const struct planted_plan planted __asm__("kadapt_plan") = {
 	{{.phase = 0, .quantum_ns = 5 * NS_PER_S, .tried = KADAPT_TRY_QUANTUM, .visits = 2000},
 	 {.phase = 1}},
 };
-
-static double clock_now = 1e9;
-
-/* The library's calls come here, because the program's own function wins. */
-int clock_gettime(clockid_t clock, struct timespec *now)
-{
-	(void)clock;
-	now->tv_sec = (time_t)(clock_now / 1e9);
-	now->tv_nsec = (long)fmod(clock_now, 1e9);
-	return 0;
-}
 
 static void visit(const uint64_t slices[3])
 {

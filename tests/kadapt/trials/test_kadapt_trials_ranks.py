@@ -113,7 +113,7 @@ def test_a_job_on_more_nodes_has_a_smaller_budget(program: Path, tmp_path: Path)
     assert header["budget"] == pytest.approx(0.01 / 4)
 
 
-def test_a_rank_goes_on_when_the_other_is_killed(program: Path, tmp_path: Path) -> None:
+def test_a_killed_rank_crashes_no_other(program: Path, tmp_path: Path) -> None:
     before = files()
     one, other = started(program, tmp_path, OPEN_MPI)
     other.kill()
