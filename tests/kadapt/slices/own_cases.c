@@ -139,7 +139,7 @@ const struct test_case own_cases[] = {
     {"begin", "so does one with which the process began", test_slice_at_begin},
     {"policies", "policy, nice and flags stay", test_policies},
     {"idle", "a SCHED_IDLE thread is left alone", test_idle},
-    {"changes_within", "those that change within a phase, too", test_changes_within},
+    {"changes_within", "policy and nice that change within a phase stay", test_changes_within},
     {"real_time", "a real-time thread is left alone", test_real_time},
     {"real_time_within", "real time within a phase leaves nothing behind", test_real_time_within},
     {0},
