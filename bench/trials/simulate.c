@@ -62,7 +62,8 @@ static void prepare(struct kadapt_trial *trial, const struct world *world, uint6
 	trial->policies = 1;
 	trial->arms = 1;
 	trial->washout = (uint8_t)world->washout;
-	trial->begins_plain = 1;
+	trial->planned = (uint32_t)world->visits;
+	trial->most_together = 1;
 	trial->slot_ns = 0;
 	trial->least_ns = 0;
 	trial->prior[0] = 1;
@@ -106,7 +107,7 @@ static void run(const struct world *world, uint64_t seed, struct found *found)
 		best += world->effect < 0 ? base * exp(world->effect) : base;
 		kadapt_trial_visited(
 		    &trial, &budget,
-		    &(struct kadapt_visit){{took * 1e6, took * 1e6}, {1, work, 0}, 1});
+		    &(struct kadapt_visit){{took * 1e6, took * 1e6}, {1, work, 0}, 1, 0});
 		if (left_at < 0 && (trial.arm[0].state == KADAPT_ARM_DROPPED ||
 				    trial.arm[0].state == KADAPT_ARM_HURTS))
 			left_at = level_visits;

@@ -76,11 +76,11 @@ def test_programs_that_notice_no_filter_ask_for_none(
         assert _calls(tmp_path / "calls", program, "--calm") == []
 
 
-def _tried(program: Path, own_ns: int) -> tuple[str, set[str]]:
+def _tried(program: Path, own_ns: int, neighbours: int) -> tuple[str, set[str]]:
     """Run trials of the quantum: the levels of the visits, and what was decided."""
     record = program.with_name(f"record-{own_ns}")
     done = subprocess.run(
-        [program, "2000", str(own_ns)],
+        [program, "2000", str(own_ns), str(neighbours)],
         env=os.environ | {"KADAPT_TRIALS_RECORD": str(record)},
         capture_output=True,
         text=True,
@@ -93,12 +93,19 @@ def _tried(program: Path, own_ns: int) -> tuple[str, set[str]]:
 
 def test_trials_set_slices(root: Path, tmp_path: Path) -> None:
     """Plain, planned and less: the slice of each visit is that of its level."""
-    levels, decided = _tried(sliced(root, tmp_path), 0)
+    levels, decided = _tried(sliced(root, tmp_path), 0, 1)
     assert set(levels) == set("012")
     assert decided == {"helps"}
     assert levels[-500:].count("2") > 450  # the best one stands
 
 
 def test_trials_claim_nothing_of_a_slice_that_is_not_theirs(root: Path, tmp_path: Path) -> None:
-    _, decided = _tried(sliced(root, tmp_path), 20_000_000)
+    _, decided = _tried(sliced(root, tmp_path), 20_000_000, 1)
     assert decided == {"idle"}
+
+
+def test_trials_of_slices_end_where_no_other_thread_runs(root: Path, tmp_path: Path) -> None:
+    """The visits at a level are shorter, but no slice can be the reason."""
+    levels, decided = _tried(sliced(root, tmp_path), 0, 0)
+    assert decided == {"idle"}
+    assert set(levels[-500:]) == {"1"}  # as the plan says

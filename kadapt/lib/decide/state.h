@@ -11,6 +11,12 @@
 #define KADAPT_TRIAL_ARMS 6	/* levels of all its policies */
 #define KADAPT_WARM_UP 12	/* stretches of visits that show how much visits differ */
 #define KADAPT_FEWEST 40	/* visits of a run; with fewer, nothing can be learned */
+/*
+ * Runs with so many visits begin plain, because they can learn what a level is worth.
+ * In simulated runs of 100 visits with a level that takes 10 % off, the budget allowed
+ * 1.7 blocks: a run that begins plain stays plain, and loses all of the gain.
+ */
+#define KADAPT_MANY_VISITS 150
 
 /*
  * By what a visit's time is divided. In the warm-up the trial chooses the measure that
@@ -62,11 +68,15 @@ struct kadapt_arm {
 	struct kadapt_evidence evidence;
 };
 
-/* What one visit took. Work of 0 means that the measure says nothing. */
+/*
+ * What one visit took, or several that are taken together. Work of 0 means that the
+ * measure says nothing.
+ */
 struct kadapt_visit {
 	double time_ns[KADAPT_CLOCKS];
 	double work[KADAPT_MEASURES];
-	int acted; /* the tried policy did something */
+	int acted;   /* the tried policy did something */
+	int is_moot; /* nothing in its block can have depended on the policy */
 };
 
 /* A sum over visits. */
@@ -79,20 +89,23 @@ struct kadapt_trial {
 	/* set by the caller before kadapt_trial_begin() */
 	uint8_t policies, arms;
 	uint8_t washout;		      /* visits of a slot that are not measured */
-	uint8_t begins_plain;		      /* the run is known to have many visits */
 	uint8_t needs_wall;		      /* a policy acts on waiting, too */
 	uint8_t ahead;			      /* visits from a block's decision to its first */
 	uint8_t prior[KADAPT_TRIAL_POLICIES]; /* levels that the plan believes in */
 	double slot_ns;			      /* least time of a slot's measured visits */
-	double least_ns;		      /* shorter visits are not tried */
+	double least_ns;		      /* shorter visits are taken together */
 	double error;			      /* probability of a wrong claim about one arm */
+	uint32_t planned;		      /* visits of the profiled run */
+	uint16_t most_together;		      /* visits that may be taken together, from 1 */
 	uint64_t random;
 	struct kadapt_arm arm[KADAPT_TRIAL_ARMS];
 
-	uint8_t state;	  /* enum kadapt_trial_state */
-	uint8_t clock;	  /* enum kadapt_clock */
-	uint8_t measure;  /* enum kadapt_measure */
-	uint8_t measured; /* visits of a slot that are measured */
+	uint8_t state;	      /* enum kadapt_trial_state */
+	uint8_t clock;	      /* enum kadapt_clock */
+	uint8_t measure;      /* enum kadapt_measure */
+	uint8_t begins_plain; /* the run is known to have many visits */
+	uint16_t together;    /* visits that count as one, here and below */
+	uint8_t measured;     /* visits of a slot that are measured */
 	uint8_t in_block;
 	uint8_t wait;  /* visits until the block's first */
 	uint8_t tried; /* the block's arm */

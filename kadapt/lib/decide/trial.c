@@ -31,16 +31,10 @@ static unsigned int slot_visits(const struct kadapt_trial *trial)
 
 void kadapt_trial_begin(struct kadapt_trial *trial)
 {
-	trial->state = KADAPT_TRIAL_WARM_UP;
 	trial->measured = 1;
 	trial->in_block = 0;
 	trial->disturbances = 0;
-	trial->visits = 0;
-	trial->stretches = 0;
-	trial->stretch = (struct kadapt_visit){0};
-	trial->mean_ns = 0;
-	for (unsigned int i = 0; i < KADAPT_MEASURES; i++)
-		trial->is_out[i] = 0;
+	kadapt_trial_begin_warm_up(trial, 1);
 	for (unsigned int i = 0; i < trial->arms; i++) {
 		trial->arm[i].state = KADAPT_ARM_OPEN;
 		trial->arm[i].visits = 0;
@@ -206,6 +200,7 @@ static int advance(struct kadapt_trial *trial, struct kadapt_budget *budget,
 	sum->time_ns += kadapt_larger(visit->time_ns[trial->clock], 1);
 	sum->work += visit->work[trial->measure];
 	trial->acted |= visit->acted && kadapt_trial_is_at_level(trial);
+	trial->acted &= !visit->is_moot;
 	if (++trial->visit < slot_visits(trial))
 		return 0;
 	if (slot->work <= 0) {
@@ -230,14 +225,14 @@ int kadapt_trial_visited(struct kadapt_trial *trial, struct kadapt_budget *budge
 		kadapt_trial_disturbed(trial);
 		return 0;
 	}
-	trial->mean_ns += (wall_ns - trial->mean_ns) / (trial->visits + 1);
+	trial->visits++;
+	trial->mean_ns += (wall_ns - trial->mean_ns) / trial->visits;
 	if (trial->state == KADAPT_TRIAL_WARM_UP)
 		kadapt_trial_warm_up(trial, visit);
 	else if (trial->in_block && trial->wait)
 		trial->wait--;
 	else if (trial->in_block)
 		ended = advance(trial, budget, visit);
-	trial->visits++;
 	return ended;
 }
 

@@ -49,9 +49,53 @@ static uint8_t visits_to_measure(const struct kadapt_trial *trial)
 	return visits < MOST_MEASURED ? (uint8_t)visits : MOST_MEASURED;
 }
 
+void kadapt_trial_begin_warm_up(struct kadapt_trial *trial, unsigned int together)
+{
+	trial->state = KADAPT_TRIAL_WARM_UP;
+	trial->together = (uint16_t)together;
+	trial->begins_plain = trial->planned / together >= KADAPT_MANY_VISITS;
+	trial->visits = 0;
+	trial->mean_ns = 0;
+	trial->stretches = 0;
+	trial->stretch = (struct kadapt_visit){0};
+	for (unsigned int i = 0; i < KADAPT_MEASURES; i++)
+		trial->is_out[i] = 0;
+}
+
+/* Visits that are too short for the clock are long enough together. */
+static int is_taken_together(struct kadapt_trial *trial)
+{
+	double mean_ns = trial->stretch.time_ns[KADAPT_CLOCK_WALL] * trial->together /
+			 trial->stretch.work[KADAPT_MEASURE_VISITS];
+	double together = trial->together * (trial->least_ns / mean_ns + 1);
+
+	if (mean_ns >= trial->least_ns || trial->together == trial->most_together)
+		return 0;
+	kadapt_trial_begin_warm_up(trial, together < trial->most_together ? (unsigned int)together
+									  : trial->most_together);
+	return 1;
+}
+
+/*
+ * Visits that differ much may be alike in pairs: a long one and a short one in turn. So
+ * many visits must be left that the run can learn.
+ */
+static int is_paired(struct kadapt_trial *trial)
+{
+	unsigned int together = 2U * trial->together;
+
+	if (trial->spread <= MOST_SPREAD || together > trial->most_together ||
+	    trial->planned / together < KADAPT_MANY_VISITS)
+		return 0;
+	kadapt_trial_begin_warm_up(trial, together);
+	return 1;
+}
+
 static void end_warm_up(struct kadapt_trial *trial)
 {
 	choose_clock(trial);
+	if (is_paired(trial))
+		return;
 	trial->measured = visits_to_measure(trial);
 	trial->state = trial->mean_ns < trial->least_ns ? KADAPT_TRIAL_SHORT
 		       : trial->spread > MOST_SPREAD	? KADAPT_TRIAL_UNLIKE
@@ -75,6 +119,8 @@ static void note(struct kadapt_trial *trial, int clock, int measure)
 
 static void end_stretch(struct kadapt_trial *trial)
 {
+	if (is_taken_together(trial))
+		return;
 	for (int measure = 0; measure < KADAPT_MEASURES; measure++) {
 		trial->is_out[measure] |= trial->stretch.work[measure] <= 0;
 		for (int clock = 0; clock < KADAPT_CLOCKS && !trial->is_out[measure]; clock++)
@@ -95,6 +141,6 @@ void kadapt_trial_warm_up(struct kadapt_trial *trial, const struct kadapt_visit 
 	for (int measure = 0; measure < KADAPT_MEASURES; measure++)
 		stretch->work[measure] += visit->work[measure];
 	if (stretch->time_ns[KADAPT_CLOCK_WALL] >= trial->slot_ns ||
-	    stretch->work[KADAPT_MEASURE_VISITS] >= MOST_MEASURED)
+	    stretch->work[KADAPT_MEASURE_VISITS] >= MOST_MEASURED * trial->together)
 		end_stretch(trial);
 }

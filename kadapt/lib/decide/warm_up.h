@@ -10,6 +10,9 @@
 
 #pragma GCC visibility push(hidden)
 
+/* From now on, so many visits count as one. */
+void kadapt_trial_begin_warm_up(struct kadapt_trial *trial, unsigned int together);
+
 /* A visit of the warm-up ended. With the last one, the trial gets its state. */
 void kadapt_trial_warm_up(struct kadapt_trial *trial, const struct kadapt_visit *visit);
 

@@ -25,7 +25,7 @@
 
 /* Wrong claims of a process, all arms and looks together. */
 #define WRONG_CLAIMS 0.05
-/* A visit must be so much longer than reading the clock. */
+/* What is measured must be so much longer than reading the clock. */
 #define CLOCKS_OF_A_VISIT 400
 /* Phases that a thread enters before it leads in the main thread's place. */
 #define PATIENCE 32
@@ -97,19 +97,15 @@ static void record_block(struct kadapt_tried_phase *place, uint8_t state_before)
 
 	kadapt_record_block(place->phase, kadapt_tried_policy(place), trial, &use);
 	if (arm->state != state_before)
-		kadapt_record_decision(place->phase, kadapt_tried_policy(place), arm);
+		kadapt_record_decision(place->phase, kadapt_tried_policy(place), trial);
 }
 
 static void end_visit(struct kadapt_tried_phase *place, double now)
 {
 	struct kadapt_trial *trial = &place->trial;
-	const struct kadapt_visit visit = kadapt_visit_of(place, now, firings);
-	uint8_t slot = trial->slot, state = trial->state;
-	uint8_t arm_state = trial->arm[trial->tried].state;
-	int was_last = trial->in_block && trial->visit + 1 == trial->washout + trial->measured;
+	uint8_t state = trial->state, arm_state = trial->arm[trial->tried].state;
+	const struct kadapt_visit visit = kadapt_visit_end(place, now, firings);
 
-	if (was_last)
-		place->used[slot] = kadapt_used_since(&place->begun);
 	if (kadapt_trial_visited(trial, &budget, &visit))
 		record_block(place, arm_state);
 	if (trial->state == state || state != KADAPT_TRIAL_WARM_UP)
@@ -168,6 +164,7 @@ static void measure_and_decide(struct kadapt_tried_phase *place)
 		now = later;
 	}
 	kadapt_visit_begin(place, now, firings);
+	place->left = place->trial.together - 1U;
 }
 
 static void enter_tried(struct kadapt_tried_phase *place)
@@ -270,12 +267,22 @@ static __attribute__((noinline)) void try_phase(struct kadapt_tried_phase *place
 	is_busy = 0;
 }
 
+/* Visits that are taken together have one level, and the clock is read once. */
+static inline int is_among_others(struct kadapt_tried_phase *place)
+{
+	uint32_t left = place->left;
+
+	if (left)
+		place->left = left - 1;
+	return !!left;
+}
+
 static inline void lead(uint32_t phase)
 {
 	struct kadapt_tried_phase *place = &tried.phase[tried.index_of[phase % KADAPT_PHASES]];
 
 	boundaries++;
-	if (place->is_over)
+	if (place->is_over || is_among_others(place))
 		apply(place->mask, place->levels);
 	else
 		try_phase(place);

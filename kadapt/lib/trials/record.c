@@ -115,8 +115,9 @@ void kadapt_record_phase(uint32_t phase, const struct kadapt_trial *trial)
 			", \"mean_ns\": %" PRIu64
 			", \"clock\": \"%s\", \"measure\": \"%s\", \"washout\": %u, "
 			"\"measured\": %u}",
-			(uint64_t)trial->mean_ns, clocks[trial->clock], measures[trial->measure],
-			trial->washout, trial->measured);
+			(uint64_t)(trial->mean_ns / trial->together), clocks[trial->clock],
+			measures[trial->measure], trial->washout * trial->together,
+			trial->measured * trial->together);
 	kadapt_line_write(&line, file);
 }
 
@@ -155,8 +156,9 @@ void kadapt_record_block(uint32_t phase, unsigned int policy, const struct kadap
 	kadapt_line_write(&line, file);
 }
 
-void kadapt_record_decision(uint32_t phase, unsigned int policy, const struct kadapt_arm *arm)
+void kadapt_record_decision(uint32_t phase, unsigned int policy, const struct kadapt_trial *trial)
 {
+	const struct kadapt_arm *arm = &trial->arm[trial->tried];
 	struct kadapt_interval interval;
 	struct kadapt_line line;
 
@@ -170,7 +172,7 @@ void kadapt_record_decision(uint32_t phase, unsigned int policy, const struct ka
 	    ", \"policy\": \"%s\", \"level\": %u, \"state\": \"%s\", \"blocks\": %" PRIu32
 	    ", \"visits\": %" PRIu32 ", \"effect\": ",
 	    phase, policies[policy], arm->level, arm_states[arm->state], arm->evidence.blocks,
-	    arm->visits);
+	    arm->visits * trial->together);
 	kadapt_line_number(&line, arm->evidence.effect);
 	kadapt_line_add(&line, ", \"low\": ");
 	kadapt_line_number(&line, interval.low);

@@ -25,7 +25,7 @@ KADAPT_HIDDEN void kadapt_record_block(uint32_t phase, unsigned int policy,
 				       const struct kadapt_trial *trial,
 				       const struct kadapt_block_use *use);
 KADAPT_HIDDEN void kadapt_record_decision(uint32_t phase, unsigned int policy,
-					  const struct kadapt_arm *arm);
+					  const struct kadapt_trial *trial);
 KADAPT_HIDDEN void kadapt_record_end(const struct kadapt_budget *budget, uint64_t boundaries);
 
 /* A forked child writes nothing. */

@@ -17,6 +17,7 @@ void kadapt_role_begin(struct kadapt_tried_phase *place)
 {
 	place->role = KADAPT_ROLE_SHARES;
 	place->trial.ahead = KADAPT_AHEAD;
+	place->trial.most_together = 1; /* the schedule counts single visits */
 }
 
 /*

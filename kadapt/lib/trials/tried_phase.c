@@ -10,12 +10,8 @@
 #define PPM 1e-6
 /* Slots are at least so long, so that a block's record costs little. */
 #define SLOT_NS 5e6
-/*
- * Runs with so many visits begin plain, because they can learn what a level is worth.
- * In simulated runs of 100 visits with a level that takes 10 % off, the budget allowed
- * 1.7 blocks: a run that begins plain stays plain, and loses all of the gain.
- */
-#define MANY_VISITS 150
+/* A run must not wait long for its first level, and levels hold for so many visits. */
+#define MOST_TOGETHER 1024
 /* With so many visits, another level of a policy is tried, too. */
 #define VISITS_FOR_LEVELS 400
 
@@ -67,7 +63,8 @@ static void add_phase(struct kadapt_tried_phases *tried, const struct kadapt_pla
 		add_policy(place, planned, (enum kadapt_tried)policy);
 	if (!place->trial.arms)
 		return;
-	place->trial.begins_plain = planned->visits >= MANY_VISITS;
+	place->trial.planned = planned->visits;
+	place->trial.most_together = MOST_TOGETHER;
 	place->trial.slot_ns = SLOT_NS;
 	tried->index_of[planned->phase] = (uint8_t)++tried->count;
 }

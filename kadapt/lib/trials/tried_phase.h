@@ -28,6 +28,7 @@ struct kadapt_tried_phase {
 	struct kadapt_schedule schedule; /* as the leader said it last */
 	char is_over;			 /* its levels hold for ever */
 	char is_open;			 /* a visit has begun */
+	uint32_t left;			 /* visits until those taken together end */
 	uint32_t mask, levels;		 /* of its policies, among all levels */
 	double begun_ns[KADAPT_CLOCKS];
 	uint64_t firings, allocated; /* when the visit began */

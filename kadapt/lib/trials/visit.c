@@ -36,16 +36,40 @@ void kadapt_visit_begin(struct kadapt_tried_phase *place, double now, uint64_t f
 		place->begun = kadapt_used_now();
 }
 
-struct kadapt_visit kadapt_visit_of(const struct kadapt_tried_phase *place, double now,
-				    uint64_t firings)
+static int has_acted(const struct kadapt_tried_phase *place)
+{
+	return place->trial.in_block && kadapt_trial_is_at_level(&place->trial) &&
+	       kadapt_activity(kadapt_tried_policy(place)) != place->activity;
+}
+
+/* Returns whether the slot ended. */
+static int end_slot(struct kadapt_tried_phase *place)
+{
+	const struct kadapt_trial *trial = &place->trial;
+
+	if (!trial->in_block || trial->visit + 1 < trial->washout + trial->measured)
+		return 0;
+	place->used[trial->slot] = kadapt_used_since(&place->begun);
+	return 1;
+}
+
+/* While no other thread takes the processor, it does not matter how long one may hold it. */
+static int is_moot(const struct kadapt_tried_phase *place)
+{
+	return kadapt_tried_policy(place) == KADAPT_TRIED_QUANTUM && place->trial.slot == 1 &&
+	       !place->used[0].involuntary_switches && !place->used[1].involuntary_switches;
+}
+
+struct kadapt_visit kadapt_visit_end(struct kadapt_tried_phase *place, double now, uint64_t firings)
 {
 	uint64_t allocated = atomic_load_explicit(&kadapt_sites_allocated, memory_order_relaxed);
 
 	return (struct kadapt_visit){
 	    .time_ns = {now - place->begun_ns[KADAPT_CLOCK_WALL],
 			task_ns(&place->trial) - place->begun_ns[KADAPT_CLOCK_TASK]},
-	    .work = {1, (double)(firings - place->firings), (double)(allocated - place->allocated)},
-	    .acted = place->trial.in_block && kadapt_trial_is_at_level(&place->trial) &&
-		     kadapt_activity(kadapt_tried_policy(place)) != place->activity,
+	    .work = {place->trial.together, (double)(firings - place->firings),
+		     (double)(allocated - place->allocated)},
+	    .acted = has_acted(place),
+	    .is_moot = end_slot(place) && is_moot(place),
 	};
 }

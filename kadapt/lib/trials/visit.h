@@ -12,9 +12,9 @@
 KADAPT_HIDDEN void kadapt_visit_begin(struct kadapt_tried_phase *place, double now,
 				      uint64_t firings);
 
-/* The visit that began last. */
-KADAPT_HIDDEN struct kadapt_visit kadapt_visit_of(const struct kadapt_tried_phase *place,
-						  double now, uint64_t firings);
+/* The visit that began last. If its slot ends with it, also notes what the slot used. */
+KADAPT_HIDDEN struct kadapt_visit kadapt_visit_end(struct kadapt_tried_phase *place, double now,
+						   uint64_t firings);
 
 /* Of a phase in a block: the policy that is tried. */
 KADAPT_HIDDEN enum kadapt_tried kadapt_tried_policy(const struct kadapt_tried_phase *place);

@@ -12,6 +12,9 @@
 #include "libkadapt.h"
 
 #define VISIT_NS 10e6
+#ifndef CLOCK_NS
+#define CLOCK_NS 0 /* that reading the clock takes */
+#endif
 
 struct planted_plan {
 	struct kadapt_plan plan;
@@ -24,6 +27,7 @@ static double clock_now = 1e9;
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
 	(void)clock;
+	clock_now += CLOCK_NS;
 	now->tv_sec = (time_t)(clock_now / 1e9);
 	now->tv_nsec = (long)fmod(clock_now, 1e9);
 	return 0;

@@ -6,6 +6,8 @@
  *
  *	planted WAY VISITS EFFECT NOISE
  *
+ * Visits of the way "turns" take 5 and 15 ms in turn; all others take 10 ms.
+ *
  * Prints the level of each visit to phase 0 as a digit, or a point for a visit that a
  * handler left; then a line feed and the time of the run in nanoseconds.
  */
@@ -43,6 +45,7 @@ const struct planted_plan planted __asm__("kadapt_plan") = {
 };
 
 static uint64_t luck = 42;
+static double turn; /* by how much visits in turn differ from their mean */
 static char levels[MOST_VISITS + 1];
 static sigjmp_buf next_visit;
 
@@ -63,7 +66,8 @@ static void visit(int number, double effect, double size)
 	level = kadapt_level(KADAPT_TRIED_BATCHES);
 	levels[number] = (char)('0' + level);
 	kadapt_batches_written++;
-	clock_now += VISIT_NS * exp(noise(size) + (level ? effect : 0));
+	clock_now += VISIT_NS * (number & 1 ? 1 + turn : 1 - turn) *
+		     exp(noise(size) + (level ? effect : 0));
 	kadapt_phase_enter(1);
 	clock_now += VISIT_NS / 10;
 }
@@ -160,6 +164,8 @@ static void run(const char *way, int visits, double effect, double size)
 		disturb_by(enter_some_phase);
 	if (!strcmp(way, "jump"))
 		disturb_by(jump_away);
+	if (!strcmp(way, "turns"))
+		turn = 0.5;
 	if (!strcmp(way, "threads"))
 		begin_threads(threads);
 	if (!strcmp(way, "child"))

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sliced VISITS OWN_NS: a program whose phase 0 tries a quantum, on a kernel that honours slices
+ * sliced VISITS OWN_NS NEIGHBOURS: a program whose phase 0 tries a quantum, on a kernel that honours slices
  * and on a clock of its own. The quantum takes a tenth off, and a tenth of the quantum takes more.
- * If OWN_NS is not 0, the program has asked for that slice itself.
+ * If OWN_NS is not 0, the program has asked for that slice itself. In each visit, each of the
+ * neighbours takes the processor from the program once.
  *
  * Prints the level of each visit as a digit, and on standard error each visit whose slice is not
  * that of its level.
@@ -11,6 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "libkadapt.h"
@@ -25,6 +27,16 @@ const struct planted_plan planted __asm__("kadapt_plan") = {
 	 {.phase = 1}},
 };
 
+static long neighbours, switches;
+
+/* The library's calls come here, because the program's own function wins. */
+int getrusage(__rusage_who_t who, struct rusage *usage)
+{
+	(void)who;
+	*usage = (struct rusage){.ru_nivcsw = switches};
+	return 0;
+}
+
 static void visit(const uint64_t slices[3])
 {
 	static const double takes[] = {1, 0.9, 0.7};
@@ -35,6 +47,7 @@ static void visit(const uint64_t slices[3])
 	if (slice_of(0) != slices[level])
 		fprintf(stderr, "level %u: %llu ns\n", level, (unsigned long long)slice_of(0));
 	putchar((int)('0' + level));
+	switches += neighbours;
 	clock_now += VISIT_NS * takes[level];
 	kadapt_phase_enter(1);
 	if (slice_of(0) != slices[KADAPT_LEVEL_PLAIN])
@@ -44,9 +57,13 @@ static void visit(const uint64_t slices[3])
 
 int main(int count, char **words)
 {
-	uint64_t own = count == 3 ? strtoull(words[2], NULL, 10) : 0;
-	uint64_t slices[] = {own, own, own};
+	uint64_t own, slices[3];
 
+	if (count != 4)
+		return 2;
+	own = strtoull(words[2], NULL, 10);
+	neighbours = strtol(words[3], NULL, 10);
+	slices[0] = slices[1] = slices[2] = own;
 	if (!own) {
 		slices[KADAPT_LEVEL_PLAIN] = slice_of(0);
 		slices[KADAPT_LEVEL_PLANNED] = 100 * NS_PER_MS;

@@ -141,11 +141,45 @@ def test_a_run_longer_than_planned_learns_late(root: Path, tmp_path: Path) -> No
 
 
 def test_visits_that_differ_much_are_not_tried(program: Path) -> None:
-    told = run(program, "calm", VISITS, 0, 0.6)
+    told = run(program, "calm", VISITS, 0, 1.2)
     (phase,) = told.of("phase")
     assert phase["state"] == "unlike"
     assert not told.of("block")
     assert set(told.levels[-100:]) == {"1"}  # as the plan says
+
+
+def test_visits_that_differ_in_turn_are_taken_in_pairs(program: Path) -> None:
+    told = run(program, "turns", VISITS, 0.3, 0.02)
+    (phase,) = told.of("phase")
+    assert (phase["state"], phase["measured"]) == ("going", 2)
+    assert phase["mean_ns"] == pytest.approx(11e6, rel=0.05)  # of one visit
+    assert decided(told) == "dropped"
+    assert set(told.levels[-100:]) == {"0"}
+
+
+@pytest.fixture(scope="module", name="slow_clock")
+def _slow_clock(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Reading the clock takes 0.1 ms, so a visit of 11 ms is too short for it."""
+    flags = ("-DCLOCK_NS=100000", f"-DPLANNED_VISITS={10 * VISITS}")
+    return planted(root, tmp_path_factory.mktemp("slow_clock"), *flags)
+
+
+def test_short_visits_are_taken_together(slow_clock: Path) -> None:
+    told = run(slow_clock, "calm", 10 * VISITS, -0.1, 0.01)
+    (phase,) = told.of("phase")
+    assert (phase["state"], phase["measured"]) == ("going", 4)
+    assert decided(told) == "helps"
+    assert told.levels[-400:].count("1") > 350
+    tried = told.levels[:1000].rstrip("1")
+    assert all(len(same) >= 4 for same in re.findall("1+", tried))
+
+
+def test_short_visits_that_are_harmed_are_mended(slow_clock: Path) -> None:
+    told = run(slow_clock, "calm", 10 * VISITS, 0.3, 0.02)
+    (decision,) = told.of("decision")
+    assert decision["state"] == "dropped"
+    assert told.levels.count("1") == decision["visits"] <= 4 * 10
+    assert set(told.levels[-3000:]) == {"0"}
 
 
 def test_a_killed_process_leaves_its_blocks(program: Path) -> None:
