@@ -34,6 +34,11 @@ def is_slow(tried: Estimate, again: Estimate) -> bool:
     return tried.confidence >= SURE and tried.value > MOST and tried.low > max(MOST, again.high)
 
 
+def seems_slow(tried: Estimate, again: Estimate) -> bool:
+    """Whether the median is above 1.01 of plain, and above that of plain again."""
+    return tried.confidence >= SURE and tried.value > max(MOST, again.value)
+
+
 def placement(moved: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
     """The ratios to plain of plain builds with moved code, if these were measured."""
     if moved:

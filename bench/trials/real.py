@@ -102,7 +102,7 @@ def table(subject: Subject, name: str, place: Place, rounds: int) -> tuple[Sampl
         record = places.output / "trials.jsonl"
         record.unlink(missing_ok=True)
         samples, differing = take(place, runs.Running(longer, subject, places, record), rounds)
-        is_slow = place.has_own_builds and found.is_slow(*ratios_of_verdict(samples))
+        is_slow = place.has_own_builds and found.seems_slow(*ratios_of_verdict(samples))
         moved = corpus_own.moved(longer, places, rounds) if is_slow else {}
     rows = [row(way, samples) for way in place.ways]
     lines = [*aligned([list(HEADS), *rows]), *found.placement(moved), *found.effects(record)]

@@ -33,6 +33,16 @@ def test_a_cost_counts_beyond_the_noise(
 
 
 @pytest.mark.parametrize(
+    ("tried", "again", "seems"),
+    [((1.0, 1.01, 1.2), 1, False), ((1.0, 1.1, 1.2), 1.15, False), ((0.9, 1.02, 1.1), 1, True)],
+)
+def test_what_seems_slower_is_compared_with_moved_code(
+    tried: tuple[float, float, float], again: float, seems: bool
+) -> None:
+    assert found.seems_slow(estimate(*tried), estimate(0.9, again, 1.2)) == seems
+
+
+@pytest.mark.parametrize(
     ("tried", "said"),
     [((0.8, 0.85, 0.89), "better"), ((0.8, 0.9, 0.95), "not worse"), ((0.96, 1, 1), "WORSE")],
 )
