@@ -11,11 +11,14 @@ share is Wilson's (Brown, Cai and DasGupta, Statistical Science 16, 2001).
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 CONFIDENCE = 0.95
+
+Way = TypeVar("Way")
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,9 @@ class Estimate:
     high: float
     confidence: float  # the interval's true one; lower than requested if samples are too few
     count: int
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
 
 
 def median(samples: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
@@ -122,6 +128,12 @@ def _signed_rank_distribution(count: int) -> npt.NDArray[np.float64]:
         shifted[rank:] = chances[:-rank]
         chances = (chances + shifted) / 2
     return chances
+
+
+def rotated(ways: Sequence[Way], number: int) -> list[Way]:
+    """The ways of a round, which begins with another one each time."""
+    first = number % len(ways)
+    return [*ways[first:], *ways[:first]]
 
 
 def differs(ratio: Estimate, confidence: float = CONFIDENCE) -> bool:

@@ -12,7 +12,7 @@ program is slower by more than that, plain builds with moved code tell how much 
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -96,7 +96,7 @@ def _take(
     checksums: dict[str, str] = {}
     differing: set[str] = set()
     for number in range(rounds + 1):
-        for mode in _rotated(tuple(folders), number):
+        for mode in statistics.rotated(tuple(folders), number):
             sample, written = plain_runs.measured(described, folders[mode], scratch, mode)
             found = outputs.checksums(described, written)
             checksums = checksums or found
@@ -110,11 +110,6 @@ def _ratio(samples: Mapping[str, list[Sample]], mode: str) -> dict[str, float]:
     """Returns the ratio of a mode's times to the plain program's."""
     taken, plain = ([sample.seconds for sample in samples[each]] for each in (mode, PLAIN))
     return asdict(statistics.paired_ratio(taken, plain))
-
-
-def _rotated(modes: tuple[str, ...], number: int) -> Iterator[str]:
-    start = number % len(modes)
-    yield from (*modes[start:], *modes[:start])
 
 
 def _medians(samples: list[Sample]) -> dict[str, float]:

@@ -28,7 +28,7 @@ from bench.corpus import corpus_own
 from kadence.base import resources
 from kadence.base.errors import KadenceError, ToolError
 from kadence.base.stages import alone_in
-from kadence.base.statistics import Estimate, differs, median, paired_ratio
+from kadence.base.statistics import Estimate, differs, median, paired_ratio, rotated
 from kadence.measurement.measure import ADAPTED, PLAIN
 from kadence.program import program
 from kadence.program.places import Places
@@ -119,12 +119,6 @@ def both(pair: Pair) -> tuple[float, float]:
     return first, second
 
 
-def turned(ways: Sequence[str], number: int) -> Sequence[str]:
-    """The ways of a round, which begins with another one each time."""
-    first = number % len(ways)
-    return [*ways[first:], *ways[:first]]
-
-
 # ---- working sets --------------------------------------------------------------------------------
 
 
@@ -141,10 +135,10 @@ def _line(which: Set, rounds: int) -> list[str]:
     by_name = {pair.name: pair for pair in pairs(which)}
     taken: dict[str, list[float]] = {name: [] for name in by_name}
     for number in range(rounds):
-        for name in turned(list(by_name), number):
+        for name in rotated(list(by_name), number):
             taken[name].append(statistics.fmean(both(by_name[name])))
-    cells = [text(median(taken[name])) for name in by_name]
-    ratios = [text(paired_ratio(taken[name], taken[DEFAULT])) for name in (TEN, HUNDRED)]
+    cells = [str(median(taken[name])) for name in by_name]
+    ratios = [str(paired_ratio(taken[name], taken[DEFAULT])) for name in (TEN, HUNDRED)]
     return [which.label, *cells, *ratios]
 
 
@@ -159,11 +153,7 @@ def _one_sided(which: Set, rounds: int) -> Iterator[str]:
     yield f"Only one copy of {which.label} asks for 100 ms: ratio to both with the default"
     for index, who in enumerate(("the one that asks", "the other one")):
         samples = [each[index] for each in taken[adapted.name]]
-        yield f"  {who}: {text(paired_ratio(samples, reference))}"
-
-
-def text(found: Estimate) -> str:
-    return f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
+        yield f"  {who}: {str(paired_ratio(samples, reference))}"
 
 
 # ---- a neighbour ---------------------------------------------------------------------------------
@@ -174,7 +164,7 @@ def of_neighbour(rounds: int) -> Iterator[str]:
     yield f"Beside two of them, a neighbour that sleeps for 1 ms, {times}: microseconds late"
     taken: dict[str, list[list[float]]] = {way: [] for way in CHASES}
     for number in range(rounds):
-        for way in turned(list(CHASES), number):
+        for way in rotated(list(CHASES), number):
             taken[way].append(_beside(way))
     lines = [["slices of the two", "median", "99 %", "latest"]]
     for way, found in taken.items():
@@ -223,8 +213,8 @@ def of_programs(folders: Sequence[str], rounds: int) -> Iterator[str]:
         taken = _take(described, rounds)
         ratio = paired_ratio(taken[ADAPTED], taken[PLAIN])
         alone = paired_ratio(taken[ADAPTED], taken[KEPT_DEFAULT])
-        cells = [text(median(samples)) for samples in taken.values()]
-        lines.append([described.name, *cells, text(ratio), f"{text(alone)} {verdict(alone)}"])
+        cells = [str(median(samples)) for samples in taken.values()]
+        lines.append([described.name, *cells, str(ratio), f"{str(alone)} {verdict(alone)}"])
     yield from aligned(lines)
 
 
@@ -243,7 +233,7 @@ def _take(described: Program, rounds: int) -> Mapping[str, list[float]]:
     ways = {PLAIN: bound, KEPT_DEFAULT: bound_with_a_slice, ADAPTED: bound}
     taken: dict[str, list[float]] = {way: [] for way in ways}
     for number in range(rounds):
-        for way in turned(list(ways), number):
+        for way in rotated(list(ways), number):
             folder = places.build(PLAIN if way == PLAIN else ADAPTED)
             copies = [_fresh(described, folder, output / f"copy-{index}") for index in range(2)]
             taken[way].append(_run(described, copies, ways[way]))

@@ -20,7 +20,7 @@ from bench.trials import found, guests
 from bench.trials.guests import LAB, RECORD, STDERR, STDOUT, UM, Command, Ran, Runner
 from kadence.base import resources
 from kadence.base.errors import KadenceError
-from kadence.base.statistics import paired_ratio
+from kadence.base.statistics import paired_ratio, rotated
 
 VISITS = 400
 MOST_VISITS = 10  # at the level
@@ -53,8 +53,7 @@ def round_of(run: Runner, harm: Harm, number: int, scratch: Path) -> dict[str, R
         Command(TRUSTING, words, {"KADAPT_TRIALS": "off"}),
         Command(TRYING, words, seed),
     ]
-    first = number % len(ways)
-    ways = [*ways[first:], *ways[:first]]
+    ways = rotated(ways, number)
     ran = guests.run_all(run, ways, scratch / str(number))
     return {way.name: one for way, one in zip(ways, ran, strict=True)}
 
@@ -96,8 +95,7 @@ def at_level(ran: Sequence[Mapping[str, Ran]]) -> str:
 def ratio(ran: Sequence[Mapping[str, Ran]], way: str) -> str:
     """The ratio of the way's times to plain, with its interval."""
     times = [[each[name].sample.program_seconds for each in ran] for name in (way, PLAIN)]
-    estimate = paired_ratio(*times)
-    return f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
+    return str(paired_ratio(*times))
 
 
 def tables(chosen: Sequence[Harm], rounds: int) -> Iterator[str]:

@@ -19,7 +19,7 @@ from bench.base.rows import aligned
 from bench.trials import found
 from kadence.base import resources
 from kadence.base.errors import KadenceError, ToolError
-from kadence.base.statistics import paired_ratio
+from kadence.base.statistics import paired_ratio, rotated
 from kadence.measurement import execution
 from kadence.measurement.measure import RECORD
 
@@ -80,7 +80,7 @@ def row(way: Way, seconds: Mapping[Way, Sequence[float]], paths: Sequence[Path])
     off = [visits for one in records if (visits := found.visits_until_off(one)) is not None]
     return [
         way.name,
-        f"{ratio.value:.3f} ({ratio.low:.3f} to {ratio.high:.3f})",
+        str(ratio),
         f"{math.expm1(statistics.median(effects)):+.1%}" if effects else "",
         f"{len(effects) / len(paths):.1f}" if records else "",
         f"{len(off)} of {len(records)}" if records else "",
@@ -95,8 +95,7 @@ def lines(rounds: int) -> Iterator[str]:
     seconds: dict[Way, list[float]] = {way: [] for way in WAYS}
     records: dict[Way, list[Path]] = {way: [] for way in WAYS}
     for number in range(rounds):
-        first = number % len(WAYS)
-        for way in (*WAYS[first:], *WAYS[:first]):
+        for way in rotated(WAYS, number):
             took, record = run(way, number, folder)
             seconds[way].append(took)
             records[way].append(record)

@@ -39,7 +39,7 @@ from bench.trials.runs import Place
 from kadence.base import resources
 from kadence.base.errors import KadenceError
 from kadence.base.stages import alone_in
-from kadence.base.statistics import Estimate, paired_ratio
+from kadence.base.statistics import Estimate, paired_ratio, rotated
 from kadence.measurement.execution import Sample
 from kadence.program import program
 from kadence.program.places import Places
@@ -117,9 +117,7 @@ def take(place: Place, running: runs.Running, rounds: int) -> tuple[Samples, set
     first: dict[str, str] = {}
     differing: set[str] = set()
     for number in range(place.uncounted + rounds):
-        start = number % len(place.ways)
-        ways = (*place.ways[start:], *place.ways[:start])
-        for way, sample, sums in place.round(running, ways):
+        for way, sample, sums in place.round(running, rotated(place.ways, number)):
             first = first or sums
             differing |= {way.name} if sums != first else set()
             if number >= place.uncounted:
@@ -135,7 +133,7 @@ def row(way: Way, samples: Samples) -> list[str]:
         wall, task = (statistics.median(map(each, mine)) for each in (wall_of, task_of))
         return [way.name, f"{wall:.3f} s", f"{task:.3f} s", f"{faults:,.0f}"]
     ratios = (ratio(way, samples, task) for task in (False, True))
-    return [way.name, *map(in_words, ratios), f"{faults:,.0f}"]
+    return [way.name, *map(str, ratios), f"{faults:,.0f}"]
 
 
 def ratio(way: Way, samples: Samples, task: bool = False) -> Estimate:
@@ -164,10 +162,6 @@ def wall_of(sample: Sample) -> float:
 
 def task_of(sample: Sample) -> float:
     return sample.user_seconds + sample.system_seconds
-
-
-def in_words(ratio: Estimate) -> str:
-    return f"{ratio.value:.3f} ({ratio.low:.3f} to {ratio.high:.3f})"
 
 
 if __name__ == "__main__":

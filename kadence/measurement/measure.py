@@ -7,13 +7,14 @@ it fills caches. Its outputs are compared like all others.
 """
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from kadence import boot
 from kadence.base import stages
 from kadence.base.errors import GuestError
+from kadence.base.statistics import rotated
 from kadence.measurement import execution
 from kadence.measurement.execution import Ending, ExecutionError, Sample
 from kadence.program import outputs, suggestion
@@ -96,18 +97,13 @@ def measure(bench: Bench, rounds: int) -> Measurements:
     found = Measurements(samples={cell: [] for cell in cells})
     for number in range(rounds + 1):
         stages.tell(f"round {number} of {rounds}" + (" (not counted)" if number == 0 else ""))
-        for cell in _rotated(cells, number):
+        for cell in rotated(cells, number):
             if cell not in found.dropped:
                 _run_cell(bench, cell, number, found)
     for cell in found.dropped:
         found.samples.pop(cell, None)
         found.trials.pop(cell, None)
     return found
-
-
-def _rotated(cells: Sequence[Cell], number: int) -> Iterator[Cell]:
-    start = number % len(cells)
-    yield from (*cells[start:], *cells[:start])
 
 
 def _run_cell(bench: Bench, cell: Cell, number: int, found: Measurements) -> None:

@@ -93,3 +93,17 @@ def test_too_few_rounds_never_differ() -> None:
 def test_unpaired_samples_are_refused() -> None:
     with pytest.raises(ValueError, match="equally many"):
         statistics.paired_ratio([1.0], [1.0, 2.0])
+
+
+def test_each_way_is_first_in_turn() -> None:
+    assert [statistics.rotated("abc", number) for number in range(4)] == [
+        list("abc"),
+        list("bca"),
+        list("cab"),
+        list("abc"),
+    ]
+
+
+def test_an_estimate_reads_as_in_the_tables() -> None:
+    estimate = statistics.Estimate(0.9749, 0.955, 0.98666, 0.95, 20)
+    assert str(estimate) == "0.975 (0.955 to 0.987)"
