@@ -18,7 +18,10 @@ MOST = 1.01  # of the plain program's time
 SURE = 0.9  # confidence of an interval; fewer than five rounds give less
 
 
-def cost(tried: Estimate, again: Estimate) -> str:
+Moved = Mapping[str, Mapping[str, float]]  # the ratios to plain of plain builds with moved code
+
+
+def cost(tried: Estimate, again: Estimate, moved: Moved) -> str:
     """Whether the time is above 1.01 of plain, beyond what plain shows against itself."""
     if tried.confidence < SURE:
         return f"{tried.count} rounds are too few for a verdict"
@@ -26,6 +29,8 @@ def cost(tried: Estimate, again: Estimate) -> str:
         return f"at most {MOST} of plain"
     if not is_slow(tried, again):
         return f"above {MOST} of plain, within the noise of plain again"
+    if tried.value <= max((each["high"] for each in moved.values()), default=0.0):
+        return f"ABOVE {MOST} of plain, as is a plain build whose code was moved"
     return f"ABOVE {MOST} of plain, beyond the noise of plain again"
 
 
@@ -39,8 +44,8 @@ def seems_slow(tried: Estimate, again: Estimate) -> bool:
     return tried.confidence >= SURE and tried.value > max(MOST, again.value)
 
 
-def placement(moved: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
-    """The ratios to plain of plain builds with moved code, if these were measured."""
+def placement(moved: Moved) -> Iterator[str]:
+    """The ratios of plain builds with moved code, if these were measured."""
     if moved:
         ratios = ", ".join(f"{each['value']:.3f}" for each in moved.values())
         yield f"  plain builds whose code was moved take {ratios} of plain"

@@ -78,19 +78,20 @@ def tables(where: str, only: str, rounds: int) -> Iterator[str]:
             continue
         yield f"{name}, {WHERE[where]}, {rounds} rounds; medians and 95 % intervals"
         try:
-            samples, lines = table(subject, name, place, rounds)
+            judged, lines = table(subject, name, place, rounds)
             yield from lines
-            verdicts.append(f"{name}: {verdict(samples, task=where == LAB)}")
+            verdicts.append(f"{name}: {judged}")
         except KadenceError as error:
             yield f"  not measured: {error}"
         yield ""
     yield from verdicts
 
 
-def table(subject: Subject, name: str, place: Place, rounds: int) -> tuple[Samples, list[str]]:
-    """Returns the samples and the lines of one program."""
+def table(subject: Subject, name: str, place: Place, rounds: int) -> tuple[str, list[str]]:
+    """Returns the verdict and the lines of one program."""
     described = program.read(resources.home() / subject.folder)
-    output = resources.home() / "build/bench/trials" / name
+    folder = re.sub(r"[^\w-]+", "-", name)  # makefiles take no path with a blank
+    output = resources.home() / "build/bench/trials" / folder
     places = Places(output.resolve(), described.name)
     with alone_in(places.output):
         corpus_own.prepare(described, places)
@@ -108,7 +109,7 @@ def table(subject: Subject, name: str, place: Place, rounds: int) -> tuple[Sampl
     lines = [*aligned([list(HEADS), *rows]), *found.placement(moved), *found.effects(record)]
     if differing:
         lines.append(f"  OUTPUTS DIFFER: {', '.join(sorted(differing))}")
-    return samples, lines
+    return verdict(samples, moved, task=place.is_task), lines
 
 
 def take(place: Place, running: runs.Running, rounds: int) -> tuple[Samples, set[str]]:
@@ -147,10 +148,10 @@ def ratios_of_verdict(samples: Samples, task: bool = False) -> tuple[Estimate, E
     return ratio(TRYING, samples, task), ratio(AGAIN, samples, task)
 
 
-def verdict(samples: Samples, *, task: bool) -> str:
+def verdict(samples: Samples, moved: found.Moved, *, task: bool) -> str:
     """What trials did to the time, beside plain and beside the library's own setting."""
     tried, again = ratios_of_verdict(samples, task)
-    said = found.cost(tried, again)
+    said = found.cost(tried, again, moved)
     if SETTING.name in samples:
         said += f"; {found.beside_setting(tried, ratio(SETTING, samples, task))}"
     return said

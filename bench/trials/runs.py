@@ -44,6 +44,11 @@ class Place(Protocol):
         """Whether other builds of the plain program can run there, too."""
         ...
 
+    @property
+    def is_task(self) -> bool:
+        """Whether the verdict is by processor time."""
+        ...
+
     def round(self, running: Running, ways: Sequence[Way]) -> Iterator[Taken]:
         """Run each way once, in this order."""
         ...
@@ -56,6 +61,7 @@ class OwnKernel:
     ways: tuple[Way, ...] = OWN_WAYS
     uncounted: int = 1
     has_own_builds: bool = True
+    is_task: bool = False
 
     def round(self, running: Running, ways: Sequence[Way]) -> Iterator[Taken]:
         """Run each way once, in this order."""
@@ -77,10 +83,12 @@ class InGuest:
     ways: tuple[Way, ...] = GUEST_WAYS
     has_own_builds: bool = False
     uncounted: int = field(init=False)
+    is_task: bool = field(init=False)
     run: Runner = field(init=False)
 
     def __post_init__(self) -> None:
         # The lab's clock counts instructions, so its first round is as good as the others.
+        self.is_task = self.where == LAB
         self.uncounted = 0 if self.where == LAB else 1
         self.run = guests.runner(self.where)
 

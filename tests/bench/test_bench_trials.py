@@ -29,7 +29,14 @@ def estimate(low: float, value: float, high: float) -> Estimate:
 def test_a_cost_counts_beyond_the_noise(
     tried: tuple[float, float, float], again: tuple[float, float, float], said: str
 ) -> None:
-    assert said in found.cost(estimate(*tried), estimate(*again))
+    assert said in found.cost(estimate(*tried), estimate(*again), {})
+
+
+@pytest.mark.parametrize(("highest", "said"), [(1.15, "as is a plain build"), (1.05, "the noise")])
+def test_a_cost_is_beside_that_of_moved_code(highest: float, said: str) -> None:
+    tried, again = estimate(1.1, 1.14, 1.19), estimate(0.93, 0.97, 1.01)
+    moved = {"moved-16": {"high": 1.0}, "moved-32": {"high": highest}}
+    assert said in found.cost(tried, again, moved)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +59,7 @@ def test_intervals_that_overlap_are_equal(tried: tuple[float, float, float], sai
 
 def test_few_rounds_give_no_verdict() -> None:
     few = Estimate(2.0, 2.0, 2.0, 0.0, 1)
-    assert "too few" in found.cost(few, few)
+    assert "too few" in found.cost(few, few, {})
     assert "WORSE" not in found.beside_setting(few, estimate(0.9, 0.92, 0.95))
 
 
