@@ -7,6 +7,8 @@
 /* Processor time is used if wall time is noisy and processor time that much steadier. */
 #define NOISY_SPREAD 0.05
 #define STEADIER 0.5
+/* Visits of a run in which several visits are paired: all its warm-ups take 8 % of them. */
+#define MANY_PAIRS (2 * KADAPT_MANY_VISITS)
 /* Visits of a slot or a stretch. */
 #define MOST_MEASURED UINT8_MAX
 
@@ -76,16 +78,13 @@ static int is_taken_together(struct kadapt_trial *trial)
 	return 1;
 }
 
-/*
- * Visits that differ much may be alike in pairs: a long one and a short one in turn. So
- * many visits must be left that the run can learn.
- */
+/* Visits that differ much may be alike in pairs: a long one and a short one in turn. */
 static int is_paired(struct kadapt_trial *trial)
 {
 	unsigned int together = 2U * trial->together;
 
 	if (trial->spread <= MOST_SPREAD || together > trial->most_together ||
-	    trial->planned / together < KADAPT_MANY_VISITS)
+	    trial->planned / together < MANY_PAIRS)
 		return 0;
 	kadapt_trial_begin_warm_up(trial, together);
 	return 1;

@@ -141,15 +141,16 @@ def test_a_run_longer_than_planned_learns_late(root: Path, tmp_path: Path) -> No
 
 
 def test_visits_that_differ_much_are_not_tried(program: Path) -> None:
-    told = run(program, "calm", VISITS, 0, 1.2)
+    told = run(program, "calm", VISITS, 0, 0.6)
     (phase,) = told.of("phase")
     assert phase["state"] == "unlike"
     assert not told.of("block")
     assert set(told.levels[-100:]) == {"1"}  # as the plan says
 
 
-def test_visits_that_differ_in_turn_are_taken_in_pairs(program: Path) -> None:
-    told = run(program, "turns", VISITS, 0.3, 0.02)
+def test_visits_that_differ_in_turn_are_taken_in_pairs(root: Path, tmp_path: Path) -> None:
+    many = planted(root, tmp_path, f"-DPLANNED_VISITS={2 * VISITS}")
+    told = run(many, "turns", VISITS, 0.3, 0.02)
     (phase,) = told.of("phase")
     assert (phase["state"], phase["measured"]) == ("going", 2)
     assert phase["mean_ns"] == pytest.approx(11e6, rel=0.05)  # of one visit
