@@ -8,8 +8,8 @@
  * A slot has visits that let the change take effect (wash-out) and then visits that are
  * measured. The caller asks which levels the next visit runs at, and says afterwards
  * how long the visit took. If visits are short or differ much, `together` of them count
- * as one visit: the caller asks once for all, and says how long they took. Nothing here makes a system call or reads a clock, so that a
- * simulation runs the same code.
+ * as one visit: the caller asks once for all, and says how long they took. Nothing here makes a
+ * system call or reads a clock, so that a simulation runs the same code.
  */
 #ifndef LIBKADAPT_TRIAL_H
 #define LIBKADAPT_TRIAL_H

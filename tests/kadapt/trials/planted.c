@@ -66,8 +66,8 @@ static void visit(int number, double effect, double size)
 	level = kadapt_level(KADAPT_TRIED_BATCHES);
 	levels[number] = (char)('0' + level);
 	kadapt_batches_written++;
-	clock_now += VISIT_NS * (number & 1 ? 1 + turn : 1 - turn) *
-		     exp(noise(size) + (level ? effect : 0));
+	clock_now +=
+	    VISIT_NS * (number & 1 ? 1 + turn : 1 - turn) * exp(noise(size) + (level ? effect : 0));
 	kadapt_phase_enter(1);
 	clock_now += VISIT_NS / 10;
 }

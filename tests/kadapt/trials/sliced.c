@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sliced VISITS OWN_NS NEIGHBOURS: a program whose phase 0 tries a quantum, on a kernel that honours slices
- * and on a clock of its own. The quantum takes a tenth off, and a tenth of the quantum takes more.
- * If OWN_NS is not 0, the program has asked for that slice itself. In each visit, each of the
- * neighbours takes the processor from the program once.
+ * sliced VISITS OWN_NS NEIGHBOURS: a program whose phase 0 tries a quantum, on a kernel that
+ * honours slices and on a clock of its own. The quantum takes a tenth off, and a tenth of the
+ * quantum takes more. If OWN_NS is not 0, the program has asked for that slice itself. In each
+ * visit, each of the neighbours takes the processor from the program once.
  *
  * Prints the level of each visit as a digit, and on standard error each visit whose slice is not
  * that of its level.
