@@ -36,7 +36,7 @@ static __attribute__((noinline)) void work(long rounds)
 int main(void)
 {
 	const char *much = getenv("MUCH");
-	long rounds = 6000000;
+	long rounds = 30000000;
 
 	work(!much ? rounds : !strcmp(much, "half") ? rounds / 2 : rounds * 2);
 	puts(much && !strcmp(much, "wrong") ? "wrong" : "result");
@@ -51,7 +51,7 @@ name = "p"
 command = "make"
 [run]
 command = ["./p"]
-interval = 1000000
+interval = 5000000
 [check]
 command = ["./p"]
 """
@@ -341,7 +341,7 @@ def test_another_source_is_another_build(
     place: Place, tuned: subprocess.CompletedProcess[str]
 ) -> None:
     source = place.folder / "p.c"
-    source.write_text(SOURCE.replace("6000000", "6000001"))
+    source.write_text(SOURCE.replace("30000000", "30000001"))
     completed = place.tune("--resume")
     source.write_text(SOURCE)
     assert completed.returncode == 1
