@@ -153,7 +153,7 @@ def _one_sided(which: Set, rounds: int) -> Iterator[str]:
     yield f"Only one copy of {which.label} asks for 100 ms: ratio to both with the default"
     for index, who in enumerate(("the one that asks", "the other one")):
         samples = [each[index] for each in taken[adapted.name]]
-        yield f"  {who}: {str(paired_ratio(samples, reference))}"
+        yield f"  {who}: {paired_ratio(samples, reference)}"
 
 
 # ---- a neighbour ---------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ def of_programs(folders: Sequence[str], rounds: int) -> Iterator[str]:
         ratio = paired_ratio(taken[ADAPTED], taken[PLAIN])
         alone = paired_ratio(taken[ADAPTED], taken[KEPT_DEFAULT])
         cells = [str(median(samples)) for samples in taken.values()]
-        lines.append([described.name, *cells, str(ratio), f"{str(alone)} {verdict(alone)}"])
+        lines.append([described.name, *cells, str(ratio), f"{alone} {verdict(alone)}"])
     yield from aligned(lines)
 
 

@@ -17,7 +17,6 @@ from kadence.trials.record import Record
 MOST = 1.01  # of the plain program's time
 SURE = 0.9  # confidence of an interval; fewer than five rounds give less
 
-
 Moved = Mapping[str, Mapping[str, float]]  # the ratios to plain of plain builds with moved code
 
 

@@ -10,7 +10,7 @@
 #define PPM 1e-6
 /* Slots are at least so long, so that a block's record costs little. */
 #define SLOT_NS 5e6
-/* A run must not wait long for its first level, and levels hold for so many visits. */
+/* Visits that are taken together have one level, so a run must have many times as many. */
 #define MOST_TOGETHER 1024
 /* With so many visits, another level of a policy is tried, too. */
 #define VISITS_FOR_LEVELS 400

@@ -13,7 +13,7 @@
 
 #define VISIT_NS 10e6
 #ifndef CLOCK_NS
-#define CLOCK_NS 0 /* that reading the clock takes */
+#define CLOCK_NS 0 /* nanoseconds that reading the clock takes */
 #endif
 
 struct planted_plan {
