@@ -83,6 +83,8 @@ struct kadapt_query {
  * in.
  */
 #define KADAPT_FEATURE_MEMORY 0x20
+/* KADAPT_TAKE. x86_64 kernels with the function tracer's direct calls have it. */
+#define KADAPT_FEATURE_UNITS 0x40
 
 /*
  * KADAPT_DEFINE: what entering a phase does. A phase is defined once.
@@ -435,6 +437,28 @@ struct kadapt_memory {
 #define KADAPT_MEMORY_CHUNK_MAX		4194304
 #define KADAPT_MEMORY_AHEAD_MAX		33554432
 
+/*
+ * KADAPT_TAKE: in this phase, threads take the variants of an installed unit: a
+ * group of functions of the kernel, each with a new version. They change from
+ * the originals to the variants in KADAPT_ENTER, and back when the phase ends,
+ * for all functions of the unit at once. If the administrator removes the unit,
+ * they take the originals; installed anew, they take it when they next enter
+ * the phase. A thread that is in the phase takes the unit when it next enters.
+ *
+ *	EINVAL		reserved not 0, phase not below query.phases, the name
+ *			has no end
+ *	ENOENT		the phase has no policy
+ *	ENODEV		no unit of this name is installed
+ *	EOPNOTSUPP	no KADAPT_FEATURE_UNITS
+ */
+#define KADAPT_UNIT_NAME 48
+
+struct kadapt_take {
+	__u32 phase;
+	__u32 reserved;			/* 0 */
+	char unit[KADAPT_UNIT_NAME];
+};
+
 #define KADAPT_TYPE 0xC7
 
 #define KADAPT_QUERY	_IOR(KADAPT_TYPE, 0, struct kadapt_query)
@@ -448,5 +472,7 @@ struct kadapt_memory {
 #define KADAPT_UNBIND	_IO(KADAPT_TYPE, 8)
 #define KADAPT_BATCH	_IOWR(KADAPT_TYPE, 9, struct kadapt_batch)
 #define KADAPT_MEMORY	_IOWR(KADAPT_TYPE, 12, struct kadapt_memory)
+
+#define KADAPT_TAKE	_IOW(KADAPT_TYPE, 13, struct kadapt_take)
 
 #endif /* _UAPI_KADAPT_H */

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* An open file of the device: its owner and its policies. */
+#include <linux/bitops.h>
 #include <linux/errno.h>
 #include <linux/pid.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "choice/choice.h"
 #include "phase/client.h"
 #include "phase/quantum.h"
 #include "uapi/kadapt.h"
@@ -63,6 +65,13 @@ int kadapt_client_employ(struct kadapt_client *client)
 	return 0;
 }
 
+static void phase_free(struct kadapt_phase *phase)
+{
+	if (phase)
+		kadapt_choice_release(phase->units[0]);
+	kfree(phase);
+}
+
 static void client_end(struct work_struct *work)
 {
 	struct kadapt_client *client =
@@ -72,7 +81,7 @@ static void client_end(struct work_struct *work)
 	if (client->worker)
 		destroy_workqueue(client->worker);
 	for (phase = 0; phase < KADAPT_PHASES; phase++)
-		kfree(client->phases[phase]);
+		phase_free(client->phases[phase]);
 	xa_destroy(&client->rings);
 	put_pid(client->owner);
 	kfree(client);
@@ -142,4 +151,15 @@ struct kadapt_phase *kadapt_client_phase(const struct kadapt_client *client,
 	if (phase >= KADAPT_PHASES)
 		return NULL;
 	return READ_ONCE(client->phases[phase]);
+}
+
+int kadapt_client_take(struct kadapt_client *client, u32 number,
+		       unsigned int unit)
+{
+	struct kadapt_phase *phase = kadapt_client_phase(client, number);
+
+	if (!phase)
+		return -ENOENT;
+	/* The phase holds a unit once. */
+	return test_and_set_bit(unit, phase->units) ? -EEXIST : 0;
 }

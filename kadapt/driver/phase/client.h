@@ -4,10 +4,12 @@
 
 #include <linux/kref.h>
 #include <linux/list.h>
+#include <linux/bitmap.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
+#include "choice/choice.h"
 #include "phase/counters.h"
 
 #define KADAPT_PHASES 256
@@ -16,12 +18,15 @@ struct kadapt_policy;
 struct pid;
 
 /*
- * What entering a phase does. Constant once published; freed with the client.
+ * What entering a phase does. Constant once published, but for the units; freed
+ * with the client.
  */
 struct kadapt_phase {
 	u64 quantum_ns;
 	u64 file_delay_ns;		/* 0: default */
 	bool memory_is_plain;		/* no fault is served in bulk */
+	/* Numbers of units that its tasks take; phases gain units. */
+	DECLARE_BITMAP(units, KADAPT_UNITS);
 	struct kadapt_total total;
 };
 
@@ -55,6 +60,9 @@ static inline bool kadapt_client_has_rings(const struct kadapt_client *client)
 
 int kadapt_client_define(struct kadapt_client *client,
 			 const struct kadapt_policy *policy);
+/* The phase takes this unit, whose number is held for it. */
+int kadapt_client_take(struct kadapt_client *client, u32 number,
+		       unsigned int unit);
 struct kadapt_phase *kadapt_client_phase(const struct kadapt_client *client,
 					 unsigned long phase);
 

@@ -34,6 +34,7 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
+#include "choice/choice.h"
 #include "phase/client.h"
 #include "phase/counters.h"
 #include "phase/quantum.h"
@@ -43,7 +44,9 @@
 #define REAP_DELAY (HZ / 10 + 1)
 
 /* Bits of kadapt_task.requests. */
-#define REQUEST_UNDO 0
+#define REQUEST_UNDO	0	/* leave the phase */
+#define REQUEST_UNITS	1	/* drop units that are being removed */
+#define REQUEST_QUEUED	2	/* the task work is under way */
 
 static DEFINE_HASHTABLE(tasks, 8);
 static DEFINE_SPINLOCK(tasks_lock);
@@ -103,6 +106,7 @@ void kadapt_state_leave(struct kadapt_task *state)
 {
 	kadapt_state_end_phase(state, ktime_get_mono_fast_ns());
 	kadapt_quantum_restore(&state->quantum);
+	kadapt_choice_set(&state->choice, 0);
 }
 
 static void state_unlink(struct kadapt_task *state)
@@ -163,6 +167,7 @@ static void switched_in(struct preempt_notifier *notifier, int cpu)
 		container_of(notifier, struct kadapt_task, notifier);
 
 	kadapt_quantum_grant(&state->quantum);
+	kadapt_choice_switched_in(&state->choice);
 }
 
 /* Called with the runqueue's lock held, so it must not wake any task. */
@@ -172,6 +177,7 @@ static void switched_out(struct preempt_notifier *notifier,
 	struct kadapt_task *state =
 		container_of(notifier, struct kadapt_task, notifier);
 
+	kadapt_choice_switched_out(&state->choice);
 	state->switched_out_ns = ktime_get_mono_fast_ns();
 	if (READ_ONCE(current->__state) == TASK_DEAD) {
 		/*
@@ -186,32 +192,42 @@ static struct preempt_ops notifier_ops = {
 	.sched_out = switched_out,
 };
 
-/* Runs in the state's task when it returns to user mode or exits. */
-static void undo_requested(struct callback_head *work)
+static void undo(struct kadapt_task *state)
 {
-	struct kadapt_task *requested =
-		container_of(work, struct kadapt_task, work);
+	if (READ_ONCE(state->client->closed))
+		state_remove(state);
+	else
+		kadapt_state_leave(state);
+}
 
-	/* Clear the bit before leaving: a later request queues its own work. */
-	test_and_clear_bit(REQUEST_UNDO, &requested->requests);
-	if (kadapt_state_own() == requested) {
-		if (READ_ONCE(requested->client->closed))
-			state_remove(requested);
-		else
-			kadapt_state_leave(requested);
-	}
-	state_put(requested);
+/* Runs in the state's task when it returns to user mode or exits. */
+static void requested(struct callback_head *work)
+{
+	struct kadapt_task *state =
+		container_of(work, struct kadapt_task, work);
+	bool is_own = kadapt_state_own() == state;
+
+	/* Clear this bit first: a later request then queues its own work. */
+	test_and_clear_bit(REQUEST_QUEUED, &state->requests);
+	if (test_and_clear_bit(REQUEST_UNITS, &state->requests) && is_own)
+		kadapt_choice_renew(&state->choice);
+	if (test_and_clear_bit(REQUEST_UNDO, &state->requests) && is_own)
+		undo(state);
+	state_put(state);
 }
 
 /* Returns false if the task never runs in user mode again. */
-static bool request_undo(struct kadapt_task *state)
+static bool request(struct kadapt_task *state, int what)
 {
-	if (test_and_set_bit(REQUEST_UNDO, &state->requests))
+	set_bit(what, &state->requests);
+	/* Full barrier: the task finds the bit, or the work is queued anew. */
+	if (test_and_set_bit(REQUEST_QUEUED, &state->requests))
 		return true;
 	refcount_inc(&state->refs);
 	if (!task_work_add(state->task, &state->work, TWA_RESUME))
 		return true;
 	refcount_dec(&state->refs);
+	clear_bit(REQUEST_QUEUED, &state->requests);
 	return false;
 }
 
@@ -227,7 +243,8 @@ static struct kadapt_task *state_create(struct kadapt_client *client)
 	state->client = kadapt_client_get(client);
 	state->phase = KADAPT_NO_PHASE;
 	xa_init(&state->counts);
-	init_task_work(&state->work, undo_requested);
+	init_task_work(&state->work, requested);
+	kadapt_choice_init(&state->choice);
 
 	spin_lock(&tasks_lock);
 	hash_add_rcu(tasks, &state->entry, (unsigned long)current);
@@ -266,9 +283,42 @@ void kadapt_tasks_undo(struct kadapt_client *client)
 		kadapt_state_leave(state);
 	spin_lock(&tasks_lock);
 	list_for_each_entry(state, &client->tasks, of_client)
-		if (state->task != current && !request_undo(state))
+		if (state->task != current && !request(state, REQUEST_UNDO))
 			state->dying = true;
 	spin_unlock(&tasks_lock);
+}
+
+static bool still_takes(struct kadapt_task *state, u32 mask,
+			const struct module *module)
+{
+	switch (kadapt_choice_drop(&state->choice, mask, state->task, module)) {
+	case KADAPT_DROPPED:
+		return false;
+	case KADAPT_RUNNING:
+		/* A dying task stops running, and then takes nothing. */
+		request(state, REQUEST_UNITS);
+		return true;
+	default:
+		return true;
+	}
+}
+
+unsigned int kadapt_states_drop(u32 mask, const struct module *module,
+				struct kadapt_keeper *keeper)
+{
+	struct kadapt_task *state;
+	unsigned int left = 0;
+	int bucket;
+
+	spin_lock(&tasks_lock);
+	hash_for_each(tasks, bucket, state, entry) {
+		if (!still_takes(state, mask, module))
+			continue;
+		left++;
+		kadapt_keeper_note(keeper, state->task);
+	}
+	spin_unlock(&tasks_lock);
+	return left;
 }
 
 /* The file is gone: remove every state that was created through it. */

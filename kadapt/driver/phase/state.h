@@ -10,12 +10,14 @@
 #include <linux/types.h>
 #include <linux/xarray.h>
 
+#include "choice/choice.h"
 #include "phase/counters.h"
 #include "phase/quantum.h"
 
 #define KADAPT_NO_PHASE U32_MAX
 
 struct kadapt_client;
+struct module;
 struct task_struct;
 
 struct kadapt_task {
@@ -28,6 +30,7 @@ struct kadapt_task {
 	struct kadapt_count *count;	/* of this phase, in counts */
 	struct kadapt_start start;
 	struct kadapt_quantum quantum;
+	struct kadapt_choice choice;
 	struct xarray counts;		/* phase -> struct kadapt_count */
 	struct preempt_notifier notifier;
 	u64 switched_out_ns;
@@ -48,6 +51,14 @@ void kadapt_state_end_phase(struct kadapt_task *state, u64 now_ns);
 void kadapt_state_leave(struct kadapt_task *state);
 /* Free the states of tasks that are gone. Returns true if tasks are dying. */
 bool kadapt_states_reap(void);
+
+/*
+ * Make all tasks drop the units of the mask, which are in the module. Returns
+ * how many still take them, and one of those; those in user mode drop the units
+ * soon.
+ */
+unsigned int kadapt_states_drop(u32 mask, const struct module *module,
+				struct kadapt_keeper *keeper);
 
 void kadapt_tasks_undo(struct kadapt_client *client);
 void kadapt_tasks_close(struct kadapt_client *client);

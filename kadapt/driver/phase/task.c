@@ -44,6 +44,7 @@ static int begin_phase(struct kadapt_task *state, u32 number,
 	kadapt_state_end_phase(state, now_ns);
 	state->phase = number;
 	state->count = count;
+	kadapt_choice_set(&state->choice, READ_ONCE(phase->units[0]));
 	kadapt_start_at(&state->start, now_ns);
 	return 0;
 }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which units a task takes. */
+#include <linux/atomic.h>
+#include <linux/bits.h>
+#include <linux/compiler.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/spinlock.h>
+
+#include "choice/choice.h"
+#include "choice/stack.h"
+
+DEFINE_PER_CPU(u32, kadapt_unit_mask);
+u32 kadapt_units_installed;
+/* Phases that asked for each unit. */
+static atomic_t holders[KADAPT_UNITS];
+
+void kadapt_choice_hold(unsigned int number)
+{
+	atomic_inc(&holders[number]);
+}
+
+void kadapt_choice_release(u32 mask)
+{
+	unsigned int i;
+
+	for (i = 0; i < KADAPT_UNITS; i++)
+		if (mask & BIT(i))
+			atomic_dec(&holders[i]);
+}
+
+bool kadapt_choice_is_held(unsigned int number)
+{
+	return atomic_read(&holders[number]);
+}
+
+/* Called by the task itself. */
+void kadapt_choice_init(struct kadapt_choice *choice)
+{
+	raw_spin_lock_init(&choice->lock);
+	choice->mask = 0;
+	choice->running = true;
+}
+
+void kadapt_choice_set(struct kadapt_choice *choice, u32 mask)
+{
+	/*
+	 * Removal clears the unit's bit in the installed ones and then waits for
+	 * all sections without preemption. So no task sets the bit after that.
+	 */
+	preempt_disable();
+	mask &= READ_ONCE(kadapt_units_installed);
+	choice->mask = mask;
+	this_cpu_write(kadapt_unit_mask, mask);
+	preempt_enable();
+}
+
+void kadapt_choice_renew(struct kadapt_choice *choice)
+{
+	kadapt_choice_set(choice, choice->mask);
+}
+
+/*
+ * A task that does not run and has none of the unit's functions on its stack is
+ * between two calls of the group. There it may change to the originals. The
+ * lock keeps the task from running meanwhile.
+ */
+enum kadapt_dropped kadapt_choice_drop(struct kadapt_choice *choice, u32 mask,
+				       struct task_struct *task,
+				       const struct module *module)
+{
+	enum kadapt_dropped dropped = KADAPT_DROPPED;
+
+	raw_spin_lock(&choice->lock);
+	if (!(READ_ONCE(choice->mask) & mask))
+		dropped = KADAPT_DROPPED;
+	else if (choice->running || kadapt_stack_in_use(task))
+		dropped = KADAPT_RUNNING;
+	else if (kadapt_stack_has(task, module))
+		dropped = KADAPT_INSIDE;
+	else
+		choice->mask &= ~mask;
+	raw_spin_unlock(&choice->lock);
+	return dropped;
+}
+
+void kadapt_choice_switched_in(struct kadapt_choice *choice)
+{
+	raw_spin_lock(&choice->lock);
+	choice->running = true;
+	raw_spin_unlock(&choice->lock);
+	this_cpu_write(kadapt_unit_mask, choice->mask);
+}
+
+void kadapt_choice_switched_out(struct kadapt_choice *choice)
+{
+	this_cpu_write(kadapt_unit_mask, 0);
+	raw_spin_lock(&choice->lock);
+	choice->running = false;
+	raw_spin_unlock(&choice->lock);
+}

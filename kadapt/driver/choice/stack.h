@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Looks for a module's functions on the kernel stacks of tasks. */
+#ifndef _KADAPT_STACK_H
+#define _KADAPT_STACK_H
+
+#include <linux/types.h>
+
+struct module;
+struct task_struct;
+
+/* Whether the task runs, or is being switched to or from. */
+bool kadapt_stack_in_use(const struct task_struct *task);
+/*
+ * Whether a word on the stack of the task, which does not run, is an address in
+ * the module's code. Every return address is such a word, so no call in
+ * progress is missed. A word that is left over from an earlier call may be one,
+ * too; then the task seems to be inside until it runs again.
+ */
+bool kadapt_stack_has(struct task_struct *task, const struct module *module);
+
+#endif /* _KADAPT_STACK_H */
