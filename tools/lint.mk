@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # One target a language; `make lint` runs all of them.
 
-C_SOURCES = $(shell git ls-files '*.c' '*.h' '*.cc' '*.cpp' '*.hpp' ':!kadapt/driver' ':!kadapt/uapi')
+C_SOURCES = $(shell git ls-files '*.c' '*.h' '*.cc' '*.cpp' '*.hpp' ':!kadapt/driver' ':!kadapt/live' ':!kadapt/uapi')
 SHELL_SOURCES = $(shell git ls-files | xargs grep -lE '^\#!(/usr)?/bin/(env )?(ba|da)?sh' 2>/dev/null)
-KERNEL_SOURCES = $(shell git ls-files 'kadapt/driver/*.[ch]' 'kadapt/uapi/*.h')
+KERNEL_SOURCES = $(shell git ls-files 'kadapt/driver/*.[chS]' 'kadapt/uapi/*.h')
+UNIT_HEADERS = $(shell git ls-files 'kadapt/live/*.h')
 
 .PHONY: lint
 lint: build test-deps lint-python lint-c lint-shell lint-kernel lint-licences lint-prose lint-structure ## run every linter
@@ -25,6 +26,8 @@ lint-shell:
 .PHONY: lint-kernel
 lint-kernel:
 	tools/checkpatch $(KERNEL_SOURCES)
+	@# A macro that declares a function more than once repeats its type.
+	tools/checkpatch --ignore MACRO_ARG_REUSE $(UNIT_HEADERS)
 	tools/sparse 6.12 6.1
 
 .PHONY: lint-licences

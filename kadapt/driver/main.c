@@ -3,13 +3,17 @@
  * /dev/kadapt, a device without hardware: uapi/kadapt.h describes it. This file
  * has the device node and the table of calls.
  */
+#include <linux/bits.h>
 #include <linux/fs.h>
 #include <linux/minmax.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
+#include <linux/string.h>
 #include <linux/uaccess.h>
 
 #include "batch.h"
+#include "choice/choice.h"
+#include "live/units.h"
 #include "memory/ranges.h"
 #include "phase/client.h"
 #include "phase/quantum.h"
@@ -56,6 +60,7 @@ union argument {
 	struct kadapt_binding binding;
 	struct kadapt_batch batch;
 	struct kadapt_memory memory;
+	struct kadapt_take take;
 };
 
 static int call_query(struct kadapt_client *client, union argument *argument)
@@ -70,6 +75,7 @@ static int call_query(struct kadapt_client *client, union argument *argument)
 		argument->query.features |= KADAPT_FEATURE_QUANTUM;
 	kadapt_rings_query(&argument->query);
 	kadapt_ranges_query(&argument->query);
+	kadapt_units_query(&argument->query);
 	return 0;
 }
 
@@ -103,6 +109,24 @@ static int call_memory(struct kadapt_client *client, union argument *argument)
 	return kadapt_ranges_bind(&argument->memory);
 }
 
+static int call_take(struct kadapt_client *client, union argument *argument)
+{
+	const struct kadapt_take *take = &argument->take;
+	int unit, error;
+
+	if (take->reserved || take->phase >= KADAPT_PHASES ||
+	    strnlen(take->unit, sizeof(take->unit)) == sizeof(take->unit))
+		return -EINVAL;
+	unit = kadapt_units_hold(take->unit);
+	if (unit < 0)
+		return unit;
+	error = kadapt_client_take(client, take->phase, unit);
+	if (error)
+		kadapt_choice_release(BIT(unit));
+	/* A phase may ask for a unit again. */
+	return error == -EEXIST ? 0 : error;
+}
+
 struct call {
 	unsigned int command;
 	size_t size;		/* of the structure as this kernel knows it */
@@ -122,6 +146,7 @@ static const struct call calls[] = {
 	CALL(KADAPT_BIND, kadapt_binding, reserved, call_bind),
 	CALL(KADAPT_BATCH, kadapt_batch, reserved, call_batch),
 	CALL(KADAPT_MEMORY, kadapt_memory, done, call_memory),
+	CALL(KADAPT_TAKE, kadapt_take, unit, call_take),
 };
 
 /* A call's number without the size, so that its structure may grow. */
@@ -256,6 +281,9 @@ static int __init kadapt_init(void)
 	error = kadapt_ranges_init();
 	if (error)
 		goto clients;
+	error = kadapt_units_init();
+	if (error)
+		goto ranges;
 	kadapt_tasks_init();
 	error = misc_register(&kadapt_device);
 	if (error)
@@ -264,6 +292,8 @@ static int __init kadapt_init(void)
 
 tasks:
 	kadapt_tasks_exit();
+	kadapt_units_exit();
+ranges:
 	kadapt_ranges_exit();
 clients:
 	kadapt_clients_exit();
@@ -275,6 +305,7 @@ static void __exit kadapt_exit(void)
 {
 	misc_deregister(&kadapt_device);
 	kadapt_tasks_exit();
+	kadapt_units_exit();
 	kadapt_ranges_exit();
 	/* Waits for the last ring's work. */
 	kadapt_clients_exit();

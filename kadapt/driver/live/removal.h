@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Waits until no task is inside a unit. */
+#ifndef _KADAPT_REMOVAL_H
+#define _KADAPT_REMOVAL_H
+
+struct kadapt_keeper;
+struct module;
+
+/*
+ * Wait until no other task can return to the module's code, which nobody enters
+ * any more. Returns 0, or -EBUSY and the task that has not left in time.
+ */
+int kadapt_removal_wait(const struct module *module,
+			struct kadapt_keeper *keeper);
+
+#endif /* _KADAPT_REMOVAL_H */
