@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The symbols of a kernel of Debian's: the kernel is booted once, and what it says is kept."""
+
+import sys
+import tempfile
+from pathlib import Path
+
+from kadence.base import resources
+from kadence.base.errors import GuestError
+from kadence.boot import Request, debian
+from kadence.boot.session import run
+from kadence.kadapt.live.symbols import KALLSYMS, TRACED, Symbols
+
+SEPARATOR = "=====\n"
+SCRIPT = f"""set -e
+mount -t tracefs tracefs /sys/kernel/tracing
+cat {KALLSYMS}
+echo =====
+cat {TRACED}
+"""
+BOOT_TIMEOUT_SECONDS = 600.0
+
+
+def symbols_of(release: str) -> Symbols:
+    """The symbols of this release, from the cache or from the booted kernel."""
+    kept = resources.cache_directory() / "debian" / f"symbols-{release}"
+    if not kept.exists():
+        print(f"kadence: live: booting {release} once for its symbols …", file=sys.stderr)
+        _keep(release, kept)
+    kallsyms, _, traced = kept.read_text(encoding="ascii").partition(SEPARATOR)
+    return Symbols(kallsyms.splitlines(), traced.splitlines())
+
+
+def _keep(release: str, kept: Path) -> None:
+    image = debian.kernel_image(release)
+    with tempfile.NamedTemporaryFile(dir=kept.parent, delete=False) as aside:
+        try:
+            _ask(image, aside.fileno())
+            Path(aside.name).replace(kept)
+        finally:
+            Path(aside.name).unlink(missing_ok=True)
+
+
+def _ask(image: Path, output: int) -> None:
+    result = run(
+        Request(
+            image=image,
+            argv=["/bin/sh", "-c", SCRIPT],
+            target="x86_64",
+            directory=Path("/"),
+            stdout=output,
+            boot_timeout_seconds=BOOT_TIMEOUT_SECONDS,
+        )
+    )
+    if result.status:
+        raise GuestError(
+            f"{image} does not say what it can trace (status {result.status}); units need a kernel "
+            "with CONFIG_KALLSYMS and CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS"
+        )

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`kadence live list`: list the units that are installed."""
+
+import argparse
+
+from kadence.live import running
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """There are no options."""
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Print each unit and the functions that it replaces."""
+    for unit in running.installed():
+        print(f"{unit.name:<24} {', '.join(unit.functions)}")
+    return 0
