@@ -76,6 +76,16 @@ def selftest(root: Path) -> Path:
     return compile_program(root, root / "build/tests/kadapt/kadapt-selftest", sources)
 
 
+@pytest.fixture(scope="session")
+def guest_program(root: Path) -> Callable[[Path], Path]:
+    """Compiles a program of one file, so that it runs in any guest."""
+
+    def make(source: Path) -> Path:
+        return compile_program(root, root / "build/tests/kadapt" / source.stem, [source])
+
+    return make
+
+
 def fault_sources() -> list[Path]:
     """All of the program in which all goes wrong on purpose, but how it writes its records."""
     shared = [HERE / "selftest" / name for name in ("harness.c", "device.c", "ring.c")]
