@@ -73,7 +73,7 @@ def tune(folder: Path, output: Path, wish: Wish, command: Sequence[str]) -> dict
             "predicted, and the cost of the race is told"
         )
         prepared = setup.prepare(Line(described, places, Stages(places.output)))
-        with _resumable(folder, output):
+        with _resumable(command):
             course, told = _course(prepared, wish, former, command)
             course.run()
         place = result.place(places.output, described.name)
@@ -83,13 +83,12 @@ def tune(folder: Path, output: Path, wish: Wish, command: Sequence[str]) -> dict
 
 
 @contextmanager
-def _resumable(folder: Path, output: Path) -> Iterator[None]:
+def _resumable(command: Sequence[str]) -> Iterator[None]:
     """Say how to go on if the user interrupts."""
     try:
         yield
     except KeyboardInterrupt:
-        words = ["kadence", "tune", str(folder), "-o", str(output), "--resume"]
-        tell(f"interrupted; `{shlex.join(words)}` goes on with the next round")
+        tell(f"interrupted; `{shlex.join([*command, '--resume'])}` goes on with the next round")
         raise
 
 

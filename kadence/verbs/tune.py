@@ -96,4 +96,6 @@ def _command(options: argparse.Namespace, output: Path) -> list[str]:
     words = ["kadence", "tune", str(options.folder), "-o", str(output)]
     words += ["--candidates", options.candidates] if options.candidates else []
     words += ["--all"] if options.everything else []
+    words += ["--seed", str(options.seed)] if options.seed is not None else []
+    words += ["--site", str(options.site)] if options.site != site.DEFAULT else []
     return [*words, "--budget", f"{options.budget:g}", "--by", options.by]
