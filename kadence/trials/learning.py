@@ -23,11 +23,31 @@ class ForeignError(ArtefactError):
 
 
 @dataclass(frozen=True)
+class _Policy:
+    phase: int
+    name: str
+
+
+@dataclass(frozen=True)
+class _Marker:
+    id: int
+    phase: int
+    function: str
+
+
+@dataclass(frozen=True)
+class _Memory:
+    keep_bytes: int
+
+
+@dataclass(frozen=True)
 class _Known:
-    """What learning uses of a plan."""
+    """What learning uses of a plan, and what it must not copy if it is damaged."""
 
     program: tuple[str, ...]
-    policies: list[Any]
+    policies: list[_Policy]
+    markers: list[_Marker]
+    memory: _Memory
     trials: Trials
 
 
@@ -77,7 +97,9 @@ def _notes(
             yield (
                 f"{file.path}: the last line is cut, because a process was killed; it is left out"
             )
-        if not any(each.id in told for each in file.records):
+        if not file.records:
+            yield f"{file.path}: teaches nothing, because it holds no record"
+        elif not any(each.id in told for each in file.records):
             yield f"{file.path}: teaches nothing, because no policy acted in a whole block"
     if known.trials.mode == trials.OFF:
         yield f"{plan}: its trials are off, so no program uses what was learned"

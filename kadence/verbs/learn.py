@@ -47,7 +47,7 @@ def _told(learned: Learned) -> str:
     arm = learned.arm
     name = findings.name_of(arm.policy, arm.level, arm.phase)
     where = f"{name} on {described(learned.machine)}"
-    counts = f"{learned.found.blocks} blocks of {counted(learned.records, 'record')}"
+    counts = f"{counted(learned.found.blocks, 'block')} of {counted(learned.records, 'record')}"
     if low <= 0 <= high:
         ends = f"{findings.percent(low):+.1f} to {findings.percent(high):+.1f} %"
         return f"{where}: nothing measurable ({ends}), {counts}"

@@ -135,8 +135,9 @@ def write_plan(path: Path, **trials: Any) -> Path:
     tried = [{"phase": phase, "policies": ["memory"], "visits": 400} for phase in range(PHASES)]
     body = {
         "program": ["./heat", "-s", "600"],
-        "policies": [{"phase": phase, "quantum_ns": 0} for phase in range(PHASES)],
-        "markers": [],
+        "policies": [{"phase": phase, "name": "compute"} for phase in range(PHASES)],
+        "markers": [{"id": 0, "phase": 1, "function": "diffuse"}],
+        "memory": {"keep_bytes": 0},
         "trials": {"mode": "on", "id": PLAN_ID, "phases": tried, "learned": [], "runs": []}
         | trials,
     }

@@ -226,8 +226,8 @@ def test_records_without_blocks_teach_nothing_until_they_have_some(plan, learn, 
     empty.touch()
     process = Process(7).phase()
     said = learn(empty, process.write(tmp_path / "none"))
-    for name in ("empty", "none"):
-        assert f"{name}: teaches nothing, because no policy acted in a whole block" in said
+    assert "none: teaches nothing, because no policy acted in a whole block" in said
+    assert "empty: teaches nothing, because it holds no record" in said
     assert "0 new records, 0 in all" in said
     assert learned(plan) == []
     learn(process.block(-0.03).write(tmp_path / "one"))
@@ -262,6 +262,21 @@ def test_plans_without_trials_are_old_or_damaged(plan, refuse, tmp_path):
     assert "is damaged: trials.id is missing; make it anew with `kadence plan`" in refuse(record)
     plan.write_text("{}")
     assert "is not a kadence.plan artefact" in refuse(record)
+
+
+@pytest.mark.parametrize(
+    ("part", "damage", "place"),
+    [
+        ("policies", [{"phase": "one", "name": "compute"}], "policies[0].phase"),
+        ("markers", [{"id": 0, "phase": "x", "function": "f"}], "markers[0].phase"),
+        ("markers", "x", "markers"),
+        ("memory", {"keep_bytes": "many"}, "memory.keep_bytes"),
+    ],
+)
+def test_a_plan_damaged_elsewhere_is_not_copied(plan, refuse, tmp_path, part, damage, place):
+    record = planted(-0.03).write(tmp_path / "r")
+    plan.write_text(json.dumps(json.loads(plan.read_text()) | {part: damage}))
+    assert f"{place} is not" in refuse(record)
 
 
 def test_a_plan_with_trials_off_says_so(tmp_path, capsys):
