@@ -115,7 +115,12 @@ def reason(item: Item, plan: Body) -> str:
 
 
 def _memory_reason(item: Item, plan: Body) -> str:
-    told = [entry for entry in plan["refused"] if entry["what"] == memory_planning.REFUSED]
+    told = [
+        entry
+        for entry in plan["refused"]
+        # A refused site with more faults than are left has them made present ahead.
+        if entry["what"] == memory_planning.REFUSED and (entry["count"] or 0) <= item.left
+    ]
     if told:
         return _some(told)
     if plan["memory"]["reason"]:
