@@ -42,19 +42,6 @@ void kadapt_choice_init(struct kadapt_choice *choice)
 	choice->running = true;
 }
 
-void kadapt_choice_set(struct kadapt_choice *choice, u32 mask)
-{
-	/*
-	 * Removal clears the unit's bit in the installed ones and then waits for
-	 * all sections without preemption. So no task sets the bit after that.
-	 */
-	preempt_disable();
-	mask &= READ_ONCE(kadapt_units_installed);
-	choice->mask = mask;
-	this_cpu_write(kadapt_unit_mask, mask);
-	preempt_enable();
-}
-
 void kadapt_choice_renew(struct kadapt_choice *choice)
 {
 	kadapt_choice_set(choice, choice->mask);

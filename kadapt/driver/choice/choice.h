@@ -10,7 +10,8 @@
 #ifndef _KADAPT_CHOICE_H
 #define _KADAPT_CHOICE_H
 
-#include <linux/percpu-defs.h>
+#include <linux/compiler.h>
+#include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
@@ -60,8 +61,22 @@ struct kadapt_choice {
 };
 
 void kadapt_choice_init(struct kadapt_choice *choice);
-/* The current task takes these units, if they are installed, and no other. */
-void kadapt_choice_set(struct kadapt_choice *choice, u32 mask);
+/*
+ * The current task takes these units, if they are installed, and no other.
+ * Inline, because every phase call calls this.
+ *
+ * Removal clears the unit's bit in the installed ones and then waits for all
+ * sections without preemption. So no task sets the bit after that.
+ */
+static inline void kadapt_choice_set(struct kadapt_choice *choice, u32 mask)
+{
+	preempt_disable();
+	mask &= READ_ONCE(kadapt_units_installed);
+	choice->mask = mask;
+	this_cpu_write(kadapt_unit_mask, mask);
+	preempt_enable();
+}
+
 /* The current task drops units that are not installed any more. */
 void kadapt_choice_renew(struct kadapt_choice *choice);
 /* Make another task drop the units of the mask, which are in the module. */
