@@ -5,7 +5,6 @@ import shlex
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from kadence.base import artefact, codec
 from kadence.base.errors import ArtefactError, UsageError

@@ -157,14 +157,12 @@ def test_what_loses_little_is_taken_as_before() -> None:
 # ---- what the plan leaves ------------------------------------------------------------------------
 
 
-def plan_of(refused: tuple[str, ...] = (), reason: str | None = None) -> dict[str, Any]:
+def plan_of(refused: tuple[str, ...] = (), reason: Any = None, count: Any = None) -> dict[str, Any]:
     return {
         "policies": [{"quantum_ns": 0}],
         "io": {"mode": "off", "reason": "no phase makes many writes", "sites": []},
         "memory": {"mode": "off", "reason": reason, "sites": [], "ahead": []},
-        "refused": [
-            {"phase": 0, "what": "memory", "count": None, "reason": each} for each in refused
-        ],
+        "refused": [{"phase": 0, "what": "memory", "count": count, "reason": x} for x in refused],
     }
 
 
@@ -204,11 +202,9 @@ def test_the_reason_for_most_of_it_is_told_first() -> None:
 
 
 def test_a_site_with_more_faults_than_are_left_is_no_reason() -> None:
-    site = {"phase": 0, "what": "memory", "count": 19_000, "reason": "f: sparse"}
-    plan = plan_of() | {"refused": [site]}
-    asked = asking(faults=58_500, adapted=40_000)
-    told = unadapted.sentences(asked, plan, None)
-    assert "18,500 of 58,500 page faults, not adapted because they are at sites with" in told[1]
+    plan = plan_of(("f: sparse",), count=19_000)
+    told = unadapted.sentences(asking(faults=58_500, adapted=40_000), plan, None)[1]
+    assert "18,500 of 58,500 page faults, not adapted because they are at sites with" in told
 
 
 def test_without_prices_the_count_and_the_reason_are_told_all_the_same() -> None:
