@@ -163,3 +163,11 @@ void kadapt_dispatch_end(unsigned int number)
 	synchronize_rcu_tasks_rude();
 	kvfree(kadapt_tables[number].slot);
 }
+
+void kadapt_dispatch_exit(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < KADAPT_UNITS; i++)
+		ftrace_free_filter(&dispatch_ops[i]);
+}

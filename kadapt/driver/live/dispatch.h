@@ -13,4 +13,7 @@ int kadapt_dispatch_begin(unsigned int number, const struct kadapt_unit *unit);
 /* Calls no longer do, and none is between the test and the variant. */
 void kadapt_dispatch_end(unsigned int number);
 
+/* Free what the tracer keeps of units that were installed. */
+void kadapt_dispatch_exit(void);
+
 #endif /* _KADAPT_DISPATCH_H */

@@ -351,6 +351,7 @@ int kadapt_units_init(void)
 /* Installed units hold this module, so there are none. */
 void kadapt_units_exit(void)
 {
+	kadapt_dispatch_exit();
 	kobject_put(units_folder);
 	kobject_put(driver_folder);
 }
