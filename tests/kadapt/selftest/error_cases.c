@@ -27,7 +27,7 @@
 
 #define KNOWN_FEATURES                                                                             \
 	(uint64_t)(KADAPT_FEATURE_QUANTUM | KADAPT_FEATURE_RINGS | KADAPT_FEATURE_SHORT_DELAYS |   \
-		   KADAPT_FEATURE_BATCHES | KADAPT_FEATURE_MEMORY)
+		   KADAPT_FEATURE_BATCHES | KADAPT_FEATURE_MEMORY | KADAPT_FEATURE_UNITS)
 
 /* Version 1's lengths of the structures that have grown since. */
 #define QUERY_SIZE_1 offsetof(struct kadapt_query, delay_min_ns)
