@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kadence.base import resources
-from kadence.base.errors import KadenceError
+from kadence.base.errors import KadenceError, ToolError
 from kadence.boot import debian
 from kadence.kadapt.live.klp import Module, Place
 from kadence.kadapt.live.symbols import Symbols
@@ -57,10 +57,18 @@ def build(source: Path, release: str) -> Built:
         )
     headers = debian.kernel_headers(release)
     with tempfile.TemporaryDirectory(prefix="kadence-live-") as folder:
-        driver_symbols = resources.home() / "build/kadapt" / f"module-{release}" / "Module.symvers"
-        compiled = _compiled(source, headers, driver_symbols, Path(folder))
+        compiled = _compiled(source, headers, _driver_symbols(release), Path(folder))
         module = Module(compiled.read_bytes())
     return _linked(module, _exported(headers), release)
+
+
+def _driver_symbols(release: str) -> Path:
+    place = resources.home() / "build/kadapt" / f"module-{release}" / "Module.symvers"
+    if not place.exists():
+        raise ToolError(
+            f"{place} is missing; run `make kadapt-module RELEASE={release}` in {resources.home()}"
+        )
+    return place
 
 
 def _compiled(source: Path, headers: Path, driver_symbols: Path, folder: Path) -> Path:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kadence import boot
-from kadence.base.errors import KadenceError
+from kadence.base.errors import KadenceError, ToolError
 from kadence.boot import debian, qemu
 from kadence.live.build import build
 
@@ -159,3 +159,12 @@ def test_function_that_cannot_be_replaced_is_named(
     )
     with pytest.raises(KadenceError, match=why):
         build(source, debian.newest_release("6.12"))
+
+
+def test_driver_that_was_not_built_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KADENCE_HOME", str(tmp_path))
+    release = debian.newest_release("6.12")
+    with pytest.raises(ToolError, match=f"make kadapt-module RELEASE={re.escape(release)}"):
+        build(HERE / "answer.c", release)
