@@ -55,6 +55,8 @@ def build(source: Path, release: str) -> Built:
             f"{source} is not the source of a unit; its name must be small letters, digits and "
             "underscores, and end in .c"
         )
+    if not source.is_file():
+        raise KadenceError(f"there is no file {source}; name the source of a unit")
     headers = debian.kernel_headers(release)
     with tempfile.TemporaryDirectory(prefix="kadence-live-") as folder:
         compiled = _compiled(source, headers, _driver_symbols(release), Path(folder))
@@ -100,12 +102,10 @@ def _exported(headers: Path) -> set[str]:
 def _linked(module: Module, exported: set[str], release: str) -> Built:
     symbols = symbols_of(release)
     module.bound(REPLACEMENTS)
-    if not any(name.startswith(FUNCTION) for name in module.undefined().values()):
-        raise KadenceError("the unit replaces no function; declare one with KADENCE_REPLACES")
     undefined = set(module.undefined().values())
-    places: dict[str, Place] = {}
-    for name in sorted(undefined - exported):
-        places[name] = _place(name, symbols)
+    if not any(name.startswith(FUNCTION) for name in undefined):
+        raise KadenceError("the unit replaces no function; declare one with KADENCE_REPLACES")
+    places = {name: _place(name, symbols) for name in sorted(undefined - exported)}
     replaced = [name.removeprefix(FUNCTION) for name in places if name.startswith(FUNCTION)]
     return Built(module.resolve(places), replaced, _unexported(places))
 

@@ -168,3 +168,8 @@ def test_driver_that_was_not_built_is_named(
     release = debian.newest_release("6.12")
     with pytest.raises(ToolError, match=f"make kadapt-module RELEASE={re.escape(release)}"):
         build(HERE / "answer.c", release)
+
+
+def test_source_that_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(KadenceError, match=r"there is no file .*/missing\.c; name the source"):
+        build(tmp_path / "missing.c", debian.newest_release("6.12"))
