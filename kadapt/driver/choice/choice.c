@@ -59,14 +59,14 @@ enum kadapt_dropped kadapt_choice_drop(struct kadapt_choice *choice, u32 mask,
 	enum kadapt_dropped dropped = KADAPT_DROPPED;
 
 	raw_spin_lock(&choice->lock);
-	if (!(READ_ONCE(choice->mask) & mask))
-		dropped = KADAPT_DROPPED;
-	else if (choice->running || kadapt_stack_in_use(task))
-		dropped = KADAPT_RUNNING;
-	else if (kadapt_stack_has(task, module))
-		dropped = KADAPT_INSIDE;
-	else
-		choice->mask &= ~mask;
+	if (READ_ONCE(choice->mask) & mask) {
+		if (choice->running || kadapt_stack_in_use(task))
+			dropped = KADAPT_RUNNING;
+		else if (kadapt_stack_has(task, module))
+			dropped = KADAPT_INSIDE;
+		else
+			choice->mask &= ~mask;
+	}
 	raw_spin_unlock(&choice->lock);
 	return dropped;
 }

@@ -19,9 +19,6 @@
 #include "choice/stack.h"
 #include "live/removal.h"
 
-#define LONGEST (HZ)
-#define PAUSE_US 2000
-
 struct search {
 	const struct module *module;
 	struct xarray outside;		/* tasks seen outside */
@@ -90,11 +87,12 @@ int kadapt_removal_wait(const struct module *module,
 			struct kadapt_keeper *keeper)
 {
 	struct search search = { .module = module };
-	unsigned long last = jiffies + LONGEST;
+	unsigned long last = jiffies + KADAPT_REMOVAL_LONGEST;
 
 	xa_init(&search.outside);
 	while (!look_everywhere(&search) && time_before(jiffies, last))
-		usleep_range(PAUSE_US, 2 * PAUSE_US);
+		usleep_range(KADAPT_REMOVAL_PAUSE_US,
+			     2 * KADAPT_REMOVAL_PAUSE_US);
 	xa_destroy(&search.outside);
 	*keeper = search.keeper;
 	return search.left ? -EBUSY : 0;

@@ -3,6 +3,11 @@
 #ifndef _KADAPT_REMOVAL_H
 #define _KADAPT_REMOVAL_H
 
+/* Tasks have so long to leave a unit that is to be removed. */
+#define KADAPT_REMOVAL_LONGEST	(HZ)
+/* Between two looks at the tasks, at least. */
+#define KADAPT_REMOVAL_PAUSE_US	2000
+
 struct kadapt_keeper;
 struct module;
 

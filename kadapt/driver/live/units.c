@@ -29,10 +29,6 @@
 #include "phase/state.h"
 #include "uapi/kadapt.h"
 
-/* Tasks have so long to leave a unit that is to be removed. */
-#define LONGEST (HZ)
-#define PAUSE_US 2000
-
 enum stage {
 	ABSENT,
 	INSTALLED,
@@ -116,12 +112,13 @@ static int drop_from_tasks(const struct place *place,
 			   struct kadapt_keeper *keeper)
 {
 	u32 mask = BIT(number_of(place));
-	unsigned long last = jiffies + LONGEST;
+	unsigned long last = jiffies + KADAPT_REMOVAL_LONGEST;
 
 	while (kadapt_states_drop(mask, place->unit->module, keeper)) {
 		if (time_after(jiffies, last))
 			return -EBUSY;
-		usleep_range(PAUSE_US, 2 * PAUSE_US);
+		usleep_range(KADAPT_REMOVAL_PAUSE_US,
+			     2 * KADAPT_REMOVAL_PAUSE_US);
 	}
 	return 0;
 }
