@@ -104,25 +104,6 @@ class Module:
                 self._split(number, numbers)
         return self._packed()
 
-    def bound(self, section: str) -> None:
-        """Define the symbols for begin and end of a section, as a linker would in a program."""
-        number = self._number_of(section)
-        if number is None:
-            return
-        size = self.sections[number].size
-        values = {f"__start_{section}": 0, f"__stop_{section}": size}
-        undefined = self.undefined()
-        entries = list(self._entries())
-        for symbol, (name, info, other, *_) in enumerate(entries):
-            if undefined.get(symbol) in values:
-                entries[symbol] = (name, info, other, number, values[undefined[symbol]], 0)
-        self._put(self._symbols, b"".join(SYMBOL.pack(*entry) for entry in entries))
-
-    def _number_of(self, section: str) -> int | None:
-        names = self.sections[self._names].read(self.content)
-        numbers = range(len(self.sections))
-        return next((i for i in numbers if _string(names, self.sections[i].name) == section), None)
-
     def _entries(self) -> Iterator[tuple[int, int, int, int, int, int]]:
         yield from SYMBOL.iter_unpack(self.sections[self._symbols].read(self.content))
 

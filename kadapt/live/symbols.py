@@ -29,6 +29,10 @@ class Symbols:
                 self._addresses[name].append(int(address, 16))
         self._traced = {int(line.split()[0], 16) for line in traced}
 
+    def beginning(self, start: str) -> list[str]:
+        """The names that begin so, in order."""
+        return sorted(name for name in self._addresses if name.startswith(start))
+
     def place(self, name: str) -> Place:
         """A symbol of the kernel."""
         self._address(name)

@@ -2,7 +2,6 @@
 """Builds a unit: a C file with new versions of functions becomes a module for one kernel."""
 
 import os
-import re
 import shutil
 import subprocess
 import tempfile
@@ -13,17 +12,16 @@ from pathlib import Path
 from kadence.base import resources
 from kadence.base.errors import KadenceError, ToolError
 from kadence.boot import debian
+from kadence.kadapt.live import source as unit_source
 from kadence.kadapt.live.klp import Module, Place
+from kadence.kadapt.live.source import FUNCTION, ORIGINAL
 from kadence.kadapt.live.symbols import Symbols
 from kadence.live.kernel import symbols_of
 
-# Symbols that the macros of kadence/unit.h leave undefined, and what they stand for.
-ORIGINAL = "kadence_original_"
-FUNCTION = "kadence_function_"
-NAME = re.compile(r"[a-z][a-z0-9_]{0,46}")
-REPLACEMENTS = "kadence_replacements"  # their section
+INSTALL = "kadapt_unit_install"  # the driver exports it
 KBUILD = """obj-m := {name}.o
 ccflags-y += -I{include} -I{driver}
+include {include}/kadence/unit.mk
 """
 
 
@@ -49,39 +47,38 @@ class Built:
 
 def build(source: Path, release: str) -> Built:
     """Build the unit for an installed or fetched kernel of Debian's."""
-    name = source.stem
-    if source.suffix != ".c" or not NAME.fullmatch(name):
-        raise KadenceError(
-            f"{source} is not the source of a unit; its name must be small letters, digits and "
-            "underscores, and end in .c"
-        )
-    if not source.is_file():
-        raise KadenceError(f"there is no file {source}; name the source of a unit")
+    unit_source.check([source])
     headers = debian.kernel_headers(release)
     with tempfile.TemporaryDirectory(prefix="kadence-live-") as folder:
         compiled = _compiled(source, headers, _driver_symbols(release), Path(folder))
         module = Module(compiled.read_bytes())
+    _require_driver(module, release)
     return _linked(module, _exported(headers), release)
 
 
 def _driver_symbols(release: str) -> Path:
-    place = resources.home() / "build/kadapt" / f"module-{release}" / "Module.symvers"
-    if not place.exists():
+    return resources.home() / "build/kadapt" / f"module-{release}" / "Module.symvers"
+
+
+def _require_driver(module: Module, release: str) -> None:
+    """Raise ToolError if the unit needs a driver that was not built for this kernel."""
+    place = _driver_symbols(release)
+    if INSTALL in module.undefined().values() and not place.exists():
         raise ToolError(
             f"{place} is missing; run `make kadapt-module RELEASE={release}` in {resources.home()}"
         )
-    return place
 
 
 def _compiled(source: Path, headers: Path, driver_symbols: Path, folder: Path) -> Path:
-    root = resources.home()
     shutil.copy(source, folder)
-    include, driver = root / "kadapt/live/include", root / "kadapt/driver"
+    include, driver = unit_source.include(), resources.home() / "kadapt/driver"
     kbuild = KBUILD.format(name=source.stem, include=include, driver=driver)
     (folder / "Kbuild").write_text(kbuild)
     # Symbols that the kernel does not export are resolved below.
     command = ["make", "-s", "-C", str(headers), f"M={folder}", "modules"]
-    command += ["KBUILD_MODPOST_WARN=1", f"KBUILD_EXTRA_SYMBOLS={driver_symbols}"]
+    command += ["KBUILD_MODPOST_WARN=1"]
+    if driver_symbols.exists():
+        command.append(f"KBUILD_EXTRA_SYMBOLS={driver_symbols}")
     completed = subprocess.run(
         command,
         capture_output=True,
@@ -96,12 +93,11 @@ def _compiled(source: Path, headers: Path, driver_symbols: Path, folder: Path) -
 
 def _exported(headers: Path) -> set[str]:
     table = (headers / "Module.symvers").read_text()
-    return {line.split("\t")[1] for line in table.splitlines()} | {"kadapt_unit_install"}
+    return {line.split("\t")[1] for line in table.splitlines()} | {INSTALL}
 
 
 def _linked(module: Module, exported: set[str], release: str) -> Built:
     symbols = symbols_of(release)
-    module.bound(REPLACEMENTS)
     undefined = set(module.undefined().values())
     if not any(name.startswith(FUNCTION) for name in undefined):
         raise KadenceError("the unit replaces no function; declare one with KADENCE_REPLACES")

@@ -123,7 +123,7 @@ def test_phase_takes_a_unit(
     assert present + IN_EACH_PLACE.replace("@VERSION@", "variant") in console, console
     stays = "stays: variant\nstays: original\nstays: original\nentered anew: variant\n"
     assert present + stays in console, console
-    assert "__x64_sys_getppid\n" in console
+    assert "do_adjtimex\n" in console
 
 
 def test_no_task_sees_half_of_a_unit(
@@ -162,8 +162,9 @@ def test_function_that_cannot_be_replaced_is_named(
 
 
 def test_driver_that_was_not_built_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (tmp_path / "kadapt").symlink_to(root / "kadapt")
     monkeypatch.setenv("KADENCE_HOME", str(tmp_path))
     release = debian.newest_release("6.12")
     with pytest.raises(ToolError, match=f"make kadapt-module RELEASE={re.escape(release)}"):

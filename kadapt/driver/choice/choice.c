@@ -54,7 +54,7 @@ void kadapt_choice_renew(struct kadapt_choice *choice)
  */
 enum kadapt_dropped kadapt_choice_drop(struct kadapt_choice *choice, u32 mask,
 				       struct task_struct *task,
-				       const struct module *module)
+				       const struct kadapt_code *code)
 {
 	enum kadapt_dropped dropped = KADAPT_DROPPED;
 
@@ -62,7 +62,7 @@ enum kadapt_dropped kadapt_choice_drop(struct kadapt_choice *choice, u32 mask,
 	if (READ_ONCE(choice->mask) & mask) {
 		if (choice->running || kadapt_stack_in_use(task))
 			dropped = KADAPT_RUNNING;
-		else if (kadapt_stack_has(task, module))
+		else if (kadapt_stack_has(task, code))
 			dropped = KADAPT_INSIDE;
 		else
 			choice->mask &= ~mask;

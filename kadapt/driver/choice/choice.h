@@ -21,7 +21,7 @@
 /* live/stubs.S has as many stubs. */
 #define KADAPT_UNITS 32
 
-struct module;
+struct kadapt_code;
 struct task_struct;
 
 /* A task that keeps a unit from being removed. */
@@ -79,10 +79,10 @@ static inline void kadapt_choice_set(struct kadapt_choice *choice, u32 mask)
 
 /* The current task drops units that are not installed any more. */
 void kadapt_choice_renew(struct kadapt_choice *choice);
-/* Make another task drop the units of the mask, which are in the module. */
+/* Make another task drop the units of the mask, which have this code. */
 enum kadapt_dropped kadapt_choice_drop(struct kadapt_choice *choice, u32 mask,
 				       struct task_struct *task,
-				       const struct module *module);
+				       const struct kadapt_code *code);
 
 /* Called by the task's preemption notifier, with preemption disabled. */
 void kadapt_choice_switched_in(struct kadapt_choice *choice);
@@ -115,7 +115,7 @@ static inline void kadapt_choice_renew(struct kadapt_choice *choice)
 
 static inline enum kadapt_dropped
 kadapt_choice_drop(struct kadapt_choice *choice, u32 mask,
-		   struct task_struct *task, const struct module *module)
+		   struct task_struct *task, const struct kadapt_code *code)
 {
 	return KADAPT_DROPPED;
 }

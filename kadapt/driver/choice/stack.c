@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Looks for a module's functions on stacks. The kernel's reliable unwinder is
+ * Looks for code on stacks. The kernel's reliable unwinder is
  * not exported, and a kernel may be built without it, so every word counts.
  */
 #include <linux/compiler.h>
@@ -20,14 +20,35 @@ bool kadapt_stack_in_use(const struct task_struct *task)
 #endif
 }
 
-static bool is_code(unsigned long address, const struct module *module)
+static bool is_in_module(unsigned long address, const struct module *module)
 {
+#ifdef CONFIG_MODULES
 	return within_module_mem_type(address, module, MOD_TEXT) ||
 	       within_module_mem_type(address, module, MOD_INIT_TEXT);
+#else
+	return false;
+#endif
+}
+
+/* The return address of a call at the very end is the end. */
+static bool is_in(unsigned long address, const struct kadapt_code *code)
+{
+	if (code->module)
+		return is_in_module(address, code->module);
+	return address > code->begin && address <= code->end;
+}
+
+static unsigned long stack_pointer(const struct task_struct *task)
+{
+#ifdef CONFIG_UML
+	return task->thread.switch_buf->JB_SP;
+#else
+	return task->thread.sp;
+#endif
 }
 
 /* The memory of a stack stays for a grace period after its task has ended. */
-bool kadapt_stack_has(struct task_struct *task, const struct module *module)
+bool kadapt_stack_has(struct task_struct *task, const struct kadapt_code *code)
 {
 	unsigned long *word, *end;
 	bool has = false;
@@ -37,8 +58,8 @@ bool kadapt_stack_has(struct task_struct *task, const struct module *module)
 	if (end) {
 		end += THREAD_SIZE / sizeof(*end);
 		/* The words are other functions' variables, too. */
-		for (word = (unsigned long *)task->thread.sp; word < end && !has; word++)
-			has = is_code(READ_ONCE_NOCHECK(*word), module);
+		for (word = (unsigned long *)stack_pointer(task); word < end && !has; word++)
+			has = is_in(READ_ONCE_NOCHECK(*word), code);
 	}
 	rcu_read_unlock();
 	return has;

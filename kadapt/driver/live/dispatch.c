@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Replaces functions by direct calls of the function tracer. All functions of a
- * unit share one ftrace_ops and so one stub: each ftrace_ops more costs a pass
- * over all of the kernel's functions.
+ * Replaces functions: calls of all functions of a unit go through the unit's
+ * stub, which finds the variant in the unit's table.
  */
-#include <linux/bug.h>
 #include <linux/errno.h>
-#include <linux/ftrace.h>
 #include <linux/mm.h>
-#include <linux/printk.h>
 #include <linux/random.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
-#include <asm/ibt.h>
-#include <asm/nops.h>
-#include <asm/text-patching.h>
-
 #include "choice/choice.h"
 #include "live/dispatch.h"
+#include "live/places.h"
 #include "live/table.h"
 #include "live/unit.h"
 
@@ -26,52 +19,11 @@
 #define MOST_TRIES 10000
 
 struct kadapt_table kadapt_tables[KADAPT_UNITS];
-static struct ftrace_ops dispatch_ops[KADAPT_UNITS];
 
 static unsigned long stub_of(unsigned int number)
 {
 	return (unsigned long)kadapt_stubs + number * KADAPT_STUB_BYTES;
 }
-
-/* ---- where a function can be replaced ------------------------------------- */
-
-static bool is_call_or_nop(const void *place)
-{
-	static const u8 nop[] = { BYTES_NOP5 };
-
-	return *(const u8 *)place == CALL_INSN_OPCODE ||
-	       !memcmp(place, nop, sizeof(nop));
-}
-
-/*
- * The unit's builder found the function's instruction for the tracer in the
- * kernel's image: the first, or the one behind a landing pad for indirect
- * calls. If this is another kernel, the instruction is another one.
- */
-static bool is_traced(const struct kadapt_replacement *replacement)
-{
-	unsigned long place = replacement->original - MCOUNT_INSN_SIZE;
-	unsigned long before = place - replacement->address;
-
-	return (!before || before == ENDBR_INSN_SIZE) &&
-	       is_call_or_nop((const void *)place);
-}
-
-static int check_functions(const struct kadapt_unit *unit)
-{
-	const struct kadapt_replacement *each;
-
-	for (each = unit->replacements; each < unit->end; each++) {
-		if (is_traced(each))
-			continue;
-		pr_err("unit %s: %s can't be replaced, because it can't be traced\n",
-		       unit->name, each->name);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-/* ---- the table ------------------------------------------------------------ */
 
 static unsigned long *slot_for(const struct kadapt_table *table,
 			       unsigned long original)
@@ -115,59 +67,29 @@ static int table_create(struct kadapt_table *table,
 	return -E2BIG;
 }
 
-/* ---- begin and end -------------------------------------------------------- */
-
-static int choose_functions(struct ftrace_ops *ops,
-			    const struct kadapt_unit *unit)
-{
-	unsigned int count = unit->end - unit->replacements, i;
-	unsigned long *places;
-	int error;
-
-	places = kcalloc(count, sizeof(*places), GFP_KERNEL);
-	if (!places)
-		return -ENOMEM;
-	for (i = 0; i < count; i++)
-		places[i] = unit->replacements[i].address;
-	error = ftrace_set_filter_ips(ops, places, count, 0, 1);
-	kfree(places);
-	return error;
-}
-
 int kadapt_dispatch_begin(unsigned int number, const struct kadapt_unit *unit)
 {
 	struct kadapt_table *table = &kadapt_tables[number];
-	int error = check_functions(unit);
+	int error = table_create(table, unit);
 
-	if (!error)
-		error = table_create(table, unit);
 	if (error)
 		return error;
-	error = choose_functions(&dispatch_ops[number], unit);
-	if (!error)
-		error = register_ftrace_direct(&dispatch_ops[number],
-					       stub_of(number));
+	error = kadapt_places_call(number, unit, stub_of(number));
 	if (error)
 		kvfree(table->slot);
 	return error;
 }
 
-void kadapt_dispatch_end(unsigned int number)
+void kadapt_dispatch_end(unsigned int number, const struct kadapt_unit *unit)
 {
-	unregister_ftrace_direct(&dispatch_ops[number], stub_of(number), false);
+	kadapt_places_restore(number, unit, stub_of(number));
 	/*
 	 * A task may have been interrupted or preempted in the stub: wait for
 	 * all tasks, and for what interrupts on each processor.
 	 */
 	synchronize_rcu_tasks();
+#ifdef CONFIG_TASKS_RUDE_RCU
 	synchronize_rcu_tasks_rude();
+#endif
 	kvfree(kadapt_tables[number].slot);
-}
-
-void kadapt_dispatch_exit(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < KADAPT_UNITS; i++)
-		ftrace_free_filter(&dispatch_ops[i]);
 }

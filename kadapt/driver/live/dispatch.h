@@ -11,9 +11,6 @@ struct kadapt_unit;
  */
 int kadapt_dispatch_begin(unsigned int number, const struct kadapt_unit *unit);
 /* Calls no longer do, and none is between the test and the variant. */
-void kadapt_dispatch_end(unsigned int number);
-
-/* Free what the tracer keeps of units that were installed. */
-void kadapt_dispatch_exit(void);
+void kadapt_dispatch_end(unsigned int number, const struct kadapt_unit *unit);
 
 #endif /* _KADAPT_DISPATCH_H */

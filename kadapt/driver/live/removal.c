@@ -8,7 +8,6 @@
 #include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/jiffies.h>
-#include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
@@ -20,7 +19,7 @@
 #include "live/removal.h"
 
 struct search {
-	const struct module *module;
+	const struct kadapt_code *code;
 	struct xarray outside;		/* tasks seen outside */
 	unsigned int left;		/* tasks not yet seen outside */
 	struct kadapt_keeper keeper;	/* one of them */
@@ -32,13 +31,13 @@ static unsigned long index_of(const struct task_struct *task)
 	return (unsigned long)task / sizeof(long);
 }
 
-static bool is_outside(struct task_struct *task, const struct module *module)
+static bool is_outside(struct task_struct *task, const struct kadapt_code *code)
 {
 	unsigned long switches = task->nvcsw + task->nivcsw;
 
 	if (task == current)
 		return true;
-	if (kadapt_stack_in_use(task) || kadapt_stack_has(task, module))
+	if (kadapt_stack_in_use(task) || kadapt_stack_has(task, code))
 		return false;
 	/* Pairs with the switch: had the task run, the count would differ. */
 	smp_rmb();
@@ -50,7 +49,7 @@ static void look_at(struct search *search, struct task_struct *task)
 {
 	if (xa_load(&search->outside, index_of(task)))
 		return;
-	if (is_outside(task, search->module) &&
+	if (is_outside(task, search->code) &&
 	    !xa_err(xa_store(&search->outside, index_of(task),
 			     xa_mk_value(1), GFP_ATOMIC)))
 		return;
@@ -83,10 +82,10 @@ static bool look_everywhere(struct search *search)
 	return !search->left;
 }
 
-int kadapt_removal_wait(const struct module *module,
+int kadapt_removal_wait(const struct kadapt_code *code,
 			struct kadapt_keeper *keeper)
 {
-	struct search search = { .module = module };
+	struct search search = { .code = code };
 	unsigned long last = jiffies + KADAPT_REMOVAL_LONGEST;
 
 	xa_init(&search.outside);

@@ -8,14 +8,14 @@
 /* Between two looks at the tasks, at least. */
 #define KADAPT_REMOVAL_PAUSE_US	2000
 
+struct kadapt_code;
 struct kadapt_keeper;
-struct module;
 
 /*
- * Wait until no other task can return to the module's code, which nobody enters
+ * Wait until no other task can return to the code, which nobody enters
  * any more. Returns 0, or -EBUSY and the task that has not left in time.
  */
-int kadapt_removal_wait(const struct module *module,
+int kadapt_removal_wait(const struct kadapt_code *code,
 			struct kadapt_keeper *keeper);
 
 #endif /* _KADAPT_REMOVAL_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Dispatch: one stub for each unit. The function tracer makes the first
- * instruction of a replaced function a call of its unit's stub. A task that
+ * Dispatch: one stub for each unit. The first instruction of a replaced function
+ * is a call of its unit's stub (places.h). A task that
  * does not take the unit returns from the stub into the function.
  *
  * For a task that takes the unit, the stub finds the variant by the address to
@@ -14,8 +14,12 @@
  * arguments and the caller's return address where the original would.
  */
 #include <linux/linkage.h>
-#include <asm/nospec-branch.h>
+#ifdef CONFIG_UML
+/* There is one processor, so its variables are ordinary ones. */
+#define PER_CPU_VAR(name) name(%rip)
+#else
 #include <asm/percpu.h>
+#endif
 
 #include "live/table.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Units: groups of functions of the running kernel with new versions. A unit is
- * a module; kadapt/live/unit.h is for its author.
+ * a module, or a part of a kernel that was built with the unit;
+ * kadence/unit.h is for its author.
  *
  * A task takes a unit's variants in the phases for which it asked for the unit
  * (KADAPT_TAKE). All other tasks take the originals. A task changes between the
@@ -13,7 +14,7 @@
 
 #include <linux/types.h>
 
-struct module;
+#include "choice/stack.h"
 
 /* A function and its variant. */
 struct kadapt_replacement {
@@ -26,14 +27,15 @@ struct kadapt_replacement {
 
 struct kadapt_unit {
 	const char *name;
-	struct module *module;
+	struct kadapt_code code;
 	const struct kadapt_replacement *replacements;
 	const struct kadapt_replacement *end;
 };
 
 /*
  * Install a unit; tasks may take it when this returns 0. The module stays until
- * the unit is removed through /sys/kernel/kadapt/units/NAME/installed.
+ * 0 is written to /sys/kernel/kadapt/units/NAME/installed, which removes the
+ * unit. 1 installs a unit of the kernel itself again.
  *
  *	EINVAL	a name is too long, a function can't be replaced
  *	EEXIST	a unit with this name is installed

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The installed units. /sys/kernel/kadapt/units/NAME/ describes each one, and
- * 0 written to the file `installed` removes it.
+ * 0 written to the file `installed` removes it. The folder of a unit that was
+ * built into the kernel stays, and 1 installs the unit again.
  *
  * A number belongs to a name as long as the unit is installed or a phase of any
  * process asked for the unit. So a phase that asked for a unit never takes a
@@ -23,6 +24,7 @@
 
 #include "choice/choice.h"
 #include "live/dispatch.h"
+#include "live/places.h"
 #include "live/removal.h"
 #include "live/unit.h"
 #include "live/units.h"
@@ -39,7 +41,7 @@ enum stage {
 struct place {
 	char name[KADAPT_UNIT_NAME];
 	enum stage stage;
-	const struct kadapt_unit *unit;
+	const struct kadapt_unit *unit;	/* a built-in one stays here */
 	struct kobject *folder;
 };
 
@@ -55,7 +57,7 @@ static unsigned int number_of(const struct place *place)
 
 static bool is_free(const struct place *place)
 {
-	return place->stage == ABSENT &&
+	return place->stage == ABSENT && !place->unit &&
 	       !kadapt_choice_is_held(number_of(place));
 }
 
@@ -114,7 +116,7 @@ static int drop_from_tasks(const struct place *place,
 	u32 mask = BIT(number_of(place));
 	unsigned long last = jiffies + KADAPT_REMOVAL_LONGEST;
 
-	while (kadapt_states_drop(mask, place->unit->module, keeper)) {
+	while (kadapt_states_drop(mask, &place->unit->code, keeper)) {
 		if (time_after(jiffies, last))
 			return -EBUSY;
 		usleep_range(KADAPT_REMOVAL_PAUSE_US,
@@ -162,7 +164,7 @@ static int end_dispatch(struct place *place, struct kadapt_keeper *keeper)
 	int error = stop_taking(place, keeper);
 
 	if (!error)
-		kadapt_dispatch_end(number_of(place));
+		kadapt_dispatch_end(number_of(place), place->unit);
 	go_on(place, REMOVING, error ? INSTALLED : LEAVING);
 	return error;
 }
@@ -182,7 +184,7 @@ static int unit_remove(struct place *place)
 	else if (place->stage != LEAVING)
 		return -EBUSY;
 	if (!error)
-		error = kadapt_removal_wait(place->unit->module, &keeper);
+		error = kadapt_removal_wait(&place->unit->code, &keeper);
 	if (error)
 		tell_keeper(place, &keeper);
 	return error;
@@ -207,8 +209,10 @@ static ssize_t installed_show(struct kobject *folder,
 
 	guard(mutex)(&places_lock);
 	place = place_of(folder);
-	return place ? sysfs_emit(text, "%d\n", place->stage != LEAVING) :
-		       -ENODEV;
+	if (!place)
+		return -ENODEV;
+	return sysfs_emit(text, "%d\n", place->stage == INSTALLED ||
+			  place->stage == REMOVING);
 }
 
 static ssize_t functions_show(struct kobject *folder,
@@ -240,6 +244,12 @@ static const struct attribute *const files[] = {
 	NULL,
 };
 
+static bool is_built_in(const struct place *place)
+{
+	return place->unit && !place->unit->code.module;
+}
+
+/* The unit's module may go. */
 static void unit_forget(struct place *place)
 {
 	const struct kadapt_unit *unit = place->unit;
@@ -254,29 +264,60 @@ static void unit_forget(struct place *place)
 	kobject_del(folder);
 	kobject_put(folder);
 	pr_info("unit %s removed\n", unit->name);
-	module_put(unit->module);
+	module_put(unit->code.module);
+}
+
+static int remove_by_file(struct kobject *folder)
+{
+	struct place *place = place_of(folder);
+	int error;
+
+	if (!place)
+		return -ENODEV;
+	if (is_built_in(place) && place->stage == ABSENT)
+		return 0;
+	error = unit_remove(place);
+	if (error)
+		return error;
+	if (is_built_in(place)) {
+		if (go_on(place, LEAVING, ABSENT))
+			pr_info("unit %s removed\n", place->name);
+		return 0;
+	}
+	/* Of two writers, one removes the file, and with it the folder. */
+	if (sysfs_remove_file_self(folder, &installed_file.attr))
+		unit_forget(place);
+	return 0;
+}
+
+static int install_by_file(struct kobject *folder)
+{
+	const struct place *place = place_of(folder);
+
+	if (!place)
+		return -ENODEV;
+	if (place->stage != ABSENT)
+		return 0;
+	return kadapt_unit_install(place->unit);
 }
 
 static ssize_t installed_store(struct kobject *folder,
 			       struct kobj_attribute *attribute,
 			       const char *text, size_t length)
 {
-	struct place *place;
 	bool wanted;
 	int error = kstrtobool(text, &wanted);
 
-	if (error)
-		return error;
-	if (wanted)
-		return length;
-	place = place_of(folder);
-	error = place ? unit_remove(place) : -ENODEV;
-	if (error)
-		return error;
-	/* Of two writers, one removes the file, and with it the folder. */
-	if (sysfs_remove_file_self(folder, &installed_file.attr))
-		unit_forget(place);
-	return length;
+	if (!error)
+		error = wanted ? install_by_file(folder) :
+				 remove_by_file(folder);
+	return error ?: length;
+}
+
+static void folder_remove(struct place *place)
+{
+	kobject_put(place->folder);
+	place->folder = NULL;
 }
 
 static int folder_create(struct place *place)
@@ -287,10 +328,8 @@ static int folder_create(struct place *place)
 	if (!place->folder)
 		return -ENOMEM;
 	error = sysfs_create_files(place->folder, files);
-	if (error) {
-		kobject_put(place->folder);
-		place->folder = NULL;
-	}
+	if (error)
+		folder_remove(place);
 	return error;
 }
 
@@ -298,19 +337,20 @@ static int folder_create(struct place *place)
 
 static int unit_begin(struct place *place, const struct kadapt_unit *unit)
 {
-	int error;
+	int error = 0;
 
 	strscpy(place->name, unit->name, sizeof(place->name));
-	error = folder_create(place);
+	if (!place->folder)
+		error = folder_create(place);
 	if (error)
 		return error;
 	error = kadapt_dispatch_begin(number_of(place), unit);
 	if (error) {
-		kobject_put(place->folder);
-		place->folder = NULL;
+		if (!place->unit)
+			folder_remove(place);
 		return error;
 	}
-	__module_get(unit->module);
+	__module_get(unit->code.module);
 	place->unit = unit;
 	place->stage = INSTALLED;
 	WRITE_ONCE(kadapt_units_installed,
@@ -348,7 +388,7 @@ int kadapt_units_init(void)
 /* Installed units hold this module, so there are none. */
 void kadapt_units_exit(void)
 {
-	kadapt_dispatch_exit();
+	kadapt_places_exit();
 	kobject_put(units_folder);
 	kobject_put(driver_folder);
 }

@@ -289,9 +289,9 @@ void kadapt_tasks_undo(struct kadapt_client *client)
 }
 
 static bool still_takes(struct kadapt_task *state, u32 mask,
-			const struct module *module)
+			const struct kadapt_code *code)
 {
-	switch (kadapt_choice_drop(&state->choice, mask, state->task, module)) {
+	switch (kadapt_choice_drop(&state->choice, mask, state->task, code)) {
 	case KADAPT_DROPPED:
 		return false;
 	case KADAPT_RUNNING:
@@ -303,7 +303,7 @@ static bool still_takes(struct kadapt_task *state, u32 mask,
 	}
 }
 
-unsigned int kadapt_states_drop(u32 mask, const struct module *module,
+unsigned int kadapt_states_drop(u32 mask, const struct kadapt_code *code,
 				struct kadapt_keeper *keeper)
 {
 	struct kadapt_task *state;
@@ -312,7 +312,7 @@ unsigned int kadapt_states_drop(u32 mask, const struct module *module,
 
 	spin_lock(&tasks_lock);
 	hash_for_each(tasks, bucket, state, entry) {
-		if (!still_takes(state, mask, module))
+		if (!still_takes(state, mask, code))
 			continue;
 		left++;
 		kadapt_keeper_note(keeper, state->task);

@@ -17,7 +17,7 @@
 #define KADAPT_NO_PHASE U32_MAX
 
 struct kadapt_client;
-struct module;
+struct kadapt_code;
 struct task_struct;
 
 struct kadapt_task {
@@ -53,11 +53,11 @@ void kadapt_state_leave(struct kadapt_task *state);
 bool kadapt_states_reap(void);
 
 /*
- * Make all tasks drop the units of the mask, which are in the module. Returns
+ * Make all tasks drop the units of the mask, which have this code. Returns
  * how many still take them, and one of those; those in user mode drop the units
  * soon.
  */
-unsigned int kadapt_states_drop(u32 mask, const struct module *module,
+unsigned int kadapt_states_drop(u32 mask, const struct kadapt_code *code,
 				struct kadapt_keeper *keeper);
 
 void kadapt_tasks_undo(struct kadapt_client *client);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A function whose variant is seen in what it returns. */
 #include <kadence/unit.h>
-#include <linux/ptrace.h>
+#include <linux/timex.h>
 
 #define MORE 100000
 
-KADENCE_REPLACES(__x64_sys_getppid, long, const struct pt_regs *registers)
+KADENCE_REPLACES(do_adjtimex, int, struct __kernel_timex *clock)
 {
-	return MORE + KADENCE_ORIGINAL(__x64_sys_getppid)(registers);
+	return MORE + KADENCE_ORIGINAL(do_adjtimex)(clock);
 }
 
 KADENCE_UNIT;

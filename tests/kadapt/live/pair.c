@@ -8,7 +8,6 @@
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
 #include <linux/moduleparam.h>
-#include <linux/ptrace.h>
 #include <linux/xarray.h>
 
 static unsigned int torn, whole;
@@ -28,13 +27,14 @@ static bool has_mark(int mark)
 	return xa_load(&marks, current->pid) == xa_mk_value(mark);
 }
 
-KADENCE_REPLACES(__x64_sys_clock_nanosleep, long, const struct pt_regs *regs)
+KADENCE_REPLACES(common_nsleep, int, const clockid_t clock, int flags,
+		 const struct timespec64 *time)
 {
-	long error;
+	int error;
 
 	set_mark(MARKED);
 	msleep(1);
-	error = KADENCE_ORIGINAL(__x64_sys_clock_nanosleep)(regs);
+	error = KADENCE_ORIGINAL(common_nsleep)(clock, flags, time);
 	if (has_mark(CALLED))
 		whole++;
 	else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Enters phases of which one takes the unit `answer`, and prints what getppid() gives.
+ * Enters phases of which one takes the unit `answer`, and prints what adjtimex() gives.
  *
  *	taker           once in each place
  *	taker stay      in the phase, at once and after each line that it reads
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
+#include <sys/timex.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,7 +23,9 @@ static int device;
 
 static const char *version(void)
 {
-	return syscall(SYS_getppid) >= MORE ? "variant" : "original";
+	struct timex clock = {0};
+
+	return adjtimex(&clock) >= MORE ? "variant" : "original";
 }
 
 static void tell(const char *where)
