@@ -15,6 +15,7 @@ from kadence.boot.memory import parse_size
 from kadence.boot.request import TARGETS
 from kadence.boot.session import run
 from kadence.kernel import fallback
+from kadence.live import wanted
 from kadence.prediction import tasks
 
 if TYPE_CHECKING:
@@ -60,6 +61,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="if the kernel fails the command, run it again on the generic kernel",
     )
+    parser.add_argument(
+        "--unit",
+        action="append",
+        default=[],
+        type=wanted.parse,
+        dest="units",
+        metavar="UNIT.c[:PHASES]",
+        help="a unit that the kernel contains, for an adapted program's phases, such as "
+        "writes.c:0,2 (default: all; may be repeated)",
+    )
     parser.add_argument("--timeout", type=float, metavar="S", help="seconds the command may take")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD", help="the command")
 
@@ -88,6 +99,7 @@ def execute(options: argparse.Namespace) -> int:
         target=options.target,
         memory_bytes=parse_size(options.mem) if options.mem else None,
         timeout_seconds=options.timeout,
+        environment=wanted.environment(options.units, os.environ) if options.units else None,
     )
     request = replace(request, processors=_processors(request, options))
     result = _run(request, options)
@@ -129,7 +141,12 @@ def _run(request: boot.Request, options: argparse.Namespace) -> boot.Result:
 def _generic_image(options: argparse.Namespace) -> Path:
     from kadence.kconfig.store import store
 
-    return store.find(GENERIC, target=options.target, series=_series(options)).image
+    units = _unit_files(options)
+    return store.find(GENERIC, target=options.target, series=_series(options), units=units).image
+
+
+def _unit_files(options: argparse.Namespace) -> tuple[Path, ...]:
+    return tuple(unit.source for unit in options.units)
 
 
 def _series(options: argparse.Namespace) -> str:
@@ -149,7 +166,12 @@ def _chosen(options: argparse.Namespace) -> tuple[str, Path]:
     if options.target is not None or options.kernel in NAMES:
         target = host.choose(options.target)
     kernel = store.find(
-        options.kernel, options.plan, target or TARGETS[0], options.trace, _series(options)
+        options.kernel,
+        options.plan,
+        target or TARGETS[0],
+        options.trace,
+        _series(options),
+        _unit_files(options),
     )
     if target is None:
         target = host.choose(kernel.target)
@@ -157,7 +179,10 @@ def _chosen(options: argparse.Namespace) -> tuple[str, Path]:
         raise UsageError(
             f"kernel {kernel.id} is for {kernel.target}; run it with --target {kernel.target}"
         )
-    return target, (kernel if options.kernel != TAILORED else _serving(kernel)).image
+    if options.kernel == TAILORED:
+        kernel = _serving(kernel)
+    wanted.require(options.units, kernel.id, kernel.manifest.get("units", {}))
+    return target, kernel.image
 
 
 def _serving(kernel: "Kernel") -> "Kernel":

@@ -3,8 +3,10 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kadence.kadapt.live import source as unit_source
 from kadence.kconfig.configuration import rules
 from kadence.kconfig.configuration.rules import Requested
 from kadence.kconfig.request import series
@@ -29,6 +31,7 @@ class Inputs:
     requested: tuple[Requested, ...]
     compiler: str
     driver_digest: str
+    units: Mapping[str, str]  # name -> digest
 
     @property
     def id(self) -> str:
@@ -44,6 +47,8 @@ class Inputs:
             "compiler": self.compiler,
             "driver": self.driver_digest,
         }
+        if self.units:
+            parts["units"] = self.units
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
@@ -70,4 +75,5 @@ def of_symbols(request: BuildRequest, target: Target, requested: tuple[Requested
         requested=requested,
         compiler=commands.compiler_version(),
         driver_digest=source.driver_digest(),
+        units=unit_source.digests(request.units),
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kadence.base.errors import UsageError
+from kadence.kadapt.live import source as unit_source
 from kadence.kconfig.request import series, targets
 from kadence.kconfig.request.needs import Needs, read_needs
 from kadence.kconfig.request.targets import Target
@@ -23,6 +24,9 @@ MINIMAL = "minimal"
 # Kinds that need only a name, no plan.
 NAMED = (GENERIC, TRACED, MEMORY_CHECKED, RACE_CHECKED, MINIMAL)
 
+# The driver can replace functions in this series only.
+UNITS_SERIES = "6.12"
+
 LOWEST_HZ, HIGHEST_HZ = 24, 10_000
 
 
@@ -39,6 +43,7 @@ class BuildRequest:
     trace: Path | None = None  # of the program, for a tailored kernel
     overrides: tuple[tuple[str, str], ...] = ()  # symbols and values above all rules
     mitigations: bool = False  # defences against other users of the processor
+    units: tuple[Path, ...] = ()  # sources of units that are built in
 
     @property
     def tick_rate(self) -> int:
@@ -47,7 +52,12 @@ class BuildRequest:
     def wants(self) -> frozenset[str]:
         """The words that describe this request, for conditions of rules and patches."""
         changed = self.hz is not None and self.hz != targets.get(self.target).default_hz
-        words = {"hz": changed, "mitigations": self.mitigations, self.kind: True}
+        words = {
+            "hz": changed,
+            "mitigations": self.mitigations,
+            "units": bool(self.units),
+            self.kind: True,
+        }
         return frozenset(word for word, wanted in words.items() if wanted)
 
     def checked(self) -> Target:
@@ -77,6 +87,7 @@ class BuildRequest:
                 f"the checkers of a {self.kind} kernel don't run on {self.target}; "
                 "use --target x86_64"
             )
+        self._check_units()
         if self.source is None:
             series.get(self.series)
         if self.hz is not None and not LOWEST_HZ <= self.hz <= HIGHEST_HZ:
@@ -86,6 +97,14 @@ class BuildRequest:
             )
         return target
 
+    def _check_units(self) -> None:
+        unit_source.check(self.units)
+        if self.units and self.source is None and self.series != UNITS_SERIES:
+            raise UsageError(
+                f"units are written for {UNITS_SERIES}, not for {self.series}; "
+                f"use --series {UNITS_SERIES}"
+            )
+
     def command(self) -> list[str]:
         """The command that builds this kernel again."""
         words = ["kadence", "kernel", "build"]
@@ -93,6 +112,8 @@ class BuildRequest:
         words += self.options()
         words += ["--source", str(self.source)] if self.source is not None else []
         words += ["--hz", str(self.hz)] if self.hz is not None else []
+        for unit in self.units:
+            words += ["--unit", str(unit)]
         return words
 
     def options(self) -> list[str]:

@@ -30,6 +30,7 @@ class Target:
     mitigations: bool  # its kernels have defences against other users of the processor.
     default_hz: int  # 0: each kind of kernel has its own
     boot_needs: str  # below Kadence's home
+    planted_flags: str  # of objects in which places for units are planted
     build_bytes: int  # the most disk space that a build takes
 
 

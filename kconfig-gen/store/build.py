@@ -21,7 +21,7 @@ from kadence.kconfig.configuration.configure import configure, lost, make, value
 from kadence.kconfig.configuration.identity import Inputs
 from kadence.kconfig.language.kconfig_files import definitions
 from kadence.kconfig.request.request import TRACED, BuildRequest
-from kadence.kconfig.store import image, rehearsal, store
+from kadence.kconfig.store import image, planting, rehearsal, store
 from kadence.kconfig.store.store import Kernel
 from kadence.kconfig.tree import commands, locks, source
 from kadence.kconfig.tree.progress import Progress
@@ -86,7 +86,7 @@ def _build(inputs: Inputs) -> None:
 def _build_logged(inputs: Inputs, log: Path, began: float) -> None:
     with Progress(title(inputs), note(inputs)) as progress:
         progress.say("preparing the source")
-        tree = source.prepare(inputs.origin, inputs.patches, log)
+        tree = source.prepare(inputs.origin, inputs.patches, log, inputs.request.units)
         commands.require_space(tree, inputs.target.build_bytes)
         with _build_folder(tree, inputs.id) as folder:
             progress.say("configuring")
@@ -94,8 +94,14 @@ def _build_logged(inputs: Inputs, log: Path, began: float) -> None:
             progress.say("counting the files to compile")
             progress.expect(*rehearsal.files_to_compile(inputs, tree, folder))
             jobs = f"-j{len(os.sched_getaffinity(0))}"
+            if inputs.units:
+                objects = make(inputs, folder, jobs, planting.GOAL)
+                commands.run(objects, tree, log, on_line=progress.compiled)
+                planting.plant(folder, inputs.target.planted_flags)
             goal = make(inputs, folder, jobs, inputs.target.image_goal)
             commands.run(goal, tree, log, on_line=progress.compiled)
+            if inputs.units:
+                planting.check(folder / store.VMLINUX)
             progress.say("storing")
             figures = {
                 "files_compiled": progress.files,
@@ -175,6 +181,7 @@ def _manifest(inputs: Inputs, folder: Path, place: Path) -> dict[str, Any]:
         "source": str(inputs.origin.path),
         "source_sha256": inputs.origin.digest,
         "driver_sha256": inputs.driver_digest,
+        "units": dict(inputs.units),
         "patches": {patch.file: patch.reason for patch in inputs.patches},
         "compiler": inputs.compiler,
         "requested": {wanted.symbol: wanted.value for wanted in inputs.requested},

@@ -74,6 +74,7 @@ def _purpose(kernel: Kernel) -> str:
     """The request of a kernel. Kernels for one purpose may differ in source and driver."""
     manifest = kernel.manifest
     asked = [manifest[key] for key in ("kind", "target", "source", "hz")]
+    asked.append(sorted(manifest.get("units", ())))
     if kernel.kind == TAILORED:
         asked.append(manifest["requested"])
     return json.dumps(asked, sort_keys=True)

@@ -131,6 +131,7 @@ def find(
     target: str = targets.DEFAULT,
     trace: Path | None = None,
     series: str = DEFAULT,
+    units: tuple[Path, ...] = (),
 ) -> Kernel:
     """Find the kernel for a reference: a kind's name, an ID or the start of one.
 
@@ -138,10 +139,12 @@ def find(
     was built last.
     """
     if reference in NAMED:
-        return _of_request(BuildRequest(kind=reference, target=target, series=series))
+        return _of_request(BuildRequest(kind=reference, target=target, series=series, units=units))
     if reference == TAILORED and plan is not None:
         return _of_request(
-            BuildRequest(kind=TAILORED, plan=plan, trace=trace, target=target, series=series)
+            BuildRequest(
+                kind=TAILORED, plan=plan, trace=trace, target=target, series=series, units=units
+            )
         )
     if reference == TAILORED:
         return _newest_tailored(target)

@@ -16,10 +16,11 @@ from pathlib import Path
 
 from kadence.base import artefact, resources
 from kadence.base.errors import BuildError, ToolError
+from kadence.kadapt.live import source as unit_source
 from kadence.kconfig.request import series
 from kadence.kconfig.request.request import BuildRequest
 from kadence.kconfig.request.series import Patch
-from kadence.kconfig.tree import commands, locks
+from kadence.kconfig.tree import commands, locks, units
 
 DRIVER_FOLDER = Path("drivers/misc/kadapt")
 # Files of the tree, and the line that is added at the end of each to include the driver.
@@ -161,15 +162,22 @@ def folder() -> Path:
     return resources.cache_directory() / "sources"
 
 
-def prepare(found: Origin, patches: Sequence[Patch], log: Path) -> Path:
-    """The tree with driver and patches; made if it does not exist yet."""
-    key = "\0".join([found.digest, driver_digest(), *patches_digest(patches)])
+def prepare(
+    found: Origin, patches: Sequence[Patch], log: Path, unit_files: Sequence[Path] = ()
+) -> Path:
+    """The tree with driver, units and patches; made if it does not exist yet."""
+    parts = [found.digest, driver_digest(), *patches_digest(patches)]
+    parts += unit_source.digests(unit_files).values()
+    key = "\0".join(parts)
     name = f"{found.digest[:16]}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
     unchanged = pristine(found, log)
 
     def add(place: Path) -> None:
         commands.run(["cp", "-al", f"{unchanged}/.", str(place)], unchanged, log)
         _add_driver(place)
+        if unit_files:
+            units.add(place, DRIVER_FOLDER, unit_files)
+            _hook(place, units.HOOKED, units.HOOK)
         for patch in patches:
             _apply(patch, place, log)
 
@@ -213,9 +221,13 @@ def _add_driver(tree: Path) -> None:
         destination.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, destination)
     for name, line in HOOKS.items():
-        text = (tree / name).read_text(encoding="utf-8")
-        if line not in text:
-            _replace(tree / name, _with_hook(text, line))
+        _hook(tree, name, line)
+
+
+def _hook(tree: Path, name: str, line: str) -> None:
+    text = (tree / name).read_text(encoding="utf-8")
+    if line not in text:
+        _replace(tree / name, _with_hook(text, line))
 
 
 def _with_hook(text: str, line: str) -> str:

@@ -25,6 +25,7 @@
 #include "base/device_file.h"
 #include "libkadapt.h"
 #include "base/quantum.h"
+#include "base/units.h"
 
 /* Values of `kadapt_device` besides descriptors and KADAPT_DEVICE_OFF. */
 enum { DEVICE_OPENING = -2, DEVICE_FORKED = -3 };
@@ -153,6 +154,17 @@ static uint32_t permitted_flags(uint32_t wanted)
 						      : wanted & ~KADAPT_POLICY_MEMORY_PLAIN;
 }
 
+/* The phase of this number takes the units that the user names for the plan's phase. */
+static void take_units(int descriptor, uint32_t phase, uint32_t number)
+{
+	struct kadapt_take take = {.phase = number};
+	const char *word = kadapt_units();
+
+	/* A unit that the kernel does not have is left out. */
+	while (kadapt_units_next(&word, phase, take.unit))
+		kadapt_device_call(descriptor, KADAPT_TAKE, (unsigned long)&take);
+}
+
 /* If the kernel refuses a policy, entering its phase is an error. */
 static void define(int descriptor, const struct kadapt_plan_policy *planned, unsigned int level)
 {
@@ -163,7 +175,8 @@ static void define(int descriptor, const struct kadapt_plan_policy *planned, uns
 	    .file_delay_ns = permitted_delay(planned->file_delay_ns),
 	};
 
-	kadapt_device_call(descriptor, KADAPT_DEFINE, (unsigned long)&policy);
+	if (!kadapt_device_call(descriptor, KADAPT_DEFINE, (unsigned long)&policy))
+		take_units(descriptor, planned->phase, policy.phase);
 }
 
 static void define_policies(int descriptor)
@@ -189,6 +202,8 @@ static int is_useful(void)
 	if (kadapt_plan.flags & KADAPT_PLAN_IO && query.features & io_features)
 		return 1;
 	if (kadapt_plan.flags & KADAPT_PLAN_MEMORY && query.features & KADAPT_FEATURE_MEMORY)
+		return 1;
+	if (query.features & KADAPT_FEATURE_UNITS && *kadapt_units())
 		return 1;
 	return query.features & KADAPT_FEATURE_QUANTUM || kadapt_counters_file() != NULL;
 }

@@ -32,6 +32,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for name, summary in KINDS.items():
         kind.add_argument(f"--{name}", action="store_const", dest="kind", const=name, help=summary)
     parser.add_argument("--source", type=Path, metavar="DIR", help="a kernel tree of your own")
+    parser.add_argument(
+        "--unit",
+        action="append",
+        default=[],
+        type=Path,
+        dest="units",
+        metavar="UNIT.c",
+        help="build this unit in, so that phases can take it (may be repeated)",
+    )
     parser.add_argument("--hz", type=int, help="tick rate (default: the target's)")
     wishes.add(parser)
 
@@ -48,6 +57,7 @@ def execute(options: argparse.Namespace) -> int:
         trace=options.trace,
         overrides=tuple(sorted(options.overrides)),
         mitigations=options.mitigations,
+        units=tuple(options.units),
     )
     kernel = build(request)
     print(f"{kernel.id}  {kernel.image}")
