@@ -1,52 +1,84 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The units of the running kernel, which the driver shows below /sys/kernel/kadapt."""
+"""The units of the running kernel: the driver's, for phases, and live patches, for everybody."""
 
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 from kadence.base.errors import KadenceError, ToolError
+from kadence.live import livepatches
 
 UNITS = Path("/sys/kernel/kadapt/units")
+PHASES, EVERYBODY = "phases", "everybody"
 
 
 @dataclass(frozen=True)
 class Unit:
-    """An installed unit."""
+    """A unit that is installed."""
 
     name: str
+    takers: str  # PHASES or EVERYBODY
     functions: list[str]
 
 
 def installed() -> list[Unit]:
     """All units, by name."""
+    patches = livepatches.installed().items()
+    units = [Unit(name, EVERYBODY, functions) for name, functions in patches]
+    return sorted(units + _of_driver(), key=lambda unit: unit.name)
+
+
+def _of_driver() -> list[Unit]:
     if not UNITS.is_dir():
-        raise ToolError(f"{UNITS} is missing; load a kadapt.ko that was built with units")
-    folders = sorted(UNITS.iterdir())
-    return [Unit(each.name, (each / "functions").read_text().split()) for each in folders]
+        return []
+    return [
+        Unit(folder.name, PHASES, (folder / "functions").read_text().split())
+        for folder in UNITS.iterdir()
+        if (folder / "installed").read_text().strip() == "1"
+    ]
 
 
 def install(module: Path) -> None:
     """Load a unit's module, which installs the unit."""
-    installed()
     if not module.is_file():
         raise KadenceError(f"there is no {module}; build it with `kadence live build`")
+    _require_driver(module)
     _run("insmod", str(module), what=f"{module} was not installed")
+    livepatches.wait(module.stem, left=livepatches.ORIGINALS)
+
+
+def _require_driver(module: Path) -> None:
+    """Raise ToolError if this is a unit for phases and the kernel has no driver for it."""
+    if not UNITS.is_dir() and b"kadapt_unit_install" in module.read_bytes():
+        raise ToolError(f"{UNITS} is missing; load a kadapt.ko that was built with units")
 
 
 def remove(name: str) -> None:
-    """Remove a unit and unload its module."""
-    names = [unit.name for unit in installed()]
-    if name not in names:
-        known = ", ".join(names) or "none"
+    """Remove a unit and unload its module, unless the kernel was built with the unit."""
+    units = {unit.name: unit for unit in installed()}
+    if name not in units:
+        known = ", ".join(units) or "none"
         raise KadenceError(f"no unit {name} is installed; installed are: {known}")
+    if units[name].takers == EVERYBODY:
+        livepatches.disable(name)
+    else:
+        _remove_from_driver(name)
+    if _is_module(name):
+        _run("rmmod", name, what=f"unit {name} is removed, but its module stays loaded")
+
+
+def _remove_from_driver(name: str) -> None:
     try:
         (UNITS / name / "installed").write_text("0")
     except OSError as error:
         raise KadenceError(
             f"unit {name} stays: {error.strerror}; the kernel's log says which task is inside"
         ) from error
-    _run("rmmod", name, what=f"unit {name} is removed, but its module stays loaded")
+
+
+def _is_module(name: str) -> bool:
+    """Loaded modules have a state; parts of the kernel have not."""
+    return Path("/sys/module", name, "initstate").exists()
 
 
 def _run(*command: str, what: str) -> None:

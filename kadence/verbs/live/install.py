@@ -13,6 +13,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Load the module; the driver installs its unit."""
+    """Load the module, which installs its unit."""
     running.install(options.module)
     return 0
