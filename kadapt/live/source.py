@@ -44,8 +44,9 @@ def check(sources: Sequence[Path]) -> None:
 
 def digests(sources: Sequence[Path]) -> dict[str, str]:
     """Name -> SHA-256 of the source and of what every unit is compiled with."""
+    return {name_of(source): _digest(source) for source in sources}
+
+
+def _digest(source: Path) -> str:
     shared = b"".join((include() / file).read_bytes() for file in FILES)
-    return {
-        name_of(source): hashlib.sha256(source.read_bytes() + b"\0" + shared).hexdigest()
-        for source in sources
-    }
+    return hashlib.sha256(source.read_bytes() + b"\0" + shared).hexdigest()
