@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What units cost, in Debian's kernel under QEMU, whose clock counts instructions.
+LIVE_CALLS := $(BUILD)/bench/live/calls
+LIVE_SLEEPERS := $(BUILD)/bench/live/sleepers
+BENCH_TARGETS += $(LIVE_CALLS) $(LIVE_SLEEPERS)
+
+$(LIVE_CALLS): bench/live/calls.c kadapt/uapi/kadapt.h
+$(LIVE_SLEEPERS): tests/kadapt/live/sleepers.c kadapt/uapi/kadapt.h
+$(LIVE_CALLS) $(LIVE_SLEEPERS):
+	@mkdir -p $(@D)
+	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -static -Ikadapt/uapi -o $@ $<
+
+# CYCLES sets how often a unit is installed and removed while 200 processes are in it.
+.PHONY: bench-live
+bench-live: build-bench ## units: instructions a call, beside live patching and probes; installation; removal
+	$(PYTHON) -m bench.live.live $(if $(CYCLES),--cycles $(CYCLES))
