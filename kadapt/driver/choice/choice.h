@@ -72,9 +72,16 @@ static inline void kadapt_choice_set(struct kadapt_choice *choice, u32 mask)
 {
 	preempt_disable();
 	mask &= READ_ONCE(kadapt_units_installed);
-	choice->mask = mask;
+	WRITE_ONCE(choice->mask, mask);
 	this_cpu_write(kadapt_unit_mask, mask);
 	preempt_enable();
+}
+
+/* Whether a task takes a unit of the mask; a running task may change that. */
+static inline bool kadapt_choice_has(const struct kadapt_choice *choice,
+				     u32 mask)
+{
+	return READ_ONCE(choice->mask) & mask;
 }
 
 /* The current task drops units that are not installed any more. */
@@ -107,6 +114,12 @@ static inline void kadapt_choice_init(struct kadapt_choice *choice)
 
 static inline void kadapt_choice_set(struct kadapt_choice *choice, u32 mask)
 {
+}
+
+static inline bool kadapt_choice_has(const struct kadapt_choice *choice,
+				     u32 mask)
+{
+	return false;
 }
 
 static inline void kadapt_choice_renew(struct kadapt_choice *choice)

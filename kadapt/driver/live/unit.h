@@ -16,6 +16,8 @@
 
 #include "choice/stack.h"
 
+struct xarray;
+
 /* A function and its variant. */
 struct kadapt_replacement {
 	const char *name;
@@ -30,6 +32,7 @@ struct kadapt_unit {
 	struct kadapt_code code;
 	const struct kadapt_replacement *replacements;
 	const struct kadapt_replacement *end;
+	struct xarray *shadows;
 };
 
 /*

@@ -29,6 +29,7 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/sysfs.h>
 #include <linux/task_work.h>
 #include <linux/timekeeping.h>
 #include <linux/workqueue.h>
@@ -319,6 +320,21 @@ unsigned int kadapt_states_drop(u32 mask, const struct kadapt_code *code,
 	}
 	spin_unlock(&tasks_lock);
 	return left;
+}
+
+int kadapt_states_list(u32 mask, char *page)
+{
+	struct kadapt_task *state;
+	int bucket, length = 0;
+
+	spin_lock(&tasks_lock);
+	hash_for_each(tasks, bucket, state, entry)
+		if (kadapt_choice_has(&state->choice, mask))
+			length += sysfs_emit_at(page, length, "%d %s\n",
+						state->task->pid,
+						state->task->comm);
+	spin_unlock(&tasks_lock);
+	return length;
 }
 
 /* The file is gone: remove every state that was created through it. */

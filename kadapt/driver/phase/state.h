@@ -60,6 +60,12 @@ bool kadapt_states_reap(void);
 unsigned int kadapt_states_drop(u32 mask, const struct kadapt_code *code,
 				struct kadapt_keeper *keeper);
 
+/*
+ * Write a line "PID NAME" for each task that takes a unit of the mask, as many as
+ * fit into a page. Returns the number of bytes.
+ */
+int kadapt_states_list(u32 mask, char *page);
+
 void kadapt_tasks_undo(struct kadapt_client *client);
 void kadapt_tasks_close(struct kadapt_client *client);
 

@@ -31,7 +31,11 @@
 #include <linux/init.h>
 #include <linux/module.h>
 
+#include "live/shadow.h"
 #include "live/unit.h"
+
+/* What the unit keeps for the kernel's objects: see kadence/shadow.h. */
+static DEFINE_XARRAY(kadence_shadows);
 
 /*
  * GCC keeps the order of this file (-fno-toplevel-reorder). So the unit's code
@@ -45,11 +49,7 @@ asm(".pushsection .text\nkadence_code_begin:\n.popsection");
 /* The builder makes this the address behind the function's traced place. */
 #define KADENCE_ORIGINAL(function) kadence_original_##function
 
-/* Head of the variant of a function, whose parameters and result are these. */
-#define KADENCE_REPLACES(function, result, ...)				\
-	result kadence_original_##function(__VA_ARGS__);		\
-	extern const char kadence_function_##function[];		\
-	static result kadence_variant_##function(__VA_ARGS__);		\
+#define KADENCE_REPLACEMENT(function)					\
 	static const struct kadapt_replacement				\
 	kadence_replacement_##function					\
 	__used __section(".rodata.kadence")				\
@@ -58,8 +58,45 @@ asm(".pushsection .text\nkadence_code_begin:\n.popsection");
 		.address = (unsigned long)kadence_function_##function,	\
 		.original = (unsigned long)kadence_original_##function,	\
 		.variant = (unsigned long)kadence_variant_##function,	\
-	};								\
+	}
+
+/* Head of the variant of a function, whose parameters and result are these. */
+#define KADENCE_REPLACES(function, result, ...)				\
+	result kadence_original_##function(__VA_ARGS__);		\
+	extern const char kadence_function_##function[];		\
+	static result kadence_variant_##function(__VA_ARGS__);		\
+	KADENCE_REPLACEMENT(function);					\
 	static noinline result kadence_variant_##function(__VA_ARGS__)
+
+/*
+ * Head of a function without result that runs before another one, with its
+ * parameters, of which at most six count. The other function then runs as if
+ * its caller had called it: it returns there, and the unit is not on the stack.
+ * So this suits functions that sleep for ever, such as schedule(). It must not
+ * sleep itself if the other one is called with the task's state changed.
+ */
+#define KADENCE_BEFORE(function, ...)					\
+	extern const char kadence_original_##function[];		\
+	extern const char kadence_function_##function[];		\
+	extern const char kadence_variant_##function[];			\
+	static void kadence_before_##function(__VA_ARGS__);		\
+	asm(".pushsection .text\n"					\
+	    ".type kadence_variant_" #function ", @function\n"		\
+	    "kadence_variant_" #function ":\n"				\
+	    "push %rdi; push %rsi; push %rdx\n"				\
+	    "push %rcx; push %r8; push %r9\n"				\
+	    "sub $8, %rsp\n"						\
+	    "call kadence_before_" #function "\n"			\
+	    "add $8, %rsp\n"						\
+	    "pop %r9; pop %r8; pop %rcx\n"				\
+	    "pop %rdx; pop %rsi; pop %rdi\n"				\
+	    "jmp kadence_original_" #function "\n"			\
+	    ".size kadence_variant_" #function				\
+	    ", . - kadence_variant_" #function "\n"			\
+	    ".popsection");						\
+	KADENCE_REPLACEMENT(function);					\
+	static noinline __used void					\
+	kadence_before_##function(__VA_ARGS__)
 
 /*
  * Once, at the end of the file, whose name is the unit's: KADENCE_UNIT for
@@ -80,6 +117,7 @@ asm(".pushsection .text\nkadence_code_begin:\n.popsection");
 		},							\
 		.replacements = kadence_begin,				\
 		.end = kadence_end,					\
+		.shadows = &kadence_shadows,				\
 	};								\
 	module_driver(kadence_unit, kadapt_unit_install,		\
 		      kadapt_unit_unload);				\
@@ -102,6 +140,7 @@ struct kadence_patch {
 
 static inline void kadence_patch_free(struct kadence_patch *all)
 {
+	kadapt_shadows_free(&kadence_shadows);
 	kfree(all->objects[0].funcs);
 }
 
