@@ -56,6 +56,15 @@ def _is_changing(name: str) -> bool:
         return False
 
 
+def status(name: str) -> str:
+    """Whether all tasks take the patch, or which one has not changed yet."""
+    if not _is_changing(name):
+        return "taken by everybody"
+    enabled = (LIVE_PATCHES / name / "enabled").read_text().strip() == "1"
+    what = "being installed" if enabled else "being removed"
+    return f"{what}; {_keeper(ORIGINALS if enabled else VARIANTS)} has not changed yet"
+
+
 def _keeper(left: str) -> str:
     """A task that is still in this state."""
     for task in PROCESSES.glob("[0-9]*/task/[0-9]*"):

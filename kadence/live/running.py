@@ -2,6 +2,7 @@
 """The units of the running kernel: the driver's, for phases, and live patches, for everybody."""
 
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,12 +39,25 @@ def _of_driver() -> list[Unit]:
     ]
 
 
-def install(module: Path) -> None:
-    """Load a unit's module, which installs the unit."""
+def status(unit: Unit) -> str:
+    """Which tasks take the unit now."""
+    if unit.takers == EVERYBODY:
+        return livepatches.status(unit.name)
+    try:
+        takers = (UNITS / unit.name / "takers").read_text().splitlines()
+    except PermissionError:
+        raise ToolError("only root sees which tasks take a unit; run this as root") from None
+    words = [line.partition(" ") for line in takers]
+    tasks = ", ".join(f"{pid} ({name})" for pid, _, name in words)
+    return f"taken by task {tasks}" if tasks else "taken by no task"
+
+
+def install(module: Path, parameters: Sequence[str] = ()) -> None:
+    """Load a unit's module with parameters NAME=VALUE, which installs the unit."""
     if not module.is_file():
         raise KadenceError(f"there is no {module}; build it with `kadence live build`")
     _require_driver(module)
-    _run("insmod", str(module), what=f"{module} was not installed")
+    _run("insmod", str(module), *parameters, what=f"{module} was not installed")
     livepatches.wait(module.stem, left=livepatches.ORIGINALS)
 
 
