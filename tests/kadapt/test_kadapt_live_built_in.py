@@ -18,7 +18,7 @@ from kadence.kconfig.store.build import BuildRequest, build
 
 pytestmark = pytest.mark.kernel
 
-UNITS = (HERE / "answer.c", HERE / "pair.c")
+UNITS = (HERE / "answer.c", HERE / "pair.c", HERE / "tallies.c")
 # What the guests' programs need of a kernel that else only starts.
 NEEDED = ("SYSFS", "POSIX_TIMERS", "HIGH_RES_TIMERS", "FUTEX")
 
@@ -45,6 +45,25 @@ exec 3>&-
 wait
 echo 0 >$unit/installed || exit 98
 @PROGRAM@
+exit 0
+"""
+
+SHADOWS = """
+mount -t sysfs sysfs /sys 2>/dev/null
+unit=/sys/kernel/kadapt/units/tallies
+@PROGRAM@ <@LINES@ &
+exec 3>@LINES@
+sleep 1
+cat $unit/takers
+echo >&3
+sleep 1
+echo 0 >$unit/installed || exit 91
+cat $unit/takers
+echo 1 >$unit/installed || exit 92
+echo >&3
+sleep 1
+exec 3>&-
+wait
 exit 0
 """
 
@@ -114,6 +133,16 @@ def test_phase_takes_a_unit_of_the_kernel(
     assert "take: 0 0\n" + stays in said, said
     assert "take: 19 19\n" + IN_EACH_PLACE.replace("@VERSION@", "original") in said, said
     assert "do_adjtimex\n" in said, said
+
+
+def test_shadows_go_with_a_unit_of_the_kernel(
+    kernel: Any, guest_program: Callable[[Path], Path], tmp_path: Path
+) -> None:
+    script = SHADOWS.replace("@PROGRAM@", str(guest_program(HERE / "tally.c")))
+    os.mkfifo(tmp_path / "lines")
+    said = run(kernel, script.replace("@LINES@", f"{tmp_path}/lines"))
+    assert re.findall(r"^calls: (\d+)$", said, re.MULTILINE) == ["1", "2", "3", "1"], said
+    assert len(re.findall(r"^\d+ tally$", said, re.MULTILINE)) == 1, said
 
 
 def test_no_task_sees_half_of_a_unit_of_the_kernel(
