@@ -2,7 +2,8 @@
 """`kadence kernel ACTION`: each action is a module here that defines configure() and execute()."""
 
 import argparse
-import importlib
+
+from kadence.base import actions
 
 # action -> its line in `kadence kernel --help`.
 ACTIONS = {
@@ -20,13 +21,9 @@ ACTIONS = {
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare one sub-command for each action."""
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    for action, summary in ACTIONS.items():
-        subparser = actions.add_parser(action, help=summary, description=summary)
-        importlib.import_module(f"kadence.verbs.kernel.{action}").configure(subparser)
+    actions.configure(parser, __name__, ACTIONS)
 
 
 def execute(options: argparse.Namespace) -> int:
     """Execute the sub-command."""
-    module = importlib.import_module(f"kadence.verbs.kernel.{options.action}")
-    return int(module.execute(options))
+    return actions.execute(options, __name__)
