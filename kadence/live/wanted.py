@@ -27,27 +27,37 @@ class Wanted:
     phases: str
 
     @property
+    def numbers(self) -> tuple[int, ...]:
+        """The phases; none if all take the unit."""
+        return tuple(int(phase) for phase in self.phases.split(",") if phase)
+
+    @property
     def word(self) -> str:
         """The unit as the library reads it."""
         return f"{self.source.stem}:{self.phases}" if self.phases else self.source.stem
 
 
-def parse(text: str) -> Wanted:
-    """A unit of the command line: UNIT.c or UNIT.c:PHASE,PHASE…."""
+def parse(text: str, folder: Path = Path()) -> Wanted:
+    """A unit below the folder: UNIT.c or UNIT.c:PHASE,PHASE…."""
     path, colon, phases = text.partition(":")
     if colon and not PHASES.fullmatch(phases):
         raise UsageError(f"{text!r} is not of the form UNIT.c:PHASE,PHASE, such as writes.c:0,2")
     beyond = [phase for phase in phases.split(",") if phases and int(phase) >= MOST_PHASES]
     if beyond:
         raise UsageError(f"{text!r} names phase {beyond[0]}; phases are below {MOST_PHASES}")
-    source.name_of(Path(path))
-    return Wanted(Path(path), phases)
+    source.name_of(folder / path)
+    return Wanted(folder / path, phases)
 
 
 def environment(wanted: Sequence[Wanted], given: Mapping[str, str]) -> dict[str, str]:
     """The environment in which the program takes these units, and those that are named already."""
     words = [given[VARIABLE]] if given.get(VARIABLE) else []
-    return dict(given) | {VARIABLE: " ".join(words + [unit.word for unit in wanted])}
+    return dict(given) | {VARIABLE: " ".join([*words, variable(wanted)])}
+
+
+def variable(wanted: Sequence[Wanted]) -> str:
+    """The value of VARIABLE that names these units."""
+    return " ".join(unit.word for unit in wanted)
 
 
 def require(wanted: Sequence[Wanted], kernel: str, contained: Mapping[str, str]) -> None:

@@ -26,7 +26,7 @@ KEYS: dict[str, dict[str, tuple[str, bool]]] = {
         "outputs": ("paths", False),
         "timeout": ("seconds", False),
     },
-    "plan": {"io": ("mode", False), "memory": ("memory mode", False)},
+    "plan": {"io": ("mode", False), "memory": ("memory mode", False), "units": ("words", False)},
     "check": {"command": ("words", True)},
 }
 # The table whose keys the user chooses, and the table of which there may be several.

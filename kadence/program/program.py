@@ -5,7 +5,9 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from kadence.base.errors import ProgramError
+from kadence.base.errors import KadenceError, ProgramError
+from kadence.live import wanted
+from kadence.live.wanted import Wanted
 from kadence.phases.plan import io_planning, memory_planning
 from kadence.program import described
 from kadence.program.filters import Filter
@@ -40,6 +42,12 @@ class Program:
     io: str = io_planning.STRICT  # which I/O paths are planned
     memory: str = memory_planning.DEFAULT  # whether treatments of memory are planned
     flags: tuple[str, ...] = DEFAULT_FLAGS  # options of the compiler whose gain is measured
+    units: tuple[Wanted, ...] = ()  # that the program's phases take
+
+    @property
+    def unit_sources(self) -> tuple[Path, ...]:
+        """The units to build into the program's kernels."""
+        return tuple(unit.source for unit in self.units)
 
 
 def read(folder: Path) -> Program:
@@ -62,6 +70,7 @@ def read(folder: Path) -> Program:
     validate = profile if "run.validate_stdin" in values else ()
     standard_input = values.get("run.stdin", "")
     outputs = values.get("run.outputs", ())
+    units = _units(path, values.get("plan.units", ()))
     return Program(
         folder=path.parent.resolve(),
         name=values["program.name"],
@@ -74,7 +83,7 @@ def read(folder: Path) -> Program:
         standard_input=standard_input,
         profile_input=values.get("run.profile_stdin", standard_input),
         validate_input=values.get("run.validate_stdin", standard_input),
-        environment=described.environment(path, tables),
+        environment=described.environment(path, tables) + _variables(units),
         inputs=values.get("run.inputs", ()),
         outputs=outputs,
         filters=described.filters(path, tables, outputs),
@@ -83,4 +92,17 @@ def read(folder: Path) -> Program:
         io=values.get("plan.io", io_planning.STRICT),
         memory=values.get("plan.memory", memory_planning.DEFAULT),
         flags=values.get("build.flags", DEFAULT_FLAGS),
+        units=units,
     )
+
+
+def _units(path: Path, texts: tuple[str, ...]) -> tuple[Wanted, ...]:
+    try:
+        return tuple(wanted.parse(text, path.parent.resolve()) for text in texts)
+    except KadenceError as error:
+        raise ProgramError(f"{path}: plan.units: {error.reason}") from error
+
+
+def _variables(units: tuple[Wanted, ...]) -> tuple[tuple[str, str], ...]:
+    """What tells libkadapt which units the phases take."""
+    return ((wanted.VARIABLE, wanted.variable(units)),) if units else ()

@@ -76,6 +76,7 @@ class Wish:
     mitigations: bool = False
     force: bool = False  # plan even if the second input forbids it
     overrides: tuple[tuple[str, str], ...] = ()  # stronger than rules, weaker than repairs
+    units: tuple[Path, ...] = ()  # sources of those that the kernels contain
 
 
 # Takes the keys of the plain build and of its phases, and returns the kernels' target; None if no
@@ -93,7 +94,10 @@ class _Generic:
 
     def begin(self) -> Background:
         """Begin to build the kernel; the end of the context stops an unfinished build."""
-        request = BuildRequest(kind=GENERIC, target=self.wish.target, series=self.wish.series)
+        wish = self.wish
+        request = BuildRequest(
+            kind=GENERIC, target=wish.target, series=wish.series, units=wish.units
+        )
         if request not in self._begun:
             self._begun[request] = self._beside.enter_context(background.building(request))
         return self._begun[request]
@@ -124,6 +128,7 @@ def prepare(
     another target.
     """
     line = Line(described, places, stages)
+    wish = replace(wish, units=described.unit_sources)
     with ExitStack() as beside:
         generic = _Generic(wish, decide, beside)
         if at_once:
@@ -184,6 +189,7 @@ def _tailoring(made: Made, wish: Wish, generic: Kernel) -> Tailoring:
         trace=wish.trace,
         mitigations=wish.mitigations,
         overrides=wish.overrides,
+        units=wish.units,
     )
     described = made.program
     return Tailoring(

@@ -62,6 +62,33 @@ def test_all_that_can_be_said(tmp_path: Path) -> None:
     assert described.timeout_seconds == 2.5
     assert described.io == "strict"
     assert described.memory == "off"
+    assert described.units == ()
+
+
+def test_units_become_a_variable(tmp_path: Path) -> None:
+    for name in ("writes.c", "reads.c"):
+        (tmp_path / name).write_text("")
+    text = MINIMAL + '[plan]\nunits = ["writes.c:0,2", "reads.c"]\n'
+    described = program.read(written(tmp_path, text))
+    assert described.unit_sources == (tmp_path / "writes.c", tmp_path / "reads.c")
+    assert [unit.numbers for unit in described.units] == [(0, 2), ()]
+    assert described.environment == (("KADAPT_UNITS", "writes:0,2 reads"),)
+
+
+@pytest.mark.parametrize(
+    ("units", "why"),
+    [
+        ('["missing.c"]', "there is no file"),
+        ('["kadence.toml"]', "is not the source of a unit"),
+        ('["writes.c:x"]', "is not of the form"),
+        ('["writes.c:256"]', "phases are below 256"),
+        ("[]", "must be a list of words"),
+    ],
+)
+def test_units_that_cannot_be_are_refused(tmp_path: Path, units: str, why: str) -> None:
+    (tmp_path / "writes.c").write_text("")
+    with pytest.raises(ProgramError, match=f"plan.units.*{why}"):
+        program.read(written(tmp_path, f"{MINIMAL}[plan]\nunits = {units}\n"))
 
 
 def test_each_run_may_have_an_input_of_its_own(tmp_path: Path) -> None:
