@@ -60,7 +60,7 @@ VERSIONS = {
     FIGURES: 1,
     COMPARE: 4,
     CONFIGURATION: 2,
-    BUNDLE: 1,
+    BUNDLE: 2,
     SITE: 1,
     JOB: 1,
     STEP: 1,

@@ -17,7 +17,15 @@ from kadence.base.errors import ArtefactError, UsageError
 from kadence.slurm import archive, keys, manifest
 from kadence.slurm.archive import Member
 from kadence.slurm.keys import Signature, SignatureError
-from kadence.slurm.manifest import ConfigurationFile, File, KernelFile, Manifest, Measured, Program
+from kadence.slurm.manifest import (
+    ConfigurationFile,
+    File,
+    KernelFile,
+    Manifest,
+    Measured,
+    Program,
+    Unit,
+)
 
 SUFFIX = ".kbundle"
 Ring = Mapping[str, tuple[str, Ed25519PublicKey]]
@@ -58,6 +66,7 @@ class Contents:
     kernels: Mapping[str, Kernel] = field(default_factory=dict)  # by target, as the next two
     configurations: Mapping[str, Configuration] = field(default_factory=dict)
     measured: Mapping[str, Measured] = field(default_factory=dict)
+    units: Sequence[Unit] = ()
     command: Sequence[str] = ()  # makes the bundle again
     architecture: str = manifest.ARCHITECTURE
     interface: int = manifest.INTERFACE
@@ -133,6 +142,7 @@ def _described(
             for target, configuration in contents.configurations.items()
         },
         measured=dict(contents.measured),
+        units=tuple(contents.units),
         files=tuple(_file(member) for member in members),
     )
 

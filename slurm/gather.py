@@ -10,6 +10,7 @@ from typing import Any
 from kadence.base import artefact, codec
 from kadence.base.errors import ArtefactError, ToolError
 from kadence.base.stages import Stages, alone_in, tell
+from kadence.kadapt.live import source as unit_source
 from kadence.kconfig.configuration import identity
 from kadence.kconfig.request.request import TAILORED as TAILORED_KIND
 from kadence.kconfig.request.request import needs_of
@@ -23,7 +24,7 @@ from kadence.program.leaving_out import ADAPTED_PROGRAM, PLAN
 from kadence.program.places import Places, claim
 from kadence.program.program import Program
 from kadence.slurm.bundle import BuiltProgram, Configuration, Contents, Kernel
-from kadence.slurm.manifest import Measured
+from kadence.slurm.manifest import Measured, Unit
 from kadence.specialize import pipeline
 from kadence.specialize.pipeline import Prepared, Wish
 
@@ -62,6 +63,7 @@ def _contents(
             NODE_TARGET: configuration(_node_request(plan, wish)),
         },
         measured=_measured(report, places.output / REPORT, kernel, found),
+        units=_units(prepared.program),
         command=command,
     )
 
@@ -76,13 +78,27 @@ def _programs(described: Program, folders: Mapping[str, Path]) -> list[Built]:
     return found
 
 
+def _units(described: Program) -> list[Unit]:
+    digests = unit_source.digests(described.unit_sources)
+    return [
+        Unit(unit.source.stem, unit.numbers, digests[unit.source.stem]) for unit in described.units
+    ]
+
+
 def _request(kernel: StoredKernel, plan: Path, wish: Wish, prepared: Prepared) -> BuildRequest:
     """The request of the bundle's kernel, repairs included."""
+    units = prepared.program.unit_sources
     if kernel.kind != TAILORED_KIND:
-        return BuildRequest(kind=GENERIC, target=kernel.target)
+        return BuildRequest(kind=GENERIC, target=kernel.target, units=units)
     repairs = tuple((repair.symbol, repair.value) for repair in prepared.proof.repairs)
-    overrides = tuple(sorted((*wish.overrides, *repairs)))
-    return BuildRequest(TAILORED_KIND, plan, kernel.target, trace=wish.trace, overrides=overrides)
+    return BuildRequest(
+        TAILORED_KIND,
+        plan,
+        kernel.target,
+        trace=wish.trace,
+        overrides=tuple(sorted((*wish.overrides, *repairs))),
+        units=units,
+    )
 
 
 def _node_request(plan: Path, wish: Wish) -> BuildRequest:

@@ -49,6 +49,15 @@ class ConfigurationFile:
 
 
 @dataclass(frozen=True)
+class Unit:
+    """A unit that the program's phases take (docs/live.md)."""
+
+    name: str
+    phases: tuple[int, ...]  # none: all
+    sha256: str  # of its source and all that is compiled with it
+
+
+@dataclass(frozen=True)
 class Measured:
     """A report's verdict: the comparison with the plain program on the machine's own kernel."""
 
@@ -79,12 +88,18 @@ class Manifest:
     kernels: dict[str, KernelFile]  # by target, as the next two fields
     configurations: dict[str, ConfigurationFile]
     measured: dict[str, Measured]
+    units: tuple[Unit, ...]
     files: tuple[File, ...]
 
     def body(self) -> dict[str, Any]:
         """The body of the manifest's artefact."""
         entry: dict[str, Any] = codec.encode(self)
         return entry
+
+    def units_variable(self) -> str:
+        """What tells libkadapt which units the phases take; empty if there are none."""
+        phases = {unit.name: ",".join(map(str, unit.phases)) for unit in self.units}
+        return " ".join(f"{name}:{those}" if those else name for name, those in phases.items())
 
     def named(self) -> Iterator[str]:
         """Every file that the manifest refers to."""

@@ -38,6 +38,9 @@ def _lines(bundle: Bundle, owner: str | None) -> Iterator[str]:
         yield f"kernel {kernel.id} for {target}, {kernel.release}"
     for target, configuration in manifest.configurations.items():
         yield f"configuration {configuration.id} for {target}"
+    for unit in manifest.units:
+        phases = ", ".join(map(str, unit.phases))
+        yield f"unit {unit.name} for {f'phases {phases}' if phases else 'all phases'}"
     for target, measured in manifest.measured.items():
         yield f"measured on {target}: {measured.sentence}"
     if not manifest.measured:

@@ -27,7 +27,7 @@ from kadence.base import artefact
 from kadence.base.errors import ArtefactError, GuestError, KadenceError
 from kadence.boot.session import run
 from kadence.slurm import manifest, note, task
-from kadence.slurm.manifest import KernelFile
+from kadence.slurm.manifest import KernelFile, Manifest
 from kadence.slurm.task import Step, Task
 
 UM = "um"
@@ -37,6 +37,8 @@ FAIL = "fail"
 COUNTERS = "KADAPT_COUNTERS"
 # Names the file to which an adapted process appends its record of trials; a step has one.
 TRIALS = "KADAPT_TRIALS_RECORD"
+# Names the units that an adapted process takes in its phases.
+UNITS = "KADAPT_UNITS"
 # From a job's variables mpirun concludes that Slurm starts its ranks, but the guest has no Slurm.
 # These settings are for OpenMPI (plm, ras), and for MPICH and its derivatives (Hydra).
 LAUNCHERS = {
@@ -74,7 +76,7 @@ def main() -> int:
 def _served(step: Step) -> int:
     kept = _kept_streams()
     try:
-        result = _run(step, _kernel(step))
+        result = _run(step, _bundle(step))
     except GuestError as error:
         if error.interrupted_by is not None:
             return _end_by(error.interrupted_by)
@@ -87,20 +89,21 @@ def _served(step: Step) -> int:
     return result.status if result.signal is None else _end_by(result.signal)
 
 
-def _kernel(step: Step) -> KernelFile:
+def _bundle(step: Step) -> Manifest:
     path = step.store / manifest.NAME
     described = manifest.from_document(str(path), artefact.read(path, artefact.BUNDLE))
     if UM not in described.kernels:
         raise NotServedError(f"the bundle {described.name} has no kernel for target um")
-    return described.kernels[UM]
+    return described
 
 
-def _run(step: Step, kernel: KernelFile) -> boot.Result:
+def _run(step: Step, bundle: Manifest) -> boot.Result:
+    kernel = bundle.kernels[UM]
     request = boot.Request(
         image=step.store / kernel.file,
         argv=step.command,
         file=Path(step.program),
-        environment=_environment(step),
+        environment=_environment(step, bundle.units_variable()),
         memory_limit_bytes=_guest_memory(step.task),
         boot_timeout_seconds=step.boot_seconds,
     )
@@ -114,11 +117,13 @@ def _guest_memory(of: Task) -> int | None:
     return None if of.memory_bytes is None else of.memory_bytes * 7 // 8
 
 
-def _environment(step: Step) -> dict[str, str]:
-    """The command's environment, with the files to which libkadapt writes."""
+def _environment(step: Step, units: str) -> dict[str, str]:
+    """The command's environment, with libkadapt's files, and the units that its phases take."""
     files = {COUNTERS: str(step.steps / f"{step.key()}.counters")}
     if step.is_adapted():
         files[TRIALS] = str(step.steps / f"{step.task.step}.trials")
+    if step.is_adapted() and units:
+        files[UNITS] = units
     return LAUNCHERS | files | _own_environment()
 
 

@@ -34,6 +34,11 @@ bool is_answered(const job_state &state, const wish &what)
 					state.fallback == what.fallback));
 }
 
+void add_notice(std::string &notice, const std::string &more)
+{
+	notice += (notice.empty() || more.empty() ? "" : "; ") + more;
+}
+
 /* Takes the decisions that depend on the bundle. */
 void choose(const site &rules, const wish &what, const confinement &limits, const kept_bundle &kept,
 	    job_state &state)
@@ -45,7 +50,8 @@ void choose(const site &rules, const wish &what, const confinement &limits, cons
 	if (state.target == "kexec")
 		require_kernel(bundle.configurations.at("x86_64"));
 	if (state.target == "kexec" || state.target == "module")
-		prepare_module(rules, what, limits.deadline_ns);
+		add_notice(state.notice,
+			   prepare_module(rules, what, bundle.units, limits.deadline_ns));
 }
 
 job_state undecided(const site &rules, const wish &what)

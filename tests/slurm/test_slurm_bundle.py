@@ -253,7 +253,7 @@ def test_no_path_leads_elsewhere(
     ("changes", "expected"),
     [
         ({"schema": "kadence.plan"}, "its schema is 'kadence.plan'"),
-        ({"version": 2}, "has version 2"),
+        ({"version": 3}, "has version 3"),
         ({"name": 7}, "name is not a text"),
         ({"interface": "1"}, "interface is not a whole number"),
         ({"programs": [{"file": "bin/toy"}]}, "programs[0].name is missing"),

@@ -2,6 +2,7 @@
 """`kadence bundle` of a program's folder, with a real kernel that is proven for it."""
 
 import json
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ from kadence.slurm import bundle, keys
 pytestmark = pytest.mark.kernel
 
 Kadence = Callable[..., Any]
+UNIT = Path(__file__).resolve().parent / "programs/counts.c"
 SOURCE = """
 #include <stdio.h>
 int main(int count, char **words)
@@ -82,6 +84,24 @@ def test_configurations_say_what_the_kernels_are_asked_for(place: Path) -> None:
     asked = {each["symbol"]: each["value"] for each in node["requested"]}
     assert node["target"] == "x86_64" and asked["CPU_MITIGATIONS"] == "n"
     assert node["needs"] == own["needs"]
+
+
+@pytest.mark.full
+def test_units_are_in_the_kernel_and_named(place: Path, kadence: Kadence) -> None:
+    folder = place / "q"
+    shutil.copytree(place / "p", folder)
+    shutil.copy(UNIT, folder)
+    description = DESCRIPTION + '[plan]\nunits = ["counts.c:0"]\n'
+    (folder / "kadence.toml").write_text(description.replace('"p"', '"q"'))
+    made = kadence("bundle", "q", "--unsigned", cwd=place, timeout=2000)
+    assert made.returncode == 0, made.stderr
+    described = bundle.read(place / "q.kbundle").manifest
+    assert [(unit.name, unit.phases) for unit in described.units] == [("counts", (0,))]
+    kernel = store.load(described.kernels["um"].id)
+    assert kernel.manifest["units"] == {"counts": described.units[0].sha256}
+    assert described.units_variable() == "counts:0"
+    shown = kadence("bundle", "--show", "q.kbundle", cwd=place)
+    assert "unit counts for phases 0\n" in shown.stdout
 
 
 def again(kadence: Kadence, place: Path, *options: str) -> Any:

@@ -17,10 +17,14 @@ namespace
 using nlohmann::json;
 
 const char schema_name[] = "kadence.bundle";
-const int schema_version = 1;
+const int schema_version = 2;
 const size_t most_files = 1024;
 const long most_folders = 4096; /* on all paths together: a folder costs as much as a file */
 const size_t longest_path = 255;
+const size_t longest_unit = 47;
+const size_t most_units = 32;
+const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+const char letters_and_digits[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
 
 [[noreturn]] void refuse(const std::string &what)
 {
@@ -98,6 +102,21 @@ void read_programs(const json &document, manifest &result)
 	}
 }
 
+void read_units(const json &document, manifest &result)
+{
+	for (const json &entry : document.at("units")) {
+		const bundled_unit unit = {entry.at("name").get<std::string>(),
+					   entry.at("phases").get<std::vector<unsigned int>>(),
+					   entry.at("sha256").get<std::string>()};
+
+		if (!is_unit_name(unit.name) || !is_digest(unit.sha256))
+			refuse("has a unit whose name or checksum is none");
+		result.units.push_back(unit);
+	}
+	if (result.units.size() > most_units)
+		refuse("names more than " + std::to_string(most_units) + " units");
+}
+
 void read_targets(const json &document, manifest &result)
 {
 	for (const auto &[target, kernel] : document.at("kernels").items()) {
@@ -130,11 +149,34 @@ manifest read_manifest(const json &document)
 	result.interface = document.at("interface").get<uint64_t>();
 	read_files(document, result);
 	read_programs(document, result);
+	read_units(document, result);
 	read_targets(document, result);
 	return result;
 }
 
 } // namespace
+
+bool is_unit_name(const std::string &name)
+{
+	return !name.empty() && name.size() <= longest_unit && name.find_first_of(letters) == 0 &&
+	       name.find_first_not_of(letters_and_digits) == std::string::npos;
+}
+
+std::string units_variable(const manifest &bundle)
+{
+	std::string value;
+
+	for (const bundled_unit &unit : bundle.units) {
+		char separator = ':';
+
+		value += (value.empty() ? "" : " ") + unit.name;
+		for (const unsigned int phase : unit.phases) {
+			value += separator + std::to_string(phase);
+			separator = ',';
+		}
+	}
+	return value;
+}
 
 manifest parse_manifest(const std::string &text)
 {

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <ctime>
 #include <fcntl.h>
+#include <filesystem>
+#include <iterator>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -23,6 +25,7 @@ const char name[] = "kadapt";
 const char device[] = "/dev/kadapt";
 const char in_sysfs[] = "/sys/module/kadapt";
 const char users_file[] = "/sys/module/kadapt/refcnt";
+const char holders_folder[] = "/sys/module/kadapt/holders";
 const char limit_file[] = "/sys/module/kadapt/parameters/quantum_max_ns";
 const uint64_t largest_number = 64;
 const int64_t turn_ns = 10000000;
@@ -55,6 +58,15 @@ uint64_t possible_limit(uint64_t nanoseconds)
 	return std::clamp(nanoseconds, least_limit_ns, largest_limit_ns);
 }
 
+/* Modules of units hold the driver, too. */
+uint64_t units_of_driver()
+{
+	std::error_code none;
+	const std::filesystem::directory_iterator holders(holders_folder, none);
+
+	return static_cast<uint64_t>(std::distance(begin(holders), end(holders)));
+}
+
 void await_udev()
 {
 	const int64_t deadline_ns = monotonic_ns() + longest_udev_ns;
@@ -72,7 +84,7 @@ bool driver_is_there()
 
 uint64_t driver_users()
 {
-	return exists(users_file) ? read_number(users_file) : 0;
+	return exists(users_file) ? read_number(users_file) - units_of_driver() : 0;
 }
 
 uint64_t driver_limit_ns()

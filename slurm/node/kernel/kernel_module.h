@@ -20,7 +20,8 @@ struct device_access {
 
 bool driver_is_there();
 
-/* Open descriptors, threads in a phase, and rings; 0 if the driver is built in: not counted. */
+/* Open descriptors, threads in a phase, and rings, but no units; 0 if the driver is built in: not
+ * counted. */
 uint64_t driver_users();
 
 /* The longest quantum that a policy may ask for. */

@@ -2,14 +2,14 @@
 #include "kernel/module.h"
 
 #include <nlohmann/json.hpp>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "job/job.h"
 #include "kernel/kernel_module.h"
+#include "kernel/site_units.h"
+#include "kernel/units.h"
 #include "base/refusal.h"
-#include "site/site_store.h"
 
 namespace kadence
 {
@@ -33,6 +33,7 @@ struct node_before {
 	bool was_there = false; /* the driver; if false, the next two mean nothing */
 	uint64_t limit_ns = 0;
 	device_access device;
+	std::vector<std::string> units; /* those that are installed for the job */
 };
 
 fs::path note_of(const site &rules)
@@ -53,6 +54,7 @@ json to_json(const node_before &before)
 	    {"group", before.device.group},
 	    {"mode", before.device.mode},
 	    {"device", before.device.exists},
+	    {"units", before.units},
 	};
 }
 
@@ -70,6 +72,7 @@ bool read_note(const site &rules, node_before &before)
 		before.limit_ns = note.at("limit_ns").get<uint64_t>();
 		before.device = {note.at("owner").get<uid_t>(), note.at("group").get<gid_t>(),
 				 note.at("mode").get<mode_t>(), note.at("device").get<bool>()};
+		before.units = note.at("units").get<std::vector<std::string>>();
 	} catch (const json::exception &) {
 		return false;
 	} catch (const refusal &) {
@@ -97,14 +100,6 @@ node_before observe(const std::string &job)
 	return before;
 }
 
-std::string running_release()
-{
-	utsname names;
-
-	uname(&names);
-	return names.release;
-}
-
 bool is_same(const device_access &one, const device_access &other)
 {
 	return one.exists == other.exists && one.owner == other.owner && one.group == other.group &&
@@ -114,6 +109,9 @@ bool is_same(const device_access &one, const device_access &other)
 /* Returns what is not as before the job, or empty. */
 std::string difference(const node_before &before)
 {
+	for (const std::string &unit : before.units)
+		if (has_unit(unit))
+			return "unit " + unit + " is still installed";
 	if (driver_is_there() != before.was_there)
 		return before.was_there ? "the driver is gone" : "the driver is still loaded";
 	if (!is_same(read_device(), before.device))
@@ -136,6 +134,8 @@ void put_back(const node_before &before, int64_t deadline_ns)
 {
 	close_device();
 	await_idle_driver(deadline_ns);
+	for (const std::string &unit : before.units)
+		unload_unit(unit, deadline_ns);
 	if (!before.was_there) {
 		unload_driver(deadline_ns);
 		return;
@@ -195,25 +195,27 @@ void take(const site &rules, const wish &what, const std::string &module)
 
 } // namespace
 
-void prepare_module(const site &rules, const wish &what, int64_t deadline_ns)
+std::string prepare_module(const site &rules, const wish &what,
+			   const std::vector<bundled_unit> &units, int64_t deadline_ns)
 {
 	node_before before;
+	std::string without;
 
 	if (!what.exclusive)
 		throw refusal("targets module and kexec are for jobs that have the node to "
 			      "themselves; "
 			      "submit with --exclusive");
 	if (read_note(rules, before) && before.job == what.job)
-		return;
+		return {};
 	require_clean(rules, deadline_ns);
 	before = observe(what.job);
 	if (before.was_there && driver_users() != 0)
 		throw refusal("the driver on this node is in use by others");
-	/* Read and verify the module before the first change. */
-	const std::string module =
-	    before.was_there
-		? ""
-		: site_folder(rules, fs::path("modules") / running_release()).read("kadapt.ko");
+	/* Read and verify all modules before the first change. */
+	const std::string module = before.was_there ? "" : site_driver(rules);
+	const std::vector<signed_unit> installable = site_units(rules, units, without);
+	for (const signed_unit &unit : installable)
+		before.units.push_back(unit.name);
 	write_atomically(note_of(rules), to_json(before).dump(1) + "\n", 0600);
 	try {
 		take(rules, what, module);
@@ -221,6 +223,15 @@ void prepare_module(const site &rules, const wish &what, int64_t deadline_ns)
 		restore(rules, before, deadline_ns);
 		throw;
 	}
+	install(installable, deadline_ns, without);
+	return without;
+}
+
+std::string job_of_module(const site &rules)
+{
+	node_before before;
+
+	return read_note(rules, before) ? before.job : std::string();
 }
 
 std::string restore_module(const site &rules, const std::string &job, int64_t deadline_ns)

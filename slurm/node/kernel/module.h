@@ -11,7 +11,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "bundle/manifest.h"
 #include "job/wish.h"
 #include "site/site.h"
 
@@ -20,10 +22,16 @@ namespace kadence
 
 /*
  * Loads the site's module for this kernel unless the driver is there, sets the administrator's
- * limit and gives the device to the job's user. If it refuses, the node is as before. The caller
- * holds the spool's lock, as for restore_module().
+ * limit and gives the device to the job's user. Installs those of the units that the site has
+ * signed and that are not there. If it refuses, the node is as before. Returns a sentence on the
+ * units that the job has to do without, or an empty text. The caller holds the spool's lock, as for
+ * restore_module().
  */
-void prepare_module(const site &rules, const wish &what, int64_t deadline_ns);
+std::string prepare_module(const site &rules, const wish &what,
+			   const std::vector<bundled_unit> &units, int64_t deadline_ns);
+
+/* The job for which the driver was changed and not restored yet, or empty. */
+std::string job_of_module(const site &rules);
 
 /*
  * Undoes the changes for this job or, with an empty `job`, those for a job that has no folder in

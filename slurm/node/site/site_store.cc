@@ -56,6 +56,8 @@ site_folder::site_folder(const site &rules, const fs::path &name) : path_(rules.
 		for (const auto &[key, value] : document.items())
 			if (value == true)
 				true_keys_.insert(key);
+			else if (value.is_string())
+				texts_[key] = value.get<std::string>();
 	} catch (const json::exception &) {
 		throw refusal("the manifest of " + path_.string() + " is damaged");
 	}
@@ -64,6 +66,13 @@ site_folder::site_folder(const site &rules, const fs::path &name) : path_(rules.
 bool site_folder::says(const std::string &key) const
 {
 	return true_keys_.count(key) != 0;
+}
+
+std::string site_folder::text(const std::string &key) const
+{
+	const auto found = texts_.find(key);
+
+	return found == texts_.end() ? std::string() : found->second;
 }
 
 bool site_folder::has(const std::string &file) const

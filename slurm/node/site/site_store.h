@@ -27,6 +27,9 @@ class site_folder
 	/* Whether the manifest has `key` with the value true. */
 	bool says(const std::string &key) const;
 
+	/* The manifest's text under `key`, or empty. */
+	std::string text(const std::string &key) const;
+
       private:
 	struct signed_file {
 		uint64_t bytes = 0;
@@ -36,6 +39,7 @@ class site_folder
 	std::filesystem::path path_;
 	std::map<std::string, signed_file> files_;
 	std::set<std::string> true_keys_;
+	std::map<std::string, std::string> texts_;
 };
 
 } // namespace kadence

@@ -169,7 +169,8 @@ int execute_refused(const step &what, const std::string &problem, char *argument
 }
 
 /* On the node's running kernel, with its device. */
-int execute_here(const step &what, const std::string &program, char *arguments[])
+int execute_here(const step &what, const manifest &bundle, const std::string &program,
+		 char *arguments[])
 {
 	const bool is_adapted = program.compare(0, what.state.store.size(), what.state.store) == 0;
 
@@ -177,6 +178,8 @@ int execute_here(const step &what, const std::string &program, char *arguments[]
 	setenv("KADAPT_COUNTERS", (key_of(what).string() + ".counters").c_str(), 1);
 	if (is_adapted)
 		setenv("KADAPT_TRIALS_RECORD", trials_of(what).c_str(), 1);
+	if (is_adapted && !bundle.units.empty())
+		setenv("KADAPT_UNITS", units_variable(bundle).c_str(), 1);
 	forget_variables();
 	arguments[0] = const_cast<char *>(what.command.c_str());
 	return execute(program, what.command, arguments);
@@ -205,14 +208,14 @@ int execute_adapted(const step &what, char *arguments[])
 {
 	const std::string text =
 	    read_file(fs::path(what.state.store) / "manifest.json", largest_manifest);
-	const std::string program =
-	    choose_program(parse_manifest(text), what.state.store, what.command);
+	const manifest bundle = parse_manifest(text);
+	const std::string program = choose_program(bundle, what.state.store, what.command);
 
 	if (program.empty())
 		return execute_plain(what, arguments);
 	if (what.state.target == "um")
 		return execute_in_guest(program, arguments);
-	return execute_here(what, program, arguments);
+	return execute_here(what, bundle, program, arguments);
 }
 
 } // namespace
