@@ -14,8 +14,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from kadence.base import resources
 from kadence.base.errors import BuildError, UsageError
 from kadence.boot import debian
+from kadence.kadapt.live import source as unit_source
 from kadence.kconfig.configuration.rules import Requested
 from kadence.kconfig.store.build import build_inputs
+from kadence.live import build as unit_build
 from kadence.slurm import site_store
 from kadence.slurm.site import Site
 from kadence.slurm.site_request import Order
@@ -109,8 +111,7 @@ def _content(path: Path) -> bytes:
 
 def build_module(release: str, signer: Signer) -> Path:
     """Build the driver for a kernel that nodes run already, into the site's store."""
-    if not RELEASE.fullmatch(release):
-        raise UsageError(f"{release!r} is not a kernel's release as `uname -r` prints it")
+    _require_release(release)
     with tempfile.TemporaryDirectory(prefix="kadapt-module-") as temporary:
         content = _made_module(release, Path(temporary) / "module")
     folder = site_store.MODULES / release
@@ -118,6 +119,26 @@ def build_module(release: str, signer: Signer) -> Path:
     return site_store.write(
         signer.store, folder, {MODULE: content}, body, signer.key, signer.command
     )
+
+
+def build_unit(source: Path, release: str, signer: Signer) -> Path:
+    """Build a unit for a kernel that nodes run already, into the site's store."""
+    _require_release(release)
+    name = unit_source.name_of(source)
+    with tempfile.TemporaryDirectory(prefix="kadapt-module-") as temporary:
+        driver = Path(temporary) / "module"
+        _made_module(release, driver)
+        built = unit_build.build(source, release, driver / unit_build.SYMBOLS)
+    folder = site_store.UNITS / release / name
+    body = {"release": release, "source": unit_source.digests([source])[name]}
+    return site_store.write(
+        signer.store, folder, {f"{name}.ko": built.content}, body, signer.key, signer.command
+    )
+
+
+def _require_release(release: str) -> None:
+    if not RELEASE.fullmatch(release):
+        raise UsageError(f"{release!r} is not a kernel's release as `uname -r` prints it")
 
 
 def _made_module(release: str, folder: Path) -> bytes:

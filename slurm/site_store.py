@@ -19,6 +19,7 @@ from kadence.base.errors import UsageError
 from kadence.slurm import keys, manifest
 
 KERNELS, MODULES = PurePosixPath("kernels"), PurePosixPath("modules")
+UNITS = PurePosixPath("units")
 # Nodes and the users who submit jobs read the store; only root writes it.
 FOLDER_MODE, FILE_MODE = 0o755, 0o644
 

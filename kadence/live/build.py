@@ -19,6 +19,7 @@ from kadence.kadapt.live.symbols import Symbols
 from kadence.live.kernel import symbols_of
 
 INSTALL = "kadapt_unit_install"  # the driver exports it
+SYMBOLS = "Module.symvers"  # what a build of modules exports
 KBUILD = """obj-m := {name}.o
 ccflags-y += -I{include} -I{driver}
 include {include}/kadence/unit.mk
@@ -45,27 +46,32 @@ class Built:
             aside.unlink(missing_ok=True)
 
 
-def build(source: Path, release: str) -> Built:
-    """Build the unit for an installed or fetched kernel of Debian's."""
+def build(source: Path, release: str, driver_symbols: Path | None = None) -> Built:
+    """Build the unit for an installed or fetched kernel of Debian's.
+
+    `driver_symbols` is SYMBOLS of the driver for this kernel, if `make kadapt-module` did not
+    build it.
+    """
     unit_source.check([source])
     headers = debian.kernel_headers(release)
+    symbols = driver_symbols or _driver_symbols(release)
     with tempfile.TemporaryDirectory(prefix="kadence-live-") as folder:
-        compiled = _compiled(source, headers, _driver_symbols(release), Path(folder))
+        compiled = _compiled(source, headers, symbols, Path(folder))
         module = Module(compiled.read_bytes())
-    _require_driver(module, release)
+    _require_driver(module, symbols, release)
     return _linked(module, _exported(headers), release)
 
 
 def _driver_symbols(release: str) -> Path:
-    return resources.home() / "build/kadapt" / f"module-{release}" / "Module.symvers"
+    return resources.home() / "build/kadapt" / f"module-{release}" / SYMBOLS
 
 
-def _require_driver(module: Module, release: str) -> None:
+def _require_driver(module: Module, symbols: Path, release: str) -> None:
     """Raise ToolError if the unit needs a driver that was not built for this kernel."""
-    place = _driver_symbols(release)
-    if INSTALL in module.undefined().values() and not place.exists():
+    if INSTALL in module.undefined().values() and not symbols.exists():
         raise ToolError(
-            f"{place} is missing; run `make kadapt-module RELEASE={release}` in {resources.home()}"
+            f"{symbols} is missing; run `make kadapt-module RELEASE={release}` in "
+            f"{resources.home()}"
         )
 
 
@@ -92,7 +98,7 @@ def _compiled(source: Path, headers: Path, driver_symbols: Path, folder: Path) -
 
 
 def _exported(headers: Path) -> set[str]:
-    table = (headers / "Module.symvers").read_text()
+    table = (headers / SYMBOLS).read_text()
     return {line.split("\t")[1] for line in table.splitlines()} | {INSTALL}
 
 

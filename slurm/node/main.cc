@@ -10,12 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bundle/manifest.h"
 #include "commands.h"
 #include "finish.h"
 #include "kernel/kexec.h"
 #include "base/refusal.h"
 #include "site/site.h"
 #include "step/step.h"
+#include "units.h"
 
 namespace
 {
@@ -30,7 +32,9 @@ const char usage[] = "usage: kadence-node [--site FILE] [--node NAME] COMMAND\n"
 		     "  sweep                               the same for what a crash left\n"
 		     "  kernel-of BUNDLE                    the name of the kernel that it wants\n"
 		     "  site                                the site's rules as JSON\n"
-		     "  load-kernel NAME                    load the site's kernel for kexec\n";
+		     "  load-kernel NAME                    load the site's kernel for kexec\n"
+		     "  units                               the node's units as JSON\n"
+		     "  install-unit NAME, remove-unit NAME the same, after that\n";
 
 enum option_key {
 	OPTION_SITE = 1,
@@ -169,6 +173,15 @@ void run(const invocation &call)
 		std::cout << kernel_of(rules, call.argument) << '\n';
 	else if (call.command == "site")
 		std::cout << describe_site(rules) << '\n';
+	else if (call.command == "units" && call.argument.empty())
+		std::cout << change_units(rules, call.what.node, unit_action::none, "") << '\n';
+	else if (call.command == "install-unit" && is_unit_name(call.argument))
+		std::cout << change_units(rules, call.what.node, unit_action::install,
+					  call.argument)
+			  << '\n';
+	else if (call.command == "remove-unit" && is_unit_name(call.argument))
+		std::cout << change_units(rules, call.what.node, unit_action::remove, call.argument)
+			  << '\n';
 	else if (call.command == "load-kernel" && !call.argument.empty())
 		load_kernel(rules, call.argument);
 	else

@@ -4,7 +4,7 @@
 import json
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from packing import noted_build_id
 
 from kadence.slurm import bundle, keys
 from kadence.slurm.bundle import BuiltProgram, Configuration, Contents
+from kadence.slurm.manifest import Unit
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -47,6 +48,7 @@ class GuestSite:
     cluster: GuestCluster
     kadence: Callable[..., Any]
     configurations: Mapping[str, Configuration] = field(default_factory=dict)
+    units: Sequence[Unit] = ()
 
     @property
     def share(self) -> Path:
@@ -69,6 +71,11 @@ class GuestSite:
         shutil.copy(folder / "private/site.pub", folder / "etc/site.pub")
         compile_programs(self.share)
         (folder / "plan.json").write_text("{}")
+        self.write_bundle(self.bundle, self.units)
+
+    def write_bundle(self, path: Path, units: Sequence[Unit]) -> None:
+        """Write a bundle of the programs that names these units."""
+        folder = self.cluster.folder
         programs = [
             BuiltProgram(self.share / "adapted" / name, (noted_build_id(self.plain(name)),))
             for name in PROGRAMS
@@ -78,8 +85,9 @@ class GuestSite:
             programs=programs,
             plan=folder / "plan.json",
             configurations=self.configurations,
+            units=units,
         )
-        bundle.write(self.bundle, contents, keys.load_private(folder / "private/user"))
+        bundle.write(path, contents, keys.load_private(folder / "private/user"))
 
     def plain(self, name: str) -> Path:
         """The plain build of a program."""

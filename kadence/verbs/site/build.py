@@ -14,35 +14,40 @@ from kadence.slurm.site_build import Signer
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `kadence site build`."""
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    summary = "build and sign, as administrator, what a bundle needs on a node"
-    build = actions.add_parser("build", help=summary, description=summary)
-    build.add_argument("bundle", metavar="BUNDLE", nargs="?", type=Path, help="build its kernel")
-    build.add_argument(
+    parser.add_argument("bundle", metavar="BUNDLE", nargs="?", type=Path, help="build its kernel")
+    parser.add_argument(
         "--release", action="append", default=[], metavar="R", help="build kadapt.ko for it"
     )
-    build.add_argument("--site", type=Path, default=site.DEFAULT, help="the site's file")
-    build.add_argument("--store", type=Path, help="the output (default: the store of --site)")
-    build.add_argument("--key", type=Path, help="sign with it (default: site_key without .pub)")
-    build.add_argument(
+    parser.add_argument(
+        "--unit", action="append", default=[], type=Path, metavar="UNIT.c", dest="units",
+        help="also build this unit for each --release",
+    )  # fmt: skip
+    parser.add_argument("--site", type=Path, default=site.DEFAULT, help="the site's file")
+    parser.add_argument("--store", type=Path, help="the output (default: the store of --site)")
+    parser.add_argument("--key", type=Path, help="sign with it (default: site_key without .pub)")
+    parser.add_argument(
         "--node-symbols", action="append", default=[], type=Path, metavar="FILE",
         help="symbols that this site's machines need in a kernel",
     )  # fmt: skip
-    build.add_argument("--initrd", type=Path, help="initrd for nodes that boot this kernel")
-    build.add_argument("--cmdline", default="", help="added to the kernel's usual command line")
-    build.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--initrd", type=Path, help="initrd for nodes that boot this kernel")
+    parser.add_argument("--cmdline", default="", help="added to the kernel's usual command line")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def execute(options: argparse.Namespace) -> int:
     """Show the order, ask for approval, build and sign."""
     if options.bundle is None and not options.release:
         raise UsageError("name a bundle, or with --release a kernel that nodes already run")
+    if options.units and not options.release:
+        raise UsageError("name the kernels that nodes already run by --release, for --unit")
     rules = site.read(options.site)
     signer = _signer(options, rules)
     if options.bundle is not None:
         _build_kernel(options, rules, signer)
     for release in options.release:
         print(site_build.build_module(release, signer))
+        for unit in options.units:
+            print(site_build.build_unit(unit, release, signer))
     return 0
 
 
@@ -53,6 +58,7 @@ def _signer(options: argparse.Namespace, rules: Site) -> Signer:
     words = ["kadence", "site", "build"]
     words += [str(options.bundle)] if options.bundle else []
     words += [f"--release={release}" for release in options.release]
+    words += [f"--unit={unit}" for unit in options.units]
     return Signer(options.store or rules.store, keys.load_private(path), words)
 
 
