@@ -120,7 +120,8 @@ def test_umask_limits_and_ignored_signals_are_the_callers(guest: Any, tmp_path: 
 def copied_command(root: Path, own: Path) -> list[str]:
     """Copy the `kadence` command to `own`, where every user can read it; returns its words."""
     shutil.copytree(root / "kadence", own / "site/kadence")
-    for stage, package in (("base", "base"), ("boot", "boot"), ("kconfig-gen", "kconfig")):
+    stages = {"base": "base", "boot": "boot", "kconfig-gen": "kconfig", "kadapt": "kadapt"}
+    for stage, package in stages.items():
         shutil.copytree(root / stage, own / "site/kadence" / package)
     shutil.copytree(root / "build/boot", own / "build/boot")
     settings = [f"PYTHONPATH={own}/site", f"KADENCE_HOME={own}", f"KADENCE_CACHE={own}/cache"]
