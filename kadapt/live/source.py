@@ -13,6 +13,8 @@ NAME = re.compile(r"[a-z][a-z0-9_]{0,46}")
 # Symbols that the macros of kadence/unit.h leave undefined, and what they stand for.
 ORIGINAL = "kadence_original_"
 FUNCTION = "kadence_function_"
+# Functions that the macros make.
+VARIANT, BEFORE = "kadence_variant_", "kadence_before_"
 # The author's headers and Kbuild's flags, below include().
 FILES = tuple(Path("kadence", name) for name in ("unit.h", "shadow.h", "caller.h", "unit.mk"))
 

@@ -14,6 +14,7 @@ from kadence.kadapt.live.klp import Place
 
 KALLSYMS = "/proc/kallsyms"
 TRACED = "/sys/kernel/tracing/available_filter_functions_addrs"
+COLD = ".cold"  # the rare part of a function, to which only the function jumps
 CALL_BYTES = 5  # of the tracer's call
 LANDING_PAD_BYTES = 4  # of endbr64, which may precede the call
 
@@ -41,6 +42,7 @@ class Symbols:
     def original(self, name: str) -> Place:
         """The place behind the function's call of the tracer, where the original goes on."""
         address = self._address(name)
+        self._require_no_copy(name)
         for before in (0, LANDING_PAD_BYTES):
             if address + before in self._traced:
                 return Place(name, 0, before + CALL_BYTES)
@@ -48,6 +50,15 @@ class Symbols:
             f"{name} can't be replaced, because the kernel does not let it be traced; "
             "replace a function that calls it"
         )
+
+    def _require_no_copy(self, name: str) -> None:
+        """Refuse a function of which callers may call or contain a copy."""
+        for other in self.beginning(f"{name}."):
+            if not other.startswith(f"{name}{COLD}"):
+                raise KadenceError(
+                    f"{name} can't be replaced, because the compiler made {other} of a part or a "
+                    "special case of it; replace a function that calls it"
+                )
 
     def _address(self, name: str) -> int:
         addresses = self._addresses.get(name, [])

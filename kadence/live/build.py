@@ -12,16 +12,18 @@ from pathlib import Path
 from kadence.base import resources
 from kadence.base.errors import KadenceError, ToolError
 from kadence.boot import debian
+from kadence.kadapt.live import btf, signatures
 from kadence.kadapt.live import source as unit_source
+from kadence.kadapt.live.btf import Types
 from kadence.kadapt.live.klp import Module, Place
 from kadence.kadapt.live.source import FUNCTION, ORIGINAL
 from kadence.kadapt.live.symbols import Symbols
-from kadence.live.kernel import symbols_of
+from kadence.live.kernel import symbols_of, types_of
 
 INSTALL = "kadapt_unit_install"  # the driver exports it
 SYMBOLS = "Module.symvers"  # what a build of modules exports
 KBUILD = """obj-m := {name}.o
-ccflags-y += -I{include} -I{driver}
+ccflags-y += -I{include} -I{driver} {flag}
 include {include}/kadence/unit.mk
 """
 
@@ -57,9 +59,12 @@ def build(source: Path, release: str, driver_symbols: Path | None = None) -> Bui
     symbols = driver_symbols or _driver_symbols(release)
     with tempfile.TemporaryDirectory(prefix="kadence-live-") as folder:
         compiled = _compiled(source, headers, symbols, Path(folder))
+        types = _types(compiled)
         module = Module(compiled.read_bytes())
     _require_driver(module, symbols, release)
-    return _linked(module, _exported(headers), release)
+    built = _linked(module, _exported(headers), release)
+    signatures.require_same(built.replaced, types, types_of(release))
+    return built
 
 
 def _driver_symbols(release: str) -> Path:
@@ -78,7 +83,7 @@ def _require_driver(module: Module, symbols: Path, release: str) -> None:
 def _compiled(source: Path, headers: Path, driver_symbols: Path, folder: Path) -> Path:
     shutil.copy(source, folder)
     include, driver = unit_source.include(), resources.home() / "kadapt/driver"
-    kbuild = KBUILD.format(name=source.stem, include=include, driver=driver)
+    kbuild = KBUILD.format(name=source.stem, include=include, driver=driver, flag=btf.FLAG)
     (folder / "Kbuild").write_text(kbuild)
     # Symbols that the kernel does not export are resolved below.
     command = ["make", "-s", "-C", str(headers), f"M={folder}", "modules"]
@@ -95,6 +100,18 @@ def _compiled(source: Path, headers: Path, driver_symbols: Path, folder: Path) -
     if completed.returncode:
         raise KadenceError(f"{source} does not compile:\n{completed.stderr.rstrip()}")
     return folder / f"{source.stem}.ko"
+
+
+def _types(module: Path) -> Types:
+    """The unit's types; the module is left without them and without other debug information.
+
+    They are in the object file that the module is made of. The kernel would take the module's for
+    types that refer to its own.
+    """
+    types = btf.of_object(module.with_suffix(".o"))
+    command = ["objcopy", "--strip-debug", f"--remove-section={btf.OF_OBJECT}"]
+    subprocess.run([*command, module], check=True)
+    return types
 
 
 def _exported(headers: Path) -> set[str]:

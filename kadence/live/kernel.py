@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The symbols of a kernel of Debian's: the kernel is booted once, and what it says is kept."""
+"""The symbols and types of a kernel of Debian's.
 
+The kernel is booted once, and what it says of itself is kept.
+"""
+
+import base64
 import sys
 import tempfile
 from pathlib import Path
@@ -9,26 +13,41 @@ from kadence.base import resources
 from kadence.base.errors import GuestError
 from kadence.boot import Request, debian
 from kadence.boot.session import run
+from kadence.kadapt.live.btf import Types
 from kadence.kadapt.live.symbols import KALLSYMS, TRACED, Symbols
 
 SEPARATOR = "=====\n"
+TYPES = "/sys/kernel/btf/vmlinux"
 SCRIPT = f"""set -e
 mount -t tracefs tracefs /sys/kernel/tracing
 cat {KALLSYMS}
 echo =====
 cat {TRACED}
+echo =====
+base64 {TYPES}
 """
 BOOT_TIMEOUT_SECONDS = 600.0
 
 
 def symbols_of(release: str) -> Symbols:
-    """The symbols of this release, from the cache or from the booted kernel."""
-    kept = resources.cache_directory() / "debian" / f"symbols-{release}"
+    """The symbols of this release."""
+    kallsyms, traced, _ = _told(release)
+    return Symbols(kallsyms.splitlines(), traced.splitlines())
+
+
+def types_of(release: str) -> Types:
+    """The types of this release's functions."""
+    *_, types = _told(release)
+    return Types(base64.b64decode(types))
+
+
+def _told(release: str) -> list[str]:
+    """The parts of what the kernel said, from the cache or from the booted kernel."""
+    kept = resources.cache_directory() / "debian" / f"symbols-and-types-{release}"
     if not kept.exists():
         print(f"kadence: live: booting {release} once for its symbols …", file=sys.stderr)
         _keep(release, kept)
-    kallsyms, _, traced = kept.read_text(encoding="ascii").partition(SEPARATOR)
-    return Symbols(kallsyms.splitlines(), traced.splitlines())
+    return kept.read_text(encoding="ascii").split(SEPARATOR)
 
 
 def _keep(release: str, kept: Path) -> None:
@@ -55,5 +74,6 @@ def _ask(image: Path, output: int) -> None:
     if result.status:
         raise GuestError(
             f"{image} does not say what it can trace (status {result.status}); units need a kernel "
-            "with CONFIG_KALLSYMS and CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS"
+            "with CONFIG_KALLSYMS, CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS and "
+            "CONFIG_DEBUG_INFO_BTF"
         )

@@ -97,7 +97,11 @@ def _build_logged(inputs: Inputs, log: Path, began: float) -> None:
             if inputs.units:
                 objects = make(inputs, folder, jobs, planting.GOAL)
                 commands.run(objects, tree, log, on_line=progress.compiled)
-                planting.plant(folder, inputs.target.planted_flags)
+                planting.plant(
+                    folder,
+                    inputs.target.planted_flags,
+                    lambda names: commands.run(make(inputs, folder, jobs, *names), tree, log),
+                )
             goal = make(inputs, folder, jobs, inputs.target.image_goal)
             commands.run(goal, tree, log, on_line=progress.compiled)
             if inputs.units:

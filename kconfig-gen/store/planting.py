@@ -2,26 +2,29 @@
 """Plants places for units: the functions that they replace begin with an instruction that does
 nothing, which the driver turns into a call.
 
-A first pass compiles the kernel and shows which object has each function. A second pass compiles
-these objects again, with GCC's instructions for profilers as places.
+A first pass compiles the kernel and shows which object has each function. These objects, and the
+units, are then compiled for their types, which must agree. A last pass compiles the objects with
+GCC's instructions for profilers as places.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Symbol, SymbolTableSection
 
-from kadence.base.errors import BuildError
+from kadence.base.errors import BuildError, KadenceError
+from kadence.kadapt.live import btf, signatures
 from kadence.kadapt.live.source import FUNCTION, ORIGINAL
 from kadence.kconfig.tree import commands, source, units
 
 # A goal of make that compiles all objects of the kernel, and the archive that lists them then.
 GOAL, OBJECTS = "vmlinux_o", "vmlinux.a"
 NM_LINE = re.compile(r"([^:\s]+\.o):\s*[0-9a-f]*\s+([A-Za-z])\s+(\S+)\s*$")
+OWN = f"{source.DRIVER_FOLDER}/{units.FOLDER}/"
 CODE = frozenset("tTW")
 UNDEFINED = "U"
 # The second pass leaves the functions whole: the places are at their beginnings.
@@ -43,16 +46,17 @@ class Objects:
     """What the objects of a kernel define, and which functions its units replace."""
 
     definitions: Mapping[str, list[str]]  # function -> objects
-    replaced: list[str]
+    replaced: Mapping[str, list[str]]  # unit's object -> functions
 
     def holders(self) -> dict[str, list[str]]:
         """Object -> the replaced functions in it; raises BuildError if one can't be replaced."""
         found: dict[str, list[str]] = defaultdict(list)
-        for name in self.replaced:
-            found[self._holder(name)].append(name)
+        for name in sorted(name for names in self.replaced.values() for name in names):
+            found[self.holder(name)].append(name)
         return dict(found)
 
-    def _holder(self, name: str) -> str:
+    def holder(self, name: str) -> str:
+        """The object that has the function."""
         holders = self.definitions.get(name, [])
         if not holders:
             raise BuildError(
@@ -67,29 +71,48 @@ class Objects:
         return holders[0]
 
 
-def plant(folder: Path, flags: str) -> None:
-    """Choose flags for the objects in which there must be places; the folder has OBJECTS."""
+def plant(folder: Path, flags: str, compile_objects: Callable[[Sequence[str]], None]) -> None:
+    """Choose flags for the objects in which there must be places; the folder has OBJECTS.
+
+    Raises BuildError if a unit declares a function in another way than the kernel.
+    """
     lines: list[str] = []
     commands.listen(["nm", "-A", OBJECTS], folder, lines.append)
-    chosen = [
-        _flags(path, names, folder, f"{FLAGS} {flags}".rstrip())
-        for path, names in _objects(lines).holders().items()
-    ]
-    (folder / units.PLANTED).write_text("".join(chosen), encoding="ascii")
+    objects = _objects(lines)
+    holders = objects.holders()
+    compiled = sorted({*holders, *objects.replaced})
+    _choose(folder, [_only(path, f"CFLAGS_{_file(path)} += {btf.FLAG}\n") for path in compiled])
+    compile_objects(compiled)
+    _require_same_types(folder, objects)
+    all_flags = f"{FLAGS} {flags}".rstrip()
+    _choose(folder, [_flags(path, names, folder, all_flags) for path, names in holders.items()])
+
+
+def _choose(folder: Path, lines: Sequence[str]) -> None:
+    (folder / units.PLANTED).write_text("".join(lines), encoding="ascii")
+
+
+def _require_same_types(folder: Path, objects: Objects) -> None:
+    for unit, names in objects.replaced.items():
+        own = btf.of_object(folder / unit)
+        for name in names:
+            try:
+                signatures.require_same([name], own, btf.of_object(folder / objects.holder(name)))
+            except KadenceError as error:
+                raise BuildError(error.reason) from error
 
 
 def _objects(lines: list[str]) -> Objects:
     definitions: dict[str, list[str]] = defaultdict(list)
-    replaced = set()
-    own = f"{source.DRIVER_FOLDER}/{units.FOLDER}/"
+    replaced: dict[str, list[str]] = defaultdict(list)
     for path, kind, name in _symbols(lines):
         if kind in CODE:
             definitions[name].append(path)
-        elif kind == UNDEFINED and path.startswith(own) and name.startswith(FUNCTION):
-            replaced.add(name.removeprefix(FUNCTION))
+        elif kind == UNDEFINED and path.startswith(OWN) and name.startswith(FUNCTION):
+            replaced[path].append(name.removeprefix(FUNCTION))
     if not replaced:
         raise BuildError("the units replace no function; declare one with KADENCE_REPLACES")
-    return Objects(definitions, sorted(replaced))
+    return Objects(definitions, replaced)
 
 
 def _symbols(lines: list[str]) -> Iterator[tuple[str, str, str]]:
@@ -109,13 +132,18 @@ def _flags(path: str, names: list[str], folder: Path, flags: str) -> str:
         for name in names
     )
     (folder / header).write_text(text, encoding="ascii")
-    place, _, file = path.rpartition("/")
-    return (
-        f"ifeq ($(obj),{place})\n"
-        f"CFLAGS_{file} += {flags} -include {header}\n"
-        f"CFLAGS_REMOVE_{file} += {REFUSED}\n"
-        "endif\n"
-    )
+    file = _file(path)
+    added = f"CFLAGS_{file} += {flags} -include {header}\n"
+    return _only(path, f"{added}CFLAGS_REMOVE_{file} += {REFUSED}\n")
+
+
+def _file(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _only(path: str, lines: str) -> str:
+    """Kbuild's lines that hold for the object's folder."""
+    return f"ifeq ($(obj),{path.rpartition('/')[0]})\n{lines}endif\n"
 
 
 def check(vmlinux: Path) -> None:

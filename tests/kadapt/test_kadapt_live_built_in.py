@@ -213,6 +213,10 @@ def test_unit_that_a_run_cannot_have_is_named(
     ("function", "why"),
     [
         ("vfs_wrote", "has no function vfs_wrote; it may be configured out"),
+        (
+            "schedule",
+            r"schedule is void\(void\) in the kernel, but void\(signed integer of 4 bytes",
+        ),
         ("init_once", r"has \d+ functions named init_once \(.*\.o, .*\.o"),
     ],
 )
