@@ -2,11 +2,13 @@
 # What units cost, in Debian's kernel under QEMU, whose clock counts instructions.
 LIVE_CALLS := $(BUILD)/bench/live/calls
 LIVE_SLEEPERS := $(BUILD)/bench/live/sleepers
-BENCH_TARGETS += $(LIVE_CALLS) $(LIVE_SLEEPERS)
+LIVE_APPENDING := $(BUILD)/bench/live/appending
+BENCH_TARGETS += $(LIVE_CALLS) $(LIVE_SLEEPERS) $(LIVE_APPENDING)
 
 $(LIVE_CALLS): bench/live/calls.c kadapt/uapi/kadapt.h
 $(LIVE_SLEEPERS): tests/kadapt/live/sleepers.c kadapt/uapi/kadapt.h
-$(LIVE_CALLS) $(LIVE_SLEEPERS):
+$(LIVE_APPENDING): bench/live/appending.c kadapt/uapi/kadapt.h
+$(LIVE_CALLS) $(LIVE_SLEEPERS) $(LIVE_APPENDING):
 	@mkdir -p $(@D)
 	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -static -Ikadapt/uapi -o $@ $<
 

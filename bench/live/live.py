@@ -32,6 +32,8 @@ INSTALLATIONS = 7
 ROUNDS = 3  # of all ways in turn, because the kernel changes with its age
 SLEEPERS = 200
 LONGEST_REMOVAL_MS = 1000
+COMPARED = ("probes", "empty")
+PROGRAMS = ("calls", "sleepers", "appending")
 PROBES = ("kprobe", "kretprobe", "fprobe")
 MOST_PERCENT = 0.5
 CALL, VARIANT_CALL, SWITCH = 3, 20, 10  # goals, in instructions
@@ -45,6 +47,8 @@ await_everybody() {
 	done
 }
 insmod /kadapt.ko
+mkdir /tmpfs
+mount -t tmpfs none /tmpfs
 # What the kernel does in its first seconds would count as the first calls' cost.
 /calls cost >/dev/null
 for round in $(seq @ROUNDS@); do
@@ -62,11 +66,20 @@ for round in $(seq @ROUNDS@); do
 	echo 0 >/sys/kernel/livepatch/everybody/enabled
 	await_everybody
 	rmmod everybody
+	say appends-plain; /appending /tmpfs/file
+	insmod /appends.ko
+	say appends-variant; /appending /tmpfs/file appends
+	echo 0 >/sys/kernel/kadapt/units/appends/installed
+	rmmod appends
 done
 for kind in @PROBES@; do
 	insmod /probes.ko kind=$kind
 	say $kind; /calls cost
 	rmmod probes
+done
+for again in $(seq @INSTALLATIONS@); do
+	say install-0; /calls install /empty.ko
+	rmmod empty
 done
 for count in @GROUPS@; do
 	for again in $(seq @INSTALLATIONS@); do
@@ -128,6 +141,7 @@ def tables(cycles: int) -> Iterator[str]:
     yield f"Debian {release} in QEMU, one processor; figures are instructions unless they are ms"
     yield from paper(figures)
     yield from mechanisms(figures)
+    yield from appends(figures)
     yield from changes(figures)
     yield from removals(figures, cycles)
 
@@ -142,6 +156,7 @@ def units(release: str, folder: Path) -> dict[str, Path]:
         "table1": sources.table_1("KADENCE_UNIT"),
         "everybody": sources.table_1("KADENCE_UNIT_FOR_EVERYBODY"),
         "pair": (root / "tests/kadapt/live/pair.c").read_text(),
+        "appends": (HERE / "appends.c").read_text(),
     }
     symbols = symbols_of(release)
     texts |= {f"group{count}": sources.group(count, symbols) for count in GROUPS}
@@ -150,18 +165,21 @@ def units(release: str, folder: Path) -> dict[str, Path]:
         build(folder / f"{name}.c", release).write(folder / f"{name}.ko")
     modules = {f"{name}.ko": folder / f"{name}.ko" for name in texts}
     modules["kadapt.ko"] = root / f"build/kadapt/module-{release}/kadapt.ko"
-    modules["probes.ko"] = probes(release, folder / "probes")
-    return modules
+    compared = folder / "compared"
+    make_compared(release, compared)
+    return modules | {f"{name}.ko": compared / f"{name}.ko" for name in COMPARED}
 
 
-def probes(release: str, folder: Path) -> Path:
-    """The module of probes, to compare."""
+def make_compared(release: str, folder: Path) -> None:
+    """The modules with which units are compared."""
     folder.mkdir()
-    shutil.copy(HERE / "probes.c", folder)
-    (folder / "Kbuild").write_text("obj-m := probes.o\n")
+    for name in COMPARED:
+        shutil.copy(HERE / f"{name}.c", folder)
+    (folder / "Kbuild").write_text(f"obj-m := {' '.join(f'{name}.o' for name in COMPARED)}\n")
     headers = debian.kernel_headers(release)
     subprocess.run(["make", "-s", "-C", headers, f"M={folder}", "modules"], check=True)
-    return folder / "probes.ko"
+    files = [folder / f"{name}.ko" for name in COMPARED]
+    subprocess.run(["strip", "--strip-debug", *files], check=True)
 
 
 def measured(release: str, modules: Mapping[str, initramfs.Content], cycles: int) -> str:
@@ -175,7 +193,7 @@ def measured(release: str, modules: Mapping[str, initramfs.Content], cycles: int
         "CYCLES": str(cycles),
     }
     script = re.sub(r"@(\w+)@", lambda found: values[found.group(1)], SCRIPT)
-    programs = {name: resources.built(f"bench/live/{name}") for name in ("calls", "sleepers")}
+    programs = {name: resources.built(f"bench/live/{name}") for name in PROGRAMS}
     machine = qemu.Machine(
         debian.kernel_image(release),
         memory_megabytes=1024,
@@ -192,10 +210,13 @@ def paper(figures: Figures) -> Iterator[str]:
     """The paper's Table 1: what a call costs that goes through dispatch."""
     yield ""
     yield f"The paper's Table 1 (goal: each at most {MOST_PERCENT} % more)"
-    rows = [["", "plain", "original", "%", "variant", "%", "live patch", "%", "paper's %"]]
+    ways = ["original", "%", "variant", "%", "live patch", "%"]
+    rows = [["", "plain", "rounds differ by %", *ways, "paper's %"]]
     for function in sources.TABLE_1:
         plain = figures.least("plain", function.operation)
+        most = max(figures.values["plain"][function.operation])
         row = [f"{function.operation} ({function.name})", f"{plain:,.0f}"]
+        row.append(f"{100 * (most / plain - 1):.2f}")
         for section in ("original", "variant", "livepatch"):
             more = figures.least(section, function.operation) - plain
             row += [f"{more:+.1f}", f"{100 * more / plain:.2f}"]
@@ -215,6 +236,24 @@ def mechanisms(figures: Figures) -> Iterator[str]:
     yield from aligned(rows)
 
 
+def appends(figures: Figures) -> Iterator[str]:
+    """A write path for small records, beside the kernel's own."""
+    sums = {figures.least(f"appends-{way}", "bytes") for way in ("plain", "variant")}
+    if len(sums) > 1:
+        raise KadenceError("the unit `appends` wrote other bytes than the kernel's own function")
+    yield ""
+    yield "write(2) at the end of a file of tmpfs, in a phase that takes the unit `appends`"
+    rows = [["bytes", "plain", "unit", "%"]]
+    for count in (16, 4096):
+        plain, unit = (
+            figures.least(f"appends-{way}", f"append{count}") for way in ("plain", "variant")
+        )
+        rows.append(
+            [str(count), f"{plain:,.0f}", f"{unit:,.0f}", f"{100 * (unit / plain - 1):+.1f}"]
+        )
+    yield from aligned(rows)
+
+
 def changes(figures: Figures) -> Iterator[str]:
     """A phase call with and without a unit, and installations."""
     plain, taken = (figures.least(way, "switch") for way in ("phases", "phases-unit"))
@@ -225,20 +264,19 @@ def changes(figures: Figures) -> Iterator[str]:
     )
     yield ""
     rows = [["functions of a unit", "install, ms", "spread", "goal", "remove, ms", "spread"]]
+    empty = _spread(_milliseconds(figures, "install-0"))
+    rows.append(["none: an empty module", *empty, "-", "-", "-"])
     for count, most in GROUPS.items():
         installed, removed = (
-            [us / 1000 for us in figures.values[f"{verb}-{count}"]["us"]]
-            for verb in ("install", "remove")
+            _milliseconds(figures, f"{verb}-{count}") for verb in ("install", "remove")
         )
-        rows.append(
-            [str(count), *_spread(installed), str(most), *_spread(removed)],
-        )
+        rows.append([str(count), *_spread(installed), str(most), *_spread(removed)])
     yield from aligned(rows)
 
 
 def removals(figures: Figures, cycles: int) -> Iterator[str]:
     """Removal while processes sleep in the unit."""
-    removed = [us / 1000 for us in figures.values["remove-pair"]["us"]]
+    removed = _milliseconds(figures, "remove-pair")
     whole, torn = (int(sum(figures.values[name][name])) for name in ("whole", "torn"))
     yield ""
     yield (
@@ -246,6 +284,10 @@ def removals(figures: Figures, cycles: int) -> Iterator[str]:
         f"{statistics.median(removed):.1f} ms, worst {max(removed):.1f} ms "
         f"(goal: {LONGEST_REMOVAL_MS}); {whole} calls saw all of the unit, {torn} half of it"
     )
+
+
+def _milliseconds(figures: Figures, section: str) -> list[float]:
+    return [us / 1000 for us in figures.values[section]["us"]]
 
 
 def _spread(values: list[float]) -> list[str]:
