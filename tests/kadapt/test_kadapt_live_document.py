@@ -47,7 +47,9 @@ def built(kadence: list[str], folder: Path, source: str) -> "subprocess.Complete
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
-def in_guest(script: str, folder: Path, release: str | None = None) -> str:
+def in_guest(
+    script: str, folder: Path, release: str | None = None, memory_bytes: int | None = None
+) -> str:
     """What the script printed in a guest with Debian's kernel and the host's files."""
     release = release or debian.newest_release("6.12")
     with tempfile.TemporaryFile() as output:
@@ -58,6 +60,7 @@ def in_guest(script: str, folder: Path, release: str | None = None) -> str:
                 target="x86_64",
                 directory=folder,
                 stdout=output.fileno(),
+                memory_bytes=memory_bytes,
                 boot_timeout_seconds=600,
             )
         )

@@ -15,72 +15,105 @@ from kadence.live.build import build
 
 pytestmark = pytest.mark.kernel
 
+# What a program has to take before the kernel is short of memory.
+MEMORY_BYTES = 512 << 20
+
 # A task that sleeps in schedule() keeps the unit that is on its stack, and not the other one.
 SLEEPS = """
 insmod @DRIVER@ || exit 90
 mkfifo @FOLDER@/lines
 for unit in waits holds; do
-	@KADENCE@ live install $unit.ko || exit 91
+	insmod $unit.ko || exit 91
 	@SLEEPER@ $unit <@FOLDER@/lines &
 	exec 3>@FOLDER@/lines
 	sleep 0.5
-	@KADENCE@ live status
-	@KADENCE@ live remove $unit
+	[ $unit = holds ] || @KADENCE@ live status
+	echo 0 >/sys/kernel/kadapt/units/$unit/installed
 	echo "$unit: $?"
 	exec 3>&-
 	wait
-	[ ! -e /sys/module/$unit ] || @KADENCE@ live remove $unit || exit 92
+	[ ! -e /sys/kernel/kadapt/units/$unit ] || echo 0 >/sys/kernel/kadapt/units/$unit/installed
+	rmmod $unit || exit 92
 done
-@KADENCE@ live status
+"""
+
+# A live patch is used when all tasks have changed, and can go when all have changed back.
+EVERYBODY = """
+await() {
+	for turn in $(seq 100); do
+		[ "$(cat /sys/kernel/livepatch/$1/transition 2>/dev/null)" = 1 ] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+remove() {
+	echo 0 >/sys/kernel/livepatch/$1/enabled && await $1 && rmmod $1
+}
 """
 
 # A program takes most of the memory, of which the kernel is told to keep a third free.
-LOOPS = """
+LOOPS = f"""
+{EVERYBODY}
 echo 3000 >/proc/sys/vm/watermark_scale_factor
-@KADENCE@ live install loops.ko || exit 91
+insmod loops.ko && await loops || exit 91
 @KADENCE@ live status
 cd /sys/module/loops/parameters
 idles=$(cat idles)
 megabytes=$(($(sed -n 's/^MemFree: *\\([0-9]*\\) kB/\\1/p' /proc/meminfo) * 8 / 10240))
-head -c ${megabytes}M /dev/zero | tail -c ${megabytes}M >/dev/null
+head -c ${{megabytes}}M /dev/zero | tail -c ${{megabytes}}M >/dev/null
 sleep 0.5
 [ "$(cat reclaims)" -gt 0 ] && echo kswapd
 [ "$(cat idles)" -gt "$idles" ] && echo idle
 cd @FOLDER@
-@KADENCE@ live remove loops || exit 92
-@KADENCE@ live list
+remove loops || exit 92
 """
 
 SHADOWS = """
 insmod @DRIVER@ || exit 90
-@KADENCE@ live install tallies.ko || exit 91
+insmod tallies.ko || exit 91
 mkfifo @FOLDER@/lines
-@TALLY@ <@FOLDER@/lines &
+has() { for turn in $(seq 100); do [ $(wc -l <calls) -ge $1 ] && return; sleep 0.1; done; }
+@TALLY@ <@FOLDER@/lines >calls &
 exec 3>@FOLDER@/lines
-sleep 0.5
+has 2
 echo >&3
-sleep 0.5
-@KADENCE@ live remove tallies || exit 92
-@KADENCE@ live install tallies.ko || exit 93
+has 3
+echo 0 >/sys/kernel/kadapt/units/tallies/installed || exit 92
+rmmod tallies || exit 93
+insmod tallies.ko || exit 94
 echo >&3
-sleep 0.5
+has 4
 exec 3>&-
 wait
+cat calls
 """
 
-WHOSE = """
+WHOSE = f"""
+{EVERYBODY}
 mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null
 mkdir /sys/fs/cgroup/job || exit 90
 @KADENCE@ live install whose.ko user=1000 group=$(stat -c %i /sys/fs/cgroup/job) || exit 91
-ask() { echo "$1: $(shift; "$@")"; }
+ask() {{ echo "$1: $(shift; "$@")"; }}
 ask root @ONCE@
 ask user setpriv --reuid 1000 @ONCE@
 ask another setpriv --reuid 1001 @ONCE@
 mkdir /sys/fs/cgroup/job/step
 ask group sh -c 'echo $$ >/sys/fs/cgroup/job/step/cgroup.procs; exec @ONCE@'
-@KADENCE@ live remove whose || exit 92
+remove whose || exit 92
 ask removed setpriv --reuid 1000 @ONCE@
-@KADENCE@ live install whose.ko users=1 2>&1 || echo "status $?"
+"""
+
+# A unit for phases and one for everybody, in both orders.
+TWICE = f"""
+{EVERYBODY}
+insmod @DRIVER@ || exit 90
+insmod answer.ko || exit 91
+insmod whose.ko && exit 92
+echo 0 >/sys/kernel/kadapt/units/answer/installed && rmmod answer || exit 93
+insmod whose.ko && await whose || exit 94
+insmod answer.ko && exit 95
+remove whose || exit 96
+dmesg | grep 'another unit or a live patch'
 """
 
 
@@ -95,7 +128,7 @@ def said(root: Path, tmp_path: Path) -> Callable[..., str]:
         command = [str(root / ".venv/bin/python"), "-m", "kadence.cli"]
         values |= {"FOLDER": tmp_path, "KADENCE": shlex.join(command)}
         text = re.sub(r"@(\w+)@", lambda found: str(values[found.group(1)]), script)
-        return in_guest(text, tmp_path)
+        return in_guest(text, tmp_path, memory_bytes=MEMORY_BYTES)
 
     return run
 
@@ -113,15 +146,13 @@ def test_sleeper_keeps_only_what_is_on_its_stack(
     text = said(SLEEPS, "waits", "holds", DRIVER=driver, SLEEPER=sleeper)
     assert re.search(r"^waits +taken by task \d+ \(sleeper\)$", text, re.MULTILINE), text
     assert "waits: 0\n" in text, text
-    assert "unit holds stays: Device or resource busy" in text, text
-    assert "holds: 1\n" in text, text
+    assert re.search(r"^holds: [12]$", text, re.MULTILINE), text
 
 
 def test_loops_that_never_end_get_points(said: Callable[..., str]) -> None:
     text = said(LOOPS, "loops")
     assert re.search(r"^loops +taken by everybody$", text, re.MULTILINE), text
     assert "kswapd\nidle\n" in text, text
-    assert text.count("loops") == 1, text
 
 
 def test_shadows_go_with_their_unit(
@@ -144,3 +175,8 @@ def test_variant_is_for_a_user_and_a_group(
         "group": "variant",
         "removed": "original",
     }, text
+
+
+def test_function_has_one_variant_at_a_time(said: Callable[..., str], driver: Path) -> None:
+    text = said(TWICE, "answer", "whose", DRIVER=driver)
+    assert "unit answer: another unit or a live patch has one of its functions" in text, text

@@ -81,7 +81,12 @@ int kadapt_places_call(unsigned int number, const struct kadapt_unit *unit,
 
 	if (!error)
 		error = choose_functions(&operations[number], unit);
-	return error ?: register_ftrace_direct(&operations[number], stub);
+	if (!error)
+		error = register_ftrace_direct(&operations[number], stub);
+	if (error == -EBUSY)
+		pr_err("unit %s: another unit or a live patch has one of its functions\n",
+		       unit->name);
+	return error;
 }
 
 void kadapt_places_restore(unsigned int number, const struct kadapt_unit *unit,
