@@ -3,9 +3,9 @@
 
 The guest has no disk and no network. With one processor its clock counts instructions, one per
 nanosecond, so its measurements do not depend on the host. Several processors run at once, each in a
-thread of its own, which exposes races. The guest's first process runs a shell script. The answer is
-the script's output, mixed with the kernel's log. A line with the exit status shows that the script
-ended.
+thread of its own, which exposes races; or in turns, if asked for. The guest's first process runs a
+shell script. The answer is the script's output, mixed with the kernel's log. A line with the exit
+status shows that the script ended.
 """
 
 import re
@@ -49,6 +49,9 @@ class Machine:
     image: Path  # bzImage
     memory_megabytes: int = 512
     processors: int = 1
+    # Whether several processors run at once. If the kernel changes its own code, as units do, they
+    # must not: QEMU before 8.1 may then run a mixture of the old instruction and the new one.
+    parallel: bool = True
     options: Sequence[str] = ()  # appended to QEMU's own
     kernel_arguments: Sequence[str] = ()  # appended to the kernel's command line
     timeout_seconds: float = 600.0
@@ -90,15 +93,17 @@ def _busybox() -> Path:
     return BUSYBOX
 
 
-def _processors(count: int) -> tuple[str, ...]:
-    """QEMU counts the instructions of one processor only; it runs several in a thread each.
+def _processors(count: int, parallel: bool) -> tuple[str, ...]:
+    """QEMU counts the instructions of one processor only; it runs several in a thread each, or in
+    turns in one.
 
     Each is in a socket of its own: a kernel without ACPI reads a table that names sockets only.
     """
     if count == 1:
         return ("-accel", "tcg", "-cpu", "max", "-smp", "1", "-icount", "shift=0,sleep=off")
     several = f"{count},sockets={count},cores=1,threads=1"
-    return ("-accel", "tcg,thread=multi", "-cpu", "max", "-smp", several)
+    threads = "multi" if parallel else "single"
+    return ("-accel", f"tcg,thread={threads}", "-cpu", "max", "-smp", several)
 
 
 def _boot(machine: Machine, archive: Path) -> str:
@@ -110,7 +115,7 @@ def _boot(machine: Machine, archive: Path) -> str:
         arguments += ["no_timer_check", x86_64.STARTS_ON_ONE]
     command = [
         QEMU,
-        *_processors(machine.processors),
+        *_processors(machine.processors, machine.parallel),
         *("-m", str(machine.memory_megabytes)),
         *("-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-serial", "stdio"),
         *("-kernel", str(machine.image), "-initrd", str(archive)),

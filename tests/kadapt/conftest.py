@@ -15,6 +15,8 @@ import pytest
 
 from kadence import boot
 from kadence.boot import debian
+from kadence.kconfig.store.build import BuildRequest, build
+from kadence.kconfig.tree import source
 
 # Large enough for a journal, small enough to be filled.
 DISK_BYTES = 8 << 20
@@ -318,3 +320,19 @@ def empty_disk(tmp_path: Path) -> Path:
         disk.truncate(DISK_BYTES)
     subprocess.run(["mke2fs", "-q", "-F", "-t", "ext4", place], check=True)
     return place
+
+
+@pytest.fixture
+def mistaken_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[Any], Any]:
+    """Builds a kernel whose driver has a mistake (test_kadapt_soak.py)."""
+
+    def build_with(mistake: Any) -> Any:
+        files = dict(source.driver_files())
+        text = files[mistake.file].read_text(encoding="utf-8")
+        assert text.count(mistake.right) == 1, "the driver is another: plant the mistake there"
+        planted = tmp_path / Path(mistake.file).name
+        planted.write_text(text.replace(mistake.right, mistake.wrong), encoding="utf-8")
+        monkeypatch.setattr(source, "driver_files", lambda: files | {mistake.file: planted})
+        return build(BuildRequest(kind=mistake.kind, target=mistake.target, units=mistake.units))
+
+    return build_with

@@ -8,6 +8,7 @@ one of the driver's functions fails the test. That the programs and the checkers
 there to find is shown on drivers with mistakes that ours has not.
 """
 
+import functools
 import os
 import re
 from collections.abc import Callable
@@ -45,15 +46,19 @@ ON_UM = "-k @KILLS@ -f @CALLS@ -r @ROUNDS@"
 ON_UM_MEMORY = "-r @ROUNDS@ memory_"
 ON_DISK = "/kadapt-faults -d /disk -k @KILLS@ kill_file full_disk short_memory closed passed many"
 
-# kmemleak has to scan twice: memory of the first scan may still be in use.
-SCRIPT = """
+BEGIN = """
 mount -t debugfs none /sys/kernel/debug 2>/dev/null
 echo 60 > /proc/sys/kernel/hung_task_timeout_secs
+"""
+ON_BOTH = """
 mkdir /disk
 dd if=/disk.ext4 of=/dev/ram0 bs=65536 2>/dev/null
 mount -t ext4 /dev/ram0 /disk || exit 90
 @COMMAND@
 echo "program's status $?"
+"""
+# kmemleak has to scan twice: memory of the first scan may still be in use.
+END = """
 if [ -e /sys/kernel/debug/kmemleak ]; then
     for look in first second; do
         echo scan > /sys/kernel/debug/kmemleak
@@ -72,7 +77,8 @@ MEMORY = "-r 500 memory_battle"
 # In megabytes: one in which memory is always short, and one in which it sometimes is.
 MEMORY_GUESTS = (64, 512)
 
-OURS = re.compile(r"kadapt_")
+# The driver's functions whose names may begin with other words than its own.
+STATIC = re.compile(r"^static (?:[\w *]*\W)?(\w+)\([^;]*?\)\n\{", re.MULTILINE)
 # What the kernel itself does without marks, called by us or not.
 THEIRS = (
     # Of leases on two files, one asks of its own link whether it is in a list, while its neighbour
@@ -111,6 +117,25 @@ class Sizes:
         return command
 
 
+def run_checked(kernel: Any, script: str, files: dict[str, Path], parallel: bool = True) -> str:
+    """The console of a guest of a checked kernel that came to its end."""
+    machine = qemu.Machine(
+        kernel.image,
+        memory_megabytes=MEMORY_MEGABYTES,
+        processors=PROCESSORS,
+        parallel=parallel,
+        kernel_arguments=CLOCKS,
+        timeout_seconds=LONGEST_SECONDS,
+    )
+    outcome = qemu.run_script(machine, BEGIN + script + END, files)
+    assert outcome.status == 0, outcome.console
+    # Without them nothing races.
+    assert processors.brought_up(outcome.console) == PROCESSORS, outcome.console
+    assert HAS_CLOCK in outcome.console, outcome.console
+    assert CHECKS[kernel.kind] in outcome.console, outcome.console
+    return outcome.console
+
+
 @dataclass(frozen=True)
 class Soak:
     """The programs, and how they are run in a guest with two processors."""
@@ -121,23 +146,10 @@ class Soak:
 
     def run(self, kernel: Any, command: str) -> str:
         """The console of a guest that came to its end."""
-        machine = qemu.Machine(
-            kernel.image,
-            memory_megabytes=MEMORY_MEGABYTES,
-            processors=PROCESSORS,
-            kernel_arguments=CLOCKS,
-            timeout_seconds=LONGEST_SECONDS,
-        )
         files = {"kadapt-selftest": self.selftest, "kadapt-faults": self.faults}
         sizes = Sizes.asked_for().on_checked()
-        script = SCRIPT.replace("@COMMAND@", sizes.put_into(command))
-        outcome = qemu.run_script(machine, script, {**files, "disk.ext4": self.disk})
-        assert outcome.status == 0, outcome.console
-        # Without them nothing races.
-        assert processors.brought_up(outcome.console) == PROCESSORS, outcome.console
-        assert HAS_CLOCK in outcome.console, outcome.console
-        assert CHECKS[kernel.kind] in outcome.console, outcome.console
-        return outcome.console
+        script = ON_BOTH.replace("@COMMAND@", sizes.put_into(command))
+        return run_checked(kernel, script, {**files, "disk.ext4": self.disk})
 
 
 @pytest.fixture
@@ -163,6 +175,7 @@ class Mistake:
     wrong: str
     command: str = FLIP
     target: str = "x86_64"
+    units: tuple[Path, ...] = ()
 
 
 MISTAKES = [
@@ -243,20 +256,12 @@ MEMORY_MISTAKES = [
 ]
 
 
-@pytest.fixture
-def mistaken_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[Mistake], Any]:
-    """Builds a kernel whose driver has a mistake."""
-
-    def build_with(mistake: Mistake) -> Any:
-        files = dict(source.driver_files())
-        text = files[mistake.file].read_text(encoding="utf-8")
-        assert text.count(mistake.right) == 1, "the driver is another: plant the mistake there"
-        planted = tmp_path / Path(mistake.file).name
-        planted.write_text(text.replace(mistake.right, mistake.wrong), encoding="utf-8")
-        monkeypatch.setattr(source, "driver_files", lambda: files | {mistake.file: planted})
-        return build(BuildRequest(kind=mistake.kind, target=mistake.target))
-
-    return build_with
+@functools.cache
+def ours() -> re.Pattern[str]:
+    """Finds the driver's functions in a report."""
+    files = [path for path in source.driver_files().values() if path.suffix == ".c"]
+    names = {name for path in files for name in STATIC.findall(path.read_text(encoding="utf-8"))}
+    return re.compile(rf"kadapt_|kadence_|\b(?:{'|'.join(sorted(names))})(?:\.\w+)*\+0x")
 
 
 def outcomes(console: str) -> str:
@@ -266,7 +271,7 @@ def outcomes(console: str) -> str:
 
 def is_of_us(report: str) -> bool:
     """It names one of the driver's functions, and the fault is not known to be another's."""
-    return bool(OURS.search(report)) and not any(known in report for known in THEIRS)
+    return bool(ours().search(report)) and not any(known in report for known in THEIRS)
 
 
 def complaints_about_us(console: str) -> list[str]:

@@ -5,14 +5,16 @@
  * may fall between the two. Each variant checks that the other one ran.
  */
 #include <kadence/unit.h>
+#include <linux/atomic.h>
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
 #include <linux/moduleparam.h>
 #include <linux/xarray.h>
 
-static unsigned int torn, whole;
-module_param(torn, uint, 0444);
-module_param(whole, uint, 0444);
+/* Tasks on several processors count at once. */
+static atomic_t torn, whole;
+module_param_named(torn, torn.counter, uint, 0444);
+module_param_named(whole, whole.counter, uint, 0444);
 
 enum { MARKED = 1, CALLED };
 static DEFINE_XARRAY(marks);
@@ -36,9 +38,9 @@ KADENCE_REPLACES(common_nsleep, int, const clockid_t clock, int flags,
 	msleep(1);
 	error = KADENCE_ORIGINAL(common_nsleep)(clock, flags, time);
 	if (has_mark(CALLED))
-		whole++;
+		atomic_inc(&whole);
 	else
-		torn++;
+		atomic_inc(&torn);
 	xa_erase(&marks, current->pid);
 	return error;
 }
@@ -49,7 +51,7 @@ KADENCE_REPLACES(hrtimer_nanosleep, long, ktime_t time, const enum hrtimer_mode 
 	if (has_mark(MARKED))
 		set_mark(CALLED);
 	else
-		torn++;
+		atomic_inc(&torn);
 	return KADENCE_ORIGINAL(hrtimer_nanosleep)(time, mode, clock);
 }
 
