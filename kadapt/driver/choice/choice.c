@@ -48,9 +48,23 @@ void kadapt_choice_renew(struct kadapt_choice *choice)
 }
 
 /*
- * A task that does not run and has none of the unit's functions on its stack is
- * between two calls of the group. There it may change to the originals. The
- * lock keeps the task from running meanwhile.
+ * A task that was preempted in a stub may have found its bit there, and is then
+ * on its way into a variant.
+ */
+static bool is_inside(struct task_struct *task, const struct kadapt_code *code)
+{
+	const struct kadapt_code stubs = {
+		.begin = (unsigned long)kadapt_stubs,
+		.end = (unsigned long)kadapt_stubs_end,
+	};
+
+	return kadapt_stack_has(task, code) || kadapt_stack_has(task, &stubs);
+}
+
+/*
+ * A task that does not run, is in no stub and has none of the unit's functions on
+ * its stack is between two calls of the group. There it may change to the
+ * originals. The lock keeps the task from running meanwhile.
  */
 enum kadapt_dropped kadapt_choice_drop(struct kadapt_choice *choice, u32 mask,
 				       struct task_struct *task,
@@ -62,7 +76,7 @@ enum kadapt_dropped kadapt_choice_drop(struct kadapt_choice *choice, u32 mask,
 	if (READ_ONCE(choice->mask) & mask) {
 		if (choice->running || kadapt_stack_in_use(task))
 			dropped = KADAPT_RUNNING;
-		else if (kadapt_stack_has(task, code))
+		else if (is_inside(task, code))
 			dropped = KADAPT_INSIDE;
 		else
 			choice->mask &= ~mask;

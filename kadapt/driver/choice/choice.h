@@ -41,12 +41,14 @@ static inline void kadapt_keeper_note(struct kadapt_keeper *keeper,
 enum kadapt_dropped {
 	KADAPT_DROPPED,		/* the task does not take the unit any more */
 	KADAPT_RUNNING,		/* the task must drop the unit itself */
-	KADAPT_INSIDE,		/* the task sleeps in a function of the unit */
+	KADAPT_INSIDE,		/* the task is in a function of the unit, or enters one */
 };
 
 #ifdef KADAPT_WITH_UNITS
 
 DECLARE_PER_CPU(u32, kadapt_unit_mask);
+/* The stubs of all units, one after the other. */
+extern const char kadapt_stubs[], kadapt_stubs_end[];
 /* The units that tasks may take. */
 extern u32 kadapt_units_installed;
 

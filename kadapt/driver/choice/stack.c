@@ -30,12 +30,15 @@ static bool is_in_module(unsigned long address, const struct module *module)
 #endif
 }
 
-/* The return address of a call at the very end is the end. */
+/*
+ * The return address of a call at the very end is the end. Of a task that was
+ * preempted before its first instruction in the code, the begin is on the stack.
+ */
 static bool is_in(unsigned long address, const struct kadapt_code *code)
 {
 	if (code->module)
 		return is_in_module(address, code->module);
-	return address > code->begin && address <= code->end;
+	return address >= code->begin && address <= code->end;
 }
 
 static unsigned long stack_pointer(const struct task_struct *task)

@@ -49,3 +49,4 @@ SYM_ENTRY(kadapt_stubs, SYM_L_GLOBAL, SYM_A_NONE)
 	stub	%number
 	.set	number, number + 1
 	.endr
+SYM_ENTRY(kadapt_stubs_end, SYM_L_GLOBAL, SYM_A_NONE)

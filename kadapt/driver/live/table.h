@@ -21,8 +21,6 @@ struct kadapt_table {
 
 /* The tables of all units, by number. */
 extern struct kadapt_table kadapt_tables[];
-/* The stubs of all units, one after the other. */
-extern const char kadapt_stubs[];
 
 static_assert(sizeof(struct kadapt_table) == KADAPT_TABLE_BYTES);
 #endif
