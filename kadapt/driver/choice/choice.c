@@ -71,8 +71,9 @@ enum kadapt_dropped kadapt_choice_drop(struct kadapt_choice *choice, u32 mask,
 				       const struct kadapt_code *code)
 {
 	enum kadapt_dropped dropped = KADAPT_DROPPED;
+	unsigned long flags;
 
-	raw_spin_lock(&choice->lock);
+	raw_spin_lock_irqsave(&choice->lock, flags);
 	if (READ_ONCE(choice->mask) & mask) {
 		if (choice->running || kadapt_stack_in_use(task))
 			dropped = KADAPT_RUNNING;
@@ -81,18 +82,21 @@ enum kadapt_dropped kadapt_choice_drop(struct kadapt_choice *choice, u32 mask,
 		else
 			choice->mask &= ~mask;
 	}
-	raw_spin_unlock(&choice->lock);
+	raw_spin_unlock_irqrestore(&choice->lock, flags);
 	return dropped;
 }
 
 void kadapt_choice_switched_in(struct kadapt_choice *choice)
 {
-	raw_spin_lock(&choice->lock);
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&choice->lock, flags);
 	choice->running = true;
-	raw_spin_unlock(&choice->lock);
+	raw_spin_unlock_irqrestore(&choice->lock, flags);
 	this_cpu_write(kadapt_unit_mask, choice->mask);
 }
 
+/* The runqueue's lock is held, so there are no interrupts. */
 void kadapt_choice_switched_out(struct kadapt_choice *choice)
 {
 	this_cpu_write(kadapt_unit_mask, 0);

@@ -54,7 +54,9 @@ extern u32 kadapt_units_installed;
 
 /*
  * A task's choice. The task itself writes the mask while it runs. The lock's
- * holder may write it while the task does not run.
+ * holder may write it while the task does not run. The lock is also taken under
+ * that of a runqueue, which interrupt handlers take; so its holder turns
+ * interrupts off.
  */
 struct kadapt_choice {
 	raw_spinlock_t lock;
