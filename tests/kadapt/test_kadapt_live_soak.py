@@ -102,6 +102,10 @@ def test_units_are_removed_and_installed(
     assert complaints_about_us(outcome.console) == [], outcome.console
 
 
+BEGINS_TO_RUN = (
+    "raw_spin_lock_irqsave(&choice->lock, flags);\n\tchoice->running = true;\n"
+    "\traw_spin_unlock_irqrestore(&choice->lock, flags);"
+)
 MISTAKES = [
     # A task that sleeps between the unit's two functions changes to the originals.
     Mistake(
@@ -130,14 +134,23 @@ MISTAKES = [
         wrong="*word",
         units=UNITS,
     ),
+    # An interrupt may then want the runqueue's lock, whose holder wants this one.
+    Mistake(
+        name="leaves interrupts on",
+        kind=MEMORY_CHECKED,
+        file="choice/choice.c",
+        right=BEGINS_TO_RUN,
+        wrong="(void)flags;\n\traw_spin_lock(&choice->lock);\n\tchoice->running = true;\n"
+        "\traw_spin_unlock(&choice->lock);",
+        units=UNITS,
+    ),
     # A task begins to run while somebody drops its unit because it does not run.
     Mistake(
         name="begins to run without the lock",
         kind=RACE_CHECKED,
         file="choice/choice.c",
-        right="raw_spin_lock(&choice->lock);\n\tchoice->running = true;\n"
-        "\traw_spin_unlock(&choice->lock);",
-        wrong="choice->running = true;",
+        right=BEGINS_TO_RUN,
+        wrong="(void)flags;\n\tchoice->running = true;",
         units=UNITS,
     ),
 ]
