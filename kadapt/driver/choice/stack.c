@@ -46,7 +46,8 @@ static unsigned long stack_pointer(const struct task_struct *task)
 #ifdef CONFIG_UML
 	return task->thread.switch_buf->JB_SP;
 #else
-	return task->thread.sp;
+	/* The caller may only find later that the task ran meanwhile. */
+	return READ_ONCE(task->thread.sp);
 #endif
 }
 

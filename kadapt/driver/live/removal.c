@@ -31,9 +31,14 @@ static unsigned long index_of(const struct task_struct *task)
 	return (unsigned long)task / sizeof(long);
 }
 
+static unsigned long switches_of(const struct task_struct *task)
+{
+	return READ_ONCE(task->nvcsw) + READ_ONCE(task->nivcsw);
+}
+
 static bool is_outside(struct task_struct *task, const struct kadapt_code *code)
 {
-	unsigned long switches = task->nvcsw + task->nivcsw;
+	unsigned long switches = switches_of(task);
 
 	if (task == current)
 		return true;
@@ -41,8 +46,7 @@ static bool is_outside(struct task_struct *task, const struct kadapt_code *code)
 		return false;
 	/* Pairs with the switch: had the task run, the count would differ. */
 	smp_rmb();
-	return !kadapt_stack_in_use(task) &&
-	       switches == READ_ONCE(task->nvcsw) + READ_ONCE(task->nivcsw);
+	return !kadapt_stack_in_use(task) && switches == switches_of(task);
 }
 
 static void look_at(struct search *search, struct task_struct *task)
