@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Units that are removed and installed under load, on kernels that check themselves.
 
-These kernels have no function tracer, so they are built with their unit. The load are processes
+These kernels have no function tracer, so they are built with their unit. The load is processes
 that sleep in the unit and outside of it, and others that begin and end with threads in phases. They
 are killed, exit, fork, execute programs and close the device. That a call that sees half of a unit
 is found, and so is an access without lock or mark, is shown on drivers with mistakes.
@@ -41,8 +41,9 @@ PROGRAMS = ("cycles", "sleepers", "crowd")
 CYCLES = int(os.environ.get("KADENCE_CYCLES") or 10_000)
 # So many find each mistake.
 CYCLES_FOR_MISTAKES = 300
-# Processes that sleep, and processes that start others.
-SLEEPERS, CROWD = 20, 4
+# Processes that sleep, and processes that start others. More would only wait for one another, and
+# the removals for them.
+SLEEPERS, CROWD = 6, 1
 
 # The counters are read when nobody counts any more.
 UNDER_LOAD = """
