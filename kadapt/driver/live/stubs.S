@@ -14,6 +14,7 @@
  * arguments and the caller's return address where the original would.
  */
 #include <linux/linkage.h>
+#include <linux/objtool.h>
 #ifdef CONFIG_UML
 /* There is one processor, so its variables are ordinary ones. */
 #define PER_CPU_VAR(name) name(%rip)
@@ -49,4 +50,7 @@ SYM_ENTRY(kadapt_stubs, SYM_L_GLOBAL, SYM_A_NONE)
 	stub	%number
 	.set	number, number + 1
 	.endr
+	/* Compared with, but never called. */
 SYM_ENTRY(kadapt_stubs_end, SYM_L_GLOBAL, SYM_A_NONE)
+	ANNOTATE_NOENDBR
+	int3
