@@ -40,7 +40,7 @@ UNITS = (HERE / "pair.c",)
 PROGRAMS = ("cycles", "sleepers", "crowd")
 CYCLES = int(os.environ.get("KADENCE_CYCLES") or 10_000)
 # So many find each mistake.
-CYCLES_FOR_MISTAKES = 300
+CYCLES_FOR_MISTAKES = 100
 # Processes that sleep, and processes that start others. More would only wait for one another, and
 # the removals for them.
 SLEEPERS, CROWD = 6, 1
