@@ -3,7 +3,8 @@
 LIVE_CALLS := $(BUILD)/bench/live/calls
 LIVE_SLEEPERS := $(BUILD)/bench/live/sleepers
 LIVE_APPENDING := $(BUILD)/bench/live/appending
-BENCH_TARGETS += $(LIVE_CALLS) $(LIVE_SLEEPERS) $(LIVE_APPENDING)
+LIVE_POLICIES := $(BUILD)/bench/live/linger
+BENCH_TARGETS += $(LIVE_CALLS) $(LIVE_SLEEPERS) $(LIVE_APPENDING) $(LIVE_POLICIES)
 
 $(LIVE_CALLS): bench/live/calls.c kadapt/uapi/kadapt.h
 $(LIVE_SLEEPERS): tests/kadapt/live/sleepers.c kadapt/uapi/kadapt.h
@@ -12,7 +13,16 @@ $(LIVE_CALLS) $(LIVE_SLEEPERS) $(LIVE_APPENDING):
 	@mkdir -p $(@D)
 	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -static -Ikadapt/uapi -o $@ $<
 
+$(LIVE_POLICIES): $(BUILD)/bench/live/%: bench/live/%.c
+	@mkdir -p $(@D)
+	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -static -o $@ $<
+
 # CYCLES sets how often a unit is installed and removed while 200 processes are in it.
 .PHONY: bench-live
 bench-live: build-bench ## units: instructions a call, beside live patching and probes; installation; removal
 	$(PYTHON) -m bench.live.live $(if $(CYCLES),--cycles $(CYCLES))
+
+# What upstream's own calls do for uses of units.
+.PHONY: bench-live-policies
+bench-live-policies: build-bench ## units that users asked for, beside upstream: idle cycles only
+	$(PYTHON) -m bench.live.policies
