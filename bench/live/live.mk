@@ -3,7 +3,7 @@
 LIVE_CALLS := $(BUILD)/bench/live/calls
 LIVE_SLEEPERS := $(BUILD)/bench/live/sleepers
 LIVE_APPENDING := $(BUILD)/bench/live/appending
-LIVE_POLICIES := $(BUILD)/bench/live/linger
+LIVE_POLICIES := $(BUILD)/bench/live/linger $(BUILD)/bench/live/gang
 BENCH_TARGETS += $(LIVE_CALLS) $(LIVE_SLEEPERS) $(LIVE_APPENDING) $(LIVE_POLICIES)
 
 $(LIVE_CALLS): bench/live/calls.c kadapt/uapi/kadapt.h
@@ -22,7 +22,7 @@ $(LIVE_POLICIES): $(BUILD)/bench/live/%: bench/live/%.c
 bench-live: build-bench ## units: instructions a call, beside live patching and probes; installation; removal
 	$(PYTHON) -m bench.live.live $(if $(CYCLES),--cycles $(CYCLES))
 
-# What upstream's own calls do for uses of units.
+# What upstream's own calls do for two of the paper's uses of units.
 .PHONY: bench-live-policies
-bench-live-policies: build-bench ## units that users asked for, beside upstream: idle cycles only
+bench-live-policies: build-bench ## units that users asked for, beside upstream: idle cycles only, paging by jobs
 	$(PYTHON) -m bench.live.policies
