@@ -51,6 +51,7 @@ mkdir /tmpfs
 mount -t tmpfs none /tmpfs
 # What the kernel does in its first seconds would count as the first calls' cost.
 /calls cost >/dev/null
+sleep 5
 for round in $(seq @ROUNDS@); do
 	say plain; /calls cost
 	insmod /table1.ko
