@@ -92,6 +92,8 @@ THEIRS = (
 # A report of a checker: KCSAN's are between lines of "=", kmemleak's end with the next one.
 RACE = re.compile(r"BUG: KCSAN:.*?={20}", re.DOTALL)
 LEAK = re.compile(r"unreferenced object.*?(?=unreferenced object|kmemleak looked)", re.DOTALL)
+# In a stack: what an interrupt interrupted, which has no part in what the interrupt does.
+INTERRUPTED = re.compile(r"(asm_(?:sysvec_|common_interrupt)\S*).*?(?=\n\s*\n)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -273,7 +275,8 @@ def outcomes(console: str) -> str:
 
 def is_of_us(report: str) -> bool:
     """It names one of the driver's functions, and the fault is not known to be another's."""
-    return bool(ours().search(report)) and not any(known in report for known in THEIRS)
+    named = ours().search(INTERRUPTED.sub(r"\1", report))
+    return bool(named) and not any(known in report for known in THEIRS)
 
 
 def complaints_about_us(console: str) -> list[str]:
