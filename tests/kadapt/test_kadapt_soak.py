@@ -11,6 +11,7 @@ there to find is shown on drivers with mistakes that ours has not.
 import functools
 import os
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -283,9 +284,9 @@ def complaints_about_us(console: str) -> list[str]:
     """What the kernel says of the driver; what it says of itself is printed."""
     reports = RACE.findall(console) + LEAK.findall(console)
     ours = [report for report in reports if is_of_us(report)]
-    for report in reports:
-        if report not in ours:
-            print(f"the kernel of itself: {report.splitlines()[0]}")
+    others = Counter(report.splitlines()[0] for report in reports if report not in ours)
+    for line, times in others.most_common():
+        print(f"the kernel of itself, {times} times: {line}")
     return ours + [line for line in boot.complaints(console) if "KCSAN" not in line]
 
 
