@@ -3,7 +3,10 @@
 SETTLE := $(BUILD)/kadence/settle
 LAB_INIT := $(BUILD)/kadence/lab-init
 LAB_GUEST_CFLAGS := $(CFLAGS_STRICT) -D_GNU_SOURCE -static
-LAB_TARGETS += $(SETTLE) $(LAB_INIT)
+# QEMU's plugin, which counts calls of a guest's kernel.
+LAB_CALLS := $(BUILD)/kadence/lab-calls.so
+LAB_CALLS_SOURCES := $(wildcard kadence/lab/plugin/*.c)
+LAB_TARGETS += $(SETTLE) $(LAB_INIT) $(LAB_CALLS)
 
 # What runs programs on this machine's own kernel and says what they took.
 USAGE := $(BUILD)/kadence/usage
@@ -16,6 +19,10 @@ $(SETTLE): kadence/lab/settle.c kadence/lab/mount.c kadence/lab/mount.h
 $(LAB_INIT): kadence/lab/init.c
 	@mkdir -p $(@D)
 	$(CC12) $(LAB_GUEST_CFLAGS) -o $@ $<
+
+$(LAB_CALLS): $(LAB_CALLS_SOURCES) $(wildcard kadence/lab/plugin/*.h)
+	@mkdir -p $(@D)
+	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -fPIC -fvisibility=hidden -shared -o $@ $(LAB_CALLS_SOURCES)
 
 $(USAGE): kadence/usage.c
 	@mkdir -p $(@D)

@@ -35,6 +35,12 @@ def symbols_of(release: str) -> Symbols:
     return Symbols(kallsyms.splitlines(), traced.splitlines())
 
 
+def kallsyms_of(release: str) -> list[str]:
+    """The lines of /proc/kallsyms of this release, at the addresses without randomisation."""
+    kallsyms, *_ = _told(release)
+    return kallsyms.splitlines()
+
+
 def types_of(release: str) -> Types:
     """The types of this release's functions."""
     *_, types = _told(release)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Counts the calls of a guest's kernel exactly, by a plugin of QEMU that the guest does not see.
+
+Instructions are the kernel's own and its callees', without those of tasks that run in between.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kadence.base import resources
+from kadence.base.errors import GuestError
+
+# The guest's functions are then where its symbols say.
+KERNEL_ARGUMENT = "nokaslr"
+STAY = "+"  # all that a processor does in the kernel between two instructions of programs
+CODE = frozenset("tTwW")
+# The processor comes to these without a call, or they only pass a call on.
+NO_FUNCTIONS = ("__x86_", "asm_", "entry_", "retbleed_", "srso_")
+FUNCTIONS, TALLIES = "functions", "tallies"
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What was counted of one function on one processor; all are instructions but `calls`.
+
+    A section is a part of the guest's run, from 1 to 7, that a program marks; 0 is all the rest.
+    """
+
+    section: int
+    processor: int
+    function: str
+    calls: int
+    own: int
+    inclusive: int
+    longest: int
+
+
+def options(folder: Path, kallsyms: Iterable[str]) -> tuple[str, ...]:
+    """QEMU's options for a guest; `folder` then has the tallies."""
+    (folder / FUNCTIONS).write_text("".join(_functions(kallsyms)), encoding="ascii")
+    plugin = resources.built("kadence/lab-calls.so")
+    files = f"functions={folder / FUNCTIONS},out={folder / TALLIES}"
+    return ("-plugin", f"{plugin},{files}")
+
+
+def tallies(folder: Path) -> list[Tally]:
+    """What the plugin wrote when the guest ended."""
+    try:
+        lines = (folder / TALLIES).read_text(encoding="ascii").splitlines()
+    except FileNotFoundError as error:
+        raise GuestError("QEMU ended without the tallies of its plugin") from error
+    return [_tally(line.split()) for line in lines]
+
+
+def _tally(words: list[str]) -> Tally:
+    section, processor, function, *counts = words
+    return Tally(int(section), int(processor), function, *map(int, counts))
+
+
+def _functions(kallsyms: Iterable[str]) -> Iterator[str]:
+    """Lines for the plugin, by rising addresses."""
+    found = []
+    for line in kallsyms:
+        address, kind, name, *module = line.split()
+        if kind in CODE and not module and not name.startswith(NO_FUNCTIONS):
+            found.append((int(address, 16), name))
+    return (f"{address:x} {name}\n" for address, name in sorted(found))

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "functions.h"
+
+#define LINE_BYTES 600
+
+struct function function_unknown = {.name = "-"};
+struct function function_stay = {.name = "+"};
+
+static struct function *functions;
+static size_t count;
+
+static bool add(uint64_t address, const char *name)
+{
+	struct function *more;
+
+	/* Two names of one function: the first is kept. */
+	if (count && functions[count - 1].address == address)
+		return true;
+	more = reallocarray(functions, count + 1, sizeof(*functions));
+	if (!more)
+		return false;
+	functions = more;
+	functions[count] = (struct function){.address = address, .name = strdup(name)};
+	return functions[count++].name;
+}
+
+bool functions_read(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char line[LINE_BYTES], name[LINE_BYTES];
+	uint64_t address;
+	bool fine = file;
+
+	while (fine && fgets(line, sizeof(line), file))
+		if (sscanf(line, "%" SCNx64 " %599s", &address, name) == 2)
+			fine = add(address, name);
+	if (file)
+		fclose(file);
+	return fine && count;
+}
+
+struct function *function_at(uint64_t address)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (functions[middle].address == address)
+			return &functions[middle];
+		if (functions[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+static void print(FILE *file, const struct function *function, int section, int processor)
+{
+	const struct tally *tally = &function->tallies[section][processor];
+
+	if (tally->calls || tally->own)
+		fprintf(file, "%d %d %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", section,
+			processor, function->name, tally->calls, tally->own, tally->inclusive,
+			tally->longest);
+}
+
+void functions_print(FILE *file)
+{
+	for (int section = 0; section < SECTIONS; section++)
+		for (int processor = 0; processor < PROCESSORS; processor++) {
+			print(file, &function_stay, section, processor);
+			print(file, &function_unknown, section, processor);
+			for (size_t i = 0; i < count; i++)
+				print(file, &functions[i], section, processor);
+		}
+}

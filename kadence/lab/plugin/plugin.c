@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Counts the calls of a guest's kernel, and their instructions, without any change of the guest.
+ *
+ *	-plugin PLUGIN.so,functions=FILE,out=FILE
+ *
+ * functions.h says what both files hold. A program in the guest begins section N (1 to 7) by the
+ * instruction `nopl 0x4b4144NN(%rax)`, and ends it by the one with N = 0. QEMU must run all
+ * processors in one thread.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "functions.h"
+#include "qemu.h"
+#include "stacks.h"
+
+#define KERNEL 0xffff800000000000ULL
+
+int qemu_plugin_version = QEMU_PLUGIN_VERSION;
+
+/* Of one processor the instructions are counted exactly; of several, each block is in full. */
+static bool has_several;
+static uint64_t counted, reported;
+static uint64_t ran[PROCESSORS];
+/*
+ * How long each processor is in the kernel since it left a program: what it ran itself, and what
+ * the other one ran while it waited for that one in a loop. QEMU lets them take turns, and a
+ * processor that waits ends its turn by `pause`; at the end of any other turn it would have gone
+ * on.
+ */
+static uint64_t stayed[PROCESSORS];
+static bool waits[PROCESSORS];
+static const char *out;
+
+static void report(unsigned int processor)
+{
+	if (has_several) {
+		stacks_ran(processor, ran[processor]);
+		ran[processor] = 0;
+		return;
+	}
+	stacks_ran(processor, counted - reported);
+	reported = counted;
+}
+
+static void goes_on(unsigned int processor, uint64_t instructions)
+{
+	waits[processor] = false;
+	for (int other = 0; other < PROCESSORS; other++)
+		if (waits[other])
+			stayed[other] += instructions;
+}
+
+static void on_block_of_kernel(unsigned int processor, void *instructions)
+{
+	goes_on(processor, (uintptr_t)instructions);
+	ran[processor] += (uintptr_t)instructions;
+	stayed[processor] += (uintptr_t)instructions;
+}
+
+static void on_block_of_program(unsigned int processor, void *instructions)
+{
+	goes_on(processor, (uintptr_t)instructions);
+	if (stayed[processor])
+		stacks_left(processor, stayed[processor]);
+	stayed[processor] = 0;
+}
+
+static void on_pause(unsigned int processor, void *data)
+{
+	(void)data;
+	waits[processor] = true;
+}
+
+static void on_function(unsigned int processor, void *function)
+{
+	report(processor);
+	stacks_began(processor, function);
+}
+
+static void on_call(unsigned int processor, uint32_t info, uint64_t slot, void *data)
+{
+	(void)info;
+	(void)data;
+	report(processor);
+	stacks_called(processor, slot);
+}
+
+static void on_return(unsigned int processor, uint32_t info, uint64_t slot, void *data)
+{
+	(void)info;
+	(void)data;
+	report(processor);
+	stacks_returned(processor, slot);
+}
+
+static void on_mark(unsigned int processor, void *section)
+{
+	report(processor);
+	stacks_enter((int)(uintptr_t)section);
+}
+
+/* call rel32, call r/m, each with prefixes. A far call (/3) does not occur. */
+static bool is_call(const uint8_t *bytes)
+{
+	while (*bytes == 0x2e || *bytes == 0x3e || (*bytes & 0xf0) == 0x40)
+		bytes++;
+	return *bytes == 0xe8 || (*bytes == 0xff && (bytes[1] & 0x38) == 0x10);
+}
+
+static bool is_return(const uint8_t *bytes)
+{
+	return bytes[*bytes == 0xf3] == 0xc3 || *bytes == 0xc2;
+}
+
+static bool is_pause(const uint8_t *bytes)
+{
+	return *bytes == 0xf3 && bytes[1] == 0x90;
+}
+
+static void look_at_kernel(struct qemu_plugin_insn *instruction)
+{
+	const uint8_t *bytes = qemu_plugin_insn_data(instruction);
+
+	if (!has_several)
+		qemu_plugin_register_vcpu_insn_exec_inline(instruction, QEMU_PLUGIN_INLINE_ADD_U64,
+							   &counted, 1);
+	if (is_call(bytes))
+		qemu_plugin_register_vcpu_mem_cb(instruction, on_call, QEMU_PLUGIN_CB_NO_REGS,
+						 QEMU_PLUGIN_MEM_W, NULL);
+	/* QEMU 7.2 does not say that a return reads. */
+	else if (is_return(bytes))
+		qemu_plugin_register_vcpu_mem_cb(instruction, on_return, QEMU_PLUGIN_CB_NO_REGS,
+						 QEMU_PLUGIN_MEM_RW, NULL);
+	else if (has_several && is_pause(bytes))
+		qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_pause,
+						       QEMU_PLUGIN_CB_NO_REGS, NULL);
+}
+
+static void look_at_program(struct qemu_plugin_insn *instruction)
+{
+	static const uint8_t mark[] = {0x0f, 0x1f, 0x80};
+	static const uint8_t name[] = {0x44, 0x41, 0x4b};
+	const uint8_t *bytes = qemu_plugin_insn_data(instruction);
+	uintptr_t section;
+
+	if (qemu_plugin_insn_size(instruction) != 7 || memcmp(bytes, mark, 3) ||
+	    memcmp(bytes + 4, name, 3))
+		return;
+	section = bytes[3] % SECTIONS;
+	qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_mark, QEMU_PLUGIN_CB_NO_REGS,
+					       (void *)section);
+}
+
+static void translated(uint64_t id, struct qemu_plugin_tb *block)
+{
+	size_t count = qemu_plugin_tb_n_insns(block);
+	uint64_t address = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(block, 0));
+	bool is_kernel = address >= KERNEL;
+	struct function *function = is_kernel ? function_at(address) : NULL;
+
+	(void)id;
+	if (has_several)
+		qemu_plugin_register_vcpu_tb_exec_cb(
+		    block, is_kernel ? on_block_of_kernel : on_block_of_program,
+		    QEMU_PLUGIN_CB_NO_REGS, (void *)count);
+	if (function)
+		qemu_plugin_register_vcpu_tb_exec_cb(block, on_function, QEMU_PLUGIN_CB_NO_REGS,
+						     function);
+	for (size_t i = 0; i < count; i++)
+		(is_kernel ? look_at_kernel : look_at_program)(qemu_plugin_tb_get_insn(block, i));
+}
+
+static void print(uint64_t id, void *data)
+{
+	FILE *file = fopen(out, "w");
+
+	(void)id;
+	(void)data;
+	if (!file || (functions_print(file), fclose(file)))
+		perror(out);
+}
+
+static const char *option(int count, char **options, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (int i = 0; i < count; i++)
+		if (!strncmp(options[i], name, length) && options[i][length] == '=')
+			return options[i] + length + 1;
+	return NULL;
+}
+
+int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int count, char **options)
+{
+	const char *functions = option(count, options, "functions");
+
+	out = option(count, options, "out");
+	if (!functions || !out) {
+		fprintf(stderr, "kadence: the plugin needs functions=FILE and out=FILE\n");
+		return 1;
+	}
+	if (info->system.smp_vcpus > PROCESSORS) {
+		fprintf(stderr, "kadence: the plugin counts %d processors at most\n", PROCESSORS);
+		return 1;
+	}
+	if (!functions_read(functions)) {
+		fprintf(stderr, "kadence: cannot read functions from %s\n", functions);
+		return 1;
+	}
+	has_several = info->system.smp_vcpus > 1;
+	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+	qemu_plugin_register_atexit_cb(id, print, NULL);
+	return 0;
+}
