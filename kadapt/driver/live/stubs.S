@@ -28,7 +28,9 @@
 	.altmacro
 
 	.macro stub number
-SYM_FUNC_START_LOCAL_NOALIGN(kadapt_stub_\number)
+	/* Only calls and returns come here, so that it needs no endbr64. */
+SYM_START(kadapt_stub_\number, SYM_L_LOCAL, SYM_A_NONE)
+	ANNOTATE_NOENDBR
 	testl	$(1 << \number), PER_CPU_VAR(kadapt_unit_mask)
 	jnz	1f
 	RET
