@@ -119,5 +119,7 @@ int main(int count, char **words)
 	print_appends(file, "append4096", 4096, 500);
 	write_many_sizes(file);
 	print_checksum(file);
+	if (fsync(file))
+		fail("fsync");
 	return 0;
 }

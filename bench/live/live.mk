@@ -4,7 +4,8 @@ LIVE_CALLS := $(BUILD)/bench/live/calls
 LIVE_SLEEPERS := $(BUILD)/bench/live/sleepers
 LIVE_APPENDING := $(BUILD)/bench/live/appending
 LIVE_POLICIES := $(BUILD)/bench/live/linger $(BUILD)/bench/live/gang
-BENCH_TARGETS += $(LIVE_CALLS) $(LIVE_SLEEPERS) $(LIVE_APPENDING) $(LIVE_POLICIES)
+LIVE_STOPPED := $(BUILD)/bench/live/stopped
+BENCH_TARGETS += $(LIVE_CALLS) $(LIVE_SLEEPERS) $(LIVE_APPENDING) $(LIVE_STOPPED) $(LIVE_POLICIES)
 
 $(LIVE_CALLS): bench/live/calls.c kadapt/uapi/kadapt.h
 $(LIVE_SLEEPERS): tests/kadapt/live/sleepers.c kadapt/uapi/kadapt.h
@@ -12,6 +13,10 @@ $(LIVE_APPENDING): bench/live/appending.c kadapt/uapi/kadapt.h
 $(LIVE_CALLS) $(LIVE_SLEEPERS) $(LIVE_APPENDING):
 	@mkdir -p $(@D)
 	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -static -Ikadapt/uapi -o $@ $<
+
+$(LIVE_STOPPED): bench/live/stopped.c kadence/lab/plugin/mark.h
+	@mkdir -p $(@D)
+	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -static -Ikadence/lab/plugin -o $@ $<
 
 $(LIVE_POLICIES): $(BUILD)/bench/live/%: bench/live/%.c
 	@mkdir -p $(@D)

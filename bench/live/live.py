@@ -5,35 +5,27 @@ The kernel runs in QEMU with one processor, whose clock counts instructions, one
 """
 
 import argparse
-import re
-import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from bench.base.keeping import print_and_keep
 from bench.base.rows import aligned
-from bench.live import sources
-from kadence import boot
+from bench.live import modules, places, sources, stops, write_path
+from bench.live.figures import Figures, each, least, run
+from bench.live.modules import GROUPS
 from kadence.base import resources
 from kadence.base.errors import KadenceError
 from kadence.boot import debian, initramfs, qemu
-from kadence.live.build import build
-from kadence.live.kernel import symbols_of
 
 SERIES = "6.12"
-HERE = Path(__file__).resolve().parent
-GROUPS = {1: 5, 10: 15, 50: 50}  # functions -> most milliseconds to install them
 INSTALLATIONS = 7
 ROUNDS = 3  # of all ways in turn, because the kernel changes with its age
 SLEEPERS = 200
 LONGEST_REMOVAL_MS = 1000
-COMPARED = ("probes", "empty")
-PROGRAMS = ("calls", "sleepers", "appending")
+PROGRAMS = ("calls", "sleepers")
 PROBES = ("kprobe", "kretprobe", "fprobe")
 MOST_PERCENT = 0.5
 CALL, VARIANT_CALL, SWITCH = 3, 20, 10  # goals, in instructions
@@ -47,8 +39,6 @@ await_everybody() {
 	done
 }
 insmod /kadapt.ko
-mkdir /tmpfs
-mount -t tmpfs none /tmpfs
 # What the kernel does in its first seconds would count as the first calls' cost.
 /calls cost >/dev/null
 sleep 5
@@ -67,11 +57,6 @@ for round in $(seq @ROUNDS@); do
 	echo 0 >/sys/kernel/livepatch/everybody/enabled
 	await_everybody
 	rmmod everybody
-	say appends-plain; /appending /tmpfs/file
-	insmod /appends.ko
-	say appends-variant; /appending /tmpfs/file appends
-	echo 0 >/sys/kernel/kadapt/units/appends/installed
-	rmmod appends
 done
 for kind in @PROBES@; do
 	insmod /probes.ko kind=$kind
@@ -101,24 +86,6 @@ done
 killall sleepers
 wait
 """
-LINE = re.compile(r"^(= )?(\S+)(?: ([\d.]+))?\r?$", re.MULTILINE)
-
-
-class Figures:
-    """What the guest printed: section -> name -> values."""
-
-    def __init__(self, console: str) -> None:
-        self.values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-        section = ""
-        for mark, name, value in LINE.findall(console):
-            if mark:
-                section = name
-            elif value and section:
-                self.values[section][name].append(float(value))
-
-    def least(self, section: str, name: str) -> float:
-        """The least of all rounds: what the kernel does beside the call only adds."""
-        return min(self.values[section][name])
 
 
 def main() -> int:
@@ -135,76 +102,36 @@ def main() -> int:
 
 
 def tables(cycles: int) -> Iterator[str]:
-    """All tables of one guest."""
+    """All tables."""
     release = debian.newest_release(SERIES)
     with tempfile.TemporaryDirectory(prefix="kadence-bench-") as folder:
-        figures = Figures(measured(release, units(release, Path(folder)), cycles))
-    yield f"Debian {release} in QEMU, one processor; figures are instructions unless they are ms"
-    yield from paper(figures)
-    yield from mechanisms(figures)
-    yield from appends(figures)
-    yield from changes(figures)
-    yield from removals(figures, cycles)
+        files = modules.built(release, Path(folder))
+        yield f"Debian {release} in QEMU, one processor; instructions if no unit is given"
+        figures = measured(release, files, cycles)
+        yield from paper(figures)
+        yield from mechanisms(figures)
+        yield from places.without_thunks(release, files)
+        yield from changes(figures)
+        yield from removals(figures, cycles)
+        for table in (stops.table(release, files), write_path.table(release, files)):
+            yield ""
+            yield from table
+    yield ""
+    yield from places.planted()
 
 
-def units(release: str, folder: Path) -> dict[str, Path]:
-    """The modules to load, by their names in the guest."""
-    root = resources.home()
-    subprocess.run(["make", "-s", "kadapt-module", f"RELEASE={release}",
-                    f"KADAPT_HEADERS={debian.kernel_headers(release)}"],
-                   cwd=root, check=True, stdout=subprocess.DEVNULL)  # fmt: skip
-    texts = {
-        "table1": sources.table_1("KADENCE_UNIT"),
-        "everybody": sources.table_1("KADENCE_UNIT_FOR_EVERYBODY"),
-        "pair": (root / "tests/kadapt/live/pair.c").read_text(),
-        "appends": (HERE / "appends.c").read_text(),
-    }
-    symbols = symbols_of(release)
-    texts |= {f"group{count}": sources.group(count, symbols) for count in GROUPS}
-    for name, text in texts.items():
-        (folder / f"{name}.c").write_text(text)
-        build(folder / f"{name}.c", release).write(folder / f"{name}.ko")
-    modules = {f"{name}.ko": folder / f"{name}.ko" for name in texts}
-    modules["kadapt.ko"] = root / f"build/kadapt/module-{release}/kadapt.ko"
-    compared = folder / "compared"
-    make_compared(release, compared)
-    return modules | {f"{name}.ko": compared / f"{name}.ko" for name in COMPARED}
-
-
-def make_compared(release: str, folder: Path) -> None:
-    """The modules with which units are compared."""
-    folder.mkdir()
-    for name in COMPARED:
-        shutil.copy(HERE / f"{name}.c", folder)
-    (folder / "Kbuild").write_text(f"obj-m := {' '.join(f'{name}.o' for name in COMPARED)}\n")
-    headers = debian.kernel_headers(release)
-    subprocess.run(["make", "-s", "-C", headers, f"M={folder}", "modules"], check=True)
-    files = [folder / f"{name}.ko" for name in COMPARED]
-    subprocess.run(["strip", "--strip-debug", *files], check=True)
-
-
-def measured(release: str, modules: Mapping[str, initramfs.Content], cycles: int) -> str:
-    """The console of a guest that measured all."""
-    values = {
-        "PROBES": " ".join(PROBES),
-        "GROUPS": " ".join(map(str, GROUPS)),
-        "INSTALLATIONS": str(INSTALLATIONS),
-        "ROUNDS": str(ROUNDS),
-        "SLEEPERS": str(SLEEPERS),
-        "CYCLES": str(cycles),
-    }
-    script = re.sub(r"@(\w+)@", lambda found: values[found.group(1)], SCRIPT)
-    programs = {name: resources.built(f"bench/live/{name}") for name in PROGRAMS}
+def measured(release: str, files: Mapping[str, initramfs.Content], cycles: int) -> Figures:
+    """What a guest measured by the script."""
+    values = {"PROBES": " ".join(PROBES), "GROUPS": " ".join(map(str, GROUPS)), "ROUNDS": ROUNDS,
+              "INSTALLATIONS": INSTALLATIONS, "SLEEPERS": SLEEPERS, "CYCLES": cycles}  # fmt: skip
     machine = qemu.Machine(
         debian.kernel_image(release),
         memory_megabytes=1024,
         kernel_arguments=["quiet"],
         timeout_seconds=3000 + 5 * cycles,
     )
-    outcome = qemu.run_script(machine, script, {**modules, **programs})
-    if outcome.status or boot.complaints(outcome.console):
-        raise KadenceError(f"the guest failed (status {outcome.status}):\n{outcome.console}")
-    return outcome.console
+    programs = {name: resources.built(f"bench/live/{name}") for name in PROGRAMS}
+    return run(machine, each(SCRIPT, values), {**files, **programs})
 
 
 def paper(figures: Figures) -> Iterator[str]:
@@ -214,12 +141,12 @@ def paper(figures: Figures) -> Iterator[str]:
     ways = ["original", "%", "variant", "%", "live patch", "%"]
     rows = [["", "plain", "rounds differ by %", *ways, "paper's %"]]
     for function in sources.TABLE_1:
-        plain = figures.least("plain", function.operation)
-        most = max(figures.values["plain"][function.operation])
+        plain = least(figures, "plain", function.operation)
+        most = max(figures["plain"][function.operation])
         row = [f"{function.operation} ({function.name})", f"{plain:,.0f}"]
         row.append(f"{100 * (most / plain - 1):.2f}")
         for section in ("original", "variant", "livepatch"):
-            more = figures.least(section, function.operation) - plain
+            more = least(figures, section, function.operation) - plain
             row += [f"{more:+.1f}", f"{100 * more / plain:.2f}"]
         rows.append([*row, f"{function.paper_percent:.2f}"])
     yield from aligned(rows)
@@ -229,35 +156,17 @@ def mechanisms(figures: Figures) -> Iterator[str]:
     """One call of write(2) by each mechanism."""
     yield ""
     yield f"write(2) of 16 bytes by each mechanism (goals: {CALL}, and {VARIANT_CALL} with variant)"
-    plain = figures.least("plain", "write")
+    plain = least(figures, "plain", "write")
     ways = {"original": "a unit that others take", "variant": "a unit that calls the original",
             "livepatch": "a live patch that calls the original"}  # fmt: skip
     ways |= {kind: f"a {kind} that does nothing" for kind in PROBES}
-    rows = [[name, f"{figures.least(way, 'write') - plain:+.1f}"] for way, name in ways.items()]
-    yield from aligned(rows)
-
-
-def appends(figures: Figures) -> Iterator[str]:
-    """A write path for small records, beside the kernel's own."""
-    sums = {figures.least(f"appends-{way}", "bytes") for way in ("plain", "variant")}
-    if len(sums) > 1:
-        raise KadenceError("the unit `appends` wrote other bytes than the kernel's own function")
-    yield ""
-    yield "write(2) at the end of a file of tmpfs, in a phase that takes the unit `appends`"
-    rows = [["bytes", "plain", "unit", "%"]]
-    for count in (16, 4096):
-        plain, unit = (
-            figures.least(f"appends-{way}", f"append{count}") for way in ("plain", "variant")
-        )
-        rows.append(
-            [str(count), f"{plain:,.0f}", f"{unit:,.0f}", f"{100 * (unit / plain - 1):+.1f}"]
-        )
+    rows = [[name, f"{least(figures, way, 'write') - plain:+.1f}"] for way, name in ways.items()]
     yield from aligned(rows)
 
 
 def changes(figures: Figures) -> Iterator[str]:
     """A phase call with and without a unit, and installations."""
-    plain, taken = (figures.least(way, "switch") for way in ("phases", "phases-unit"))
+    plain, taken = (least(figures, way, "switch") for way in ("phases", "phases-unit"))
     yield ""
     yield (
         f"KADAPT_ENTER: {plain:,.1f}; in a phase that takes a unit {taken - plain:+.1f} "
@@ -278,7 +187,7 @@ def changes(figures: Figures) -> Iterator[str]:
 def removals(figures: Figures, cycles: int) -> Iterator[str]:
     """Removal while processes sleep in the unit."""
     removed = _milliseconds(figures, "remove-pair")
-    whole, torn = (int(sum(figures.values[name][name])) for name in ("whole", "torn"))
+    whole, torn = (int(sum(figures[name][name])) for name in ("whole", "torn"))
     yield ""
     yield (
         f"{len(removed)} of {cycles} removals with {SLEEPERS} processes in the unit: median "
@@ -288,7 +197,7 @@ def removals(figures: Figures, cycles: int) -> Iterator[str]:
 
 
 def _milliseconds(figures: Figures, section: str) -> list[float]:
-    return [us / 1000 for us in figures.values[section]["us"]]
+    return [us / 1000 for us in figures[section]["us"]]
 
 
 def _spread(values: list[float]) -> list[str]:

@@ -8,11 +8,10 @@ Milliseconds are those of that clock.
 import argparse
 import lzma
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from bench.base.keeping import print_and_keep
 from bench.live import figures, gangs, linger
-from kadence import boot
 from kadence.base import resources
 from kadence.base.errors import KadenceError
 from kadence.boot import debian, initramfs, qemu
@@ -39,10 +38,11 @@ def tables(release: str, lingering: linger.Size, taking_turns: gangs.Size) -> It
     yield "which counts instructions, one a nanosecond"
     yield from without_extension(release)
     files = {"linger": resources.built("bench/live/linger")}
-    found = run(guest(release), linger.script(lingering), files)
+    found = figures.run(guest(release), f"set -e\n{linger.script(lingering)}", files)
     yield ""
     yield from linger.table(found, lingering)
-    found = run(paging_guest(release, taking_turns), gangs.script(taking_turns), disk(release))
+    script = f"set -e\n{gangs.script(taking_turns)}"
+    found = figures.run(paging_guest(release, taking_turns), script, disk(release))
     yield ""
     yield from gangs.table(found, taking_turns)
 
@@ -79,16 +79,6 @@ def without_extension(release: str) -> Iterator[str]:
     configuration = (debian.kernel_headers(release) / ".config").read_text(encoding="utf-8")
     if "CONFIG_SCHED_CLASS_EXT=y" not in configuration.splitlines():
         yield "This kernel has no sched_ext (CONFIG_SCHED_CLASS_EXT), so none is measured."
-
-
-def run(
-    machine: qemu.Machine, script: str, files: Mapping[str, initramfs.Content]
-) -> figures.Figures:
-    """What a guest measured by this script."""
-    outcome = qemu.run_script(machine, f"set -e\n{script}", files)
-    if outcome.status or boot.complaints(outcome.console):
-        raise KadenceError(f"the guest failed (status {outcome.status}):\n{outcome.console}")
-    return figures.read(outcome.console)
 
 
 if __name__ == "__main__":

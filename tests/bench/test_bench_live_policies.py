@@ -58,7 +58,7 @@ def test_smallest_host_and_guest(root: Path) -> None:
     size = linger.Size(rounds=1, steady_ms=200, turns=5)
     files = {"linger": root / "build/bench/live/linger"}
     machine = policies.guest(debian.newest_release(policies.SERIES))
-    found = policies.run(machine, linger.script(size), files)
+    found = figures.run(machine, linger.script(size), files)
     [slower] = linger.slower_percent(found, "nice0", "steady_ms")
     assert slower > 50
     [slower] = linger.slower_percent(found, "idle", "turns_ms")
@@ -73,7 +73,7 @@ def test_smallest_jobs_that_take_turns() -> None:
     size = gangs.Size(rounds=1, memory_mib=224, swap_mib=96, passes=3, quantum_ms=150)
     release = debian.newest_release(policies.SERIES)
     machine = policies.paging_guest(release, size)
-    found = policies.run(machine, gangs.script(size), policies.disk(release))
+    found = figures.run(machine, gangs.script(size), policies.disk(release))
     assert found[gangs.BATCH]["changes"] == [1]
     assert found[gangs.BATCH]["faults"] == [0]
     assert found[gangs.PLAIN]["changes"][0] > 1
