@@ -2,11 +2,17 @@
 
 # The tool that sees what commands ask of a kernel. Static, so that it runs in any guest.
 WATCH := $(BUILD)/kconfig-gen/watch
-BUILD_TARGETS += $(WATCH)
+# GCC's plugin that decides which functions of a kernel have places for units.
+PLACES := $(BUILD)/kconfig-gen/places.so
+BUILD_TARGETS += $(WATCH) $(PLACES)
 
 $(WATCH): $(wildcard kconfig-gen/watch/*.[ch])
 	@mkdir -p $(@D)
 	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -static -o $@ $(filter %.c,$^)
+
+$(PLACES): kconfig-gen/plant/places.cc
+	@mkdir -p $(@D)
+	$(CXX12) $(GCCPLUGIN_CXXFLAGS) -isystem $(gccplugin_include) -shared -o $@ $<
 
 # For a series whose source the machine's own Debian release lacks.
 .PHONY: series-7.3

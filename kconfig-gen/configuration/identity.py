@@ -18,6 +18,7 @@ from kadence.kconfig.tree.source import Origin
 
 # Raised whenever a change of the build steps gives another result from the same inputs.
 RECIPE = 2
+PLANTING = 2  # the same for kernels that contain units
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Inputs:
         }
         if self.units:
             parts["units"] = self.units
+            parts["planting"] = PLANTING
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
     @property

@@ -4,10 +4,12 @@ nothing, which the driver turns into a call.
 
 A first pass compiles the kernel and shows which object has each function. These objects, and the
 units, are then compiled for their types, which must agree. A last pass compiles the objects with
-GCC's instructions for profilers as places.
+GCC's instructions for profilers as places. A plugin of GCC (kconfig-gen/plant) keeps the replaced
+functions whole, and compiles all others as before.
 """
 
 import re
+import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +18,7 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Symbol, SymbolTableSection
 
+from kadence.base import resources
 from kadence.base.errors import BuildError, KadenceError
 from kadence.kadapt.live import btf, signatures
 from kadence.kadapt.live.source import FUNCTION, ORIGINAL
@@ -27,11 +30,9 @@ NM_LINE = re.compile(r"([^:\s]+\.o):\s*[0-9a-f]*\s+([A-Za-z])\s+(\S+)\s*$")
 OWN = f"{source.DRIVER_FOLDER}/{units.FOLDER}/"
 CODE = frozenset("tTW")
 UNDEFINED = "U"
-# The second pass leaves the functions whole: the places are at their beginnings.
-FLAGS = (
-    "-pg -mfentry -mnop-mcount -fno-inline-functions -fno-inline-small-functions "
-    "-fno-inline-functions-called-once -fno-partial-inlining -fno-ipa-sra -fno-ipa-cp -fno-ipa-icf"
-)
+FLAGS = "-pg -mfentry -mnop-mcount"
+PLUGIN = "kconfig-gen/places.so"
+PLANTED = Path("planted")  # what the last pass needs, in the kernel's folder
 REFUSED = "-fomit-frame-pointer"  # GCC takes no -pg beside it, and omits them by itself
 PLACE = bytes((0x0F, 0x1F, 0x44, 0x00, 0x00))
 # Global names for a function, which may be static, and for the instruction behind its place.
@@ -84,6 +85,9 @@ def plant(folder: Path, flags: str, compile_objects: Callable[[Sequence[str]], N
     _choose(folder, [_only(path, f"CFLAGS_{_file(path)} += {btf.FLAG}\n") for path in compiled])
     compile_objects(compiled)
     _require_same_types(folder, objects)
+    (folder / PLANTED).mkdir()
+    # GCC gets a path without the user's folders, for ccache.
+    shutil.copyfile(resources.built(PLUGIN), folder / PLANTED / Path(PLUGIN).name)
     all_flags = f"{FLAGS} {flags}".rstrip()
     _choose(folder, [_flags(path, names, folder, all_flags) for path, names in holders.items()])
 
@@ -125,15 +129,19 @@ def _symbols(lines: list[str]) -> Iterator[tuple[str, str, str]]:
 
 def _flags(path: str, names: list[str], folder: Path, flags: str) -> str:
     """Kbuild's lines for one object, whose header with names is written."""
-    header = Path("planted") / f"{path.replace('/', '-').removesuffix('.o')}.h"
-    (folder / header).parent.mkdir(exist_ok=True)
+    header = PLANTED / f"{path.replace('/', '-').removesuffix('.o')}.h"
     text = "".join(
         NAMES.format(name=name, function=FUNCTION, original=ORIGINAL, place=len(PLACE))
         for name in names
     )
     (folder / header).write_text(text, encoding="ascii")
     file = _file(path)
-    added = f"CFLAGS_{file} += {flags} -include {header}\n"
+    plugin = PLANTED / Path(PLUGIN).name
+    plugin_flags = (
+        f"-fplugin={plugin} -fplugin-arg-{plugin.stem}-functions={':'.join(names)} "
+        f"-include {header}"
+    )
+    added = f"CFLAGS_{file} += {flags} {plugin_flags}\n"
     return _only(path, f"{added}CFLAGS_REMOVE_{file} += {REFUSED}\n")
 
 
