@@ -16,7 +16,7 @@ pytestmark = pytest.mark.kernel
 
 HERE = Path(__file__).resolve().parent
 WRITES, TURNS = 1000, 300
-NS = re.compile(r"^ns (\d+)\r?$", re.MULTILINE)
+SAID = re.compile(r"^ns (\d+)\r?\nleast (\d+)\r?$", re.MULTILINE)
 # What the program itself executes for a call, and between its looks at the clock.
 OWN_INSTRUCTIONS = 30
 WRITING, TAKING_TURNS = 1, 2
@@ -28,7 +28,8 @@ class Seen:
     """What one guest said, with the plugin and without."""
 
     ns: int
-    ns_without: int
+    least_ns: int
+    least_ns_without: int
     tallies: list[calls.Tally]
 
     def of(self, section: int, function: str) -> calls.Tally:
@@ -49,7 +50,7 @@ class Seen:
 def sections(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program whose calls are known."""
     target = tmp_path_factory.mktemp("lab") / "sections"
-    flags = ("-O2", "-Wall", "-Wextra", "-Werror", "-static", f"-I{root / 'kadence/lab/plugin'}")
+    flags = ("-O2", "-Wall", "-Wextra", "-Werror", "-static", f"-I{root / 'boot'}")
     subprocess.run(["gcc-12", *flags, "-o", target, HERE / "programs/sections.c"], check=True)
     return target
 
@@ -60,7 +61,7 @@ def seen(sections: Path, tmp_path_factory: pytest.TempPathFactory) -> Seen:
     folder = tmp_path_factory.mktemp("calls")
     release = debian.newest_release("6.12")
 
-    def ns(*options: str) -> int:
+    def said(*options: str) -> tuple[int, int]:
         machine = qemu.Machine(
             debian.kernel_image(release),
             options=options,
@@ -69,17 +70,17 @@ def seen(sections: Path, tmp_path_factory: pytest.TempPathFactory) -> Seen:
         # The kernel's own threads are not done when the first process begins.
         script = f"sleep 5; /sections {WRITES} {TURNS}"
         outcome = qemu.run_script(machine, script, {"sections": sections})
-        found = NS.search(outcome.console)
+        found = SAID.search(outcome.console)
         assert not outcome.status, outcome.console
         assert found, outcome.console
-        return int(found[1])
+        return int(found[1]), int(found[2])
 
-    counted = ns(*calls.options(folder, kallsyms_of(release)))
-    return Seen(counted, ns(), calls.tallies(folder))
+    ns, least_ns = said(*calls.options(folder, kallsyms_of(release)))
+    return Seen(ns, least_ns, said()[1], calls.tallies(folder))
 
 
 def test_the_guest_does_not_see_the_plugin(seen: Seen) -> None:
-    assert abs(seen.ns - seen.ns_without) <= ROUNDING_NS
+    assert abs(seen.least_ns - seen.least_ns_without) <= ROUNDING_NS
 
 
 @pytest.mark.parametrize("function", ["__x64_sys_pwrite64", "vfs_write", "shmem_file_write_iter"])
@@ -101,7 +102,8 @@ def test_a_call_contains_its_callees(seen: Seen) -> None:
 def test_a_call_does_not_contain_what_other_tasks_do_while_it_waits(seen: Seen) -> None:
     """Else both readers would contain nearly all of the section."""
     reads = seen.of(TAKING_TURNS, "pipe_read")
-    assert reads.calls >= 2 * TURNS - 1
+    # The first and the last ones may begin outside of the section.
+    assert 2 * TURNS - 4 <= reads.calls <= 2 * TURNS
     assert seen.of(TAKING_TURNS, "schedule").calls >= TURNS
     assert reads.inclusive < 0.7 * seen.own(TAKING_TURNS)
     calls_in_all = seen.of(TAKING_TURNS, "do_syscall_64").inclusive

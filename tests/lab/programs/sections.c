@@ -5,7 +5,8 @@
  *	sections WRITES TURNS
  *
  * Section 1 writes so often. In section 2 two processes give each other the turn so often through
- * pipes. Printed is how many nanoseconds section 1 took.
+ * pipes. Printed is how many nanoseconds section 1 took, and the least of several rounds of the
+ * same before: a timer's interrupt falls into some of them.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -17,6 +18,8 @@
 
 #include "mark.h"
 
+#define ROUNDS 9
+
 static int64_t now_ns(void)
 {
 	struct timespec time;
@@ -25,24 +28,31 @@ static int64_t now_ns(void)
 	return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-static void write_often(int times)
+static int64_t write_often(int file, int times)
 {
 	static const char bytes[16];
-	int file = open("/tmp/file", O_RDWR | O_CREAT, 0600);
-	int64_t begin;
+	int64_t begin = now_ns();
 
-	/* The file has its page, and the clock's page is in memory, too. */
-	if (pwrite(file, bytes, sizeof(bytes), 0) != sizeof(bytes))
-		exit(1);
-	now_ns();
-	KADENCE_LAB_MARK("1");
-	begin = now_ns();
 	for (int i = 0; i < times; i++)
 		if (pwrite(file, bytes, sizeof(bytes), 0) != sizeof(bytes))
 			exit(1);
-	begin = now_ns() - begin;
-	KADENCE_LAB_MARK("0");
-	printf("ns %lld\n", (long long)begin);
+	return now_ns() - begin;
+}
+
+static void print_writing(int times)
+{
+	int file = open("/tmp/file", O_RDWR | O_CREAT, 0600);
+	int64_t ns, least = INT64_MAX;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		ns = write_often(file, times);
+		if (ns < least)
+			least = ns;
+	}
+	KADENCE_MARK("1");
+	ns = write_often(file, times);
+	KADENCE_MARK("0");
+	printf("ns %lld\nleast %lld\n", (long long)ns, (long long)least);
 }
 
 static void pass_on(int from, int to, int times)
@@ -66,9 +76,9 @@ static void take_turns(int times)
 		pass_on(there[0], back[1], times);
 		exit(0);
 	}
-	KADENCE_LAB_MARK("2");
+	KADENCE_MARK("2");
 	pass_on(back[0], there[1], times);
-	KADENCE_LAB_MARK("0");
+	KADENCE_MARK("0");
 	waitpid(child, NULL, 0);
 }
 
@@ -76,7 +86,7 @@ int main(int count, char **words)
 {
 	if (count < 3)
 		return 1;
-	write_often(atoi(words[1]));
+	print_writing(atoi(words[1]));
 	take_turns(atoi(words[2]));
 	return 0;
 }
