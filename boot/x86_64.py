@@ -65,6 +65,7 @@ def command(request: Request, memory: Memory, init: Path, shared_bytes: int) -> 
         *_lines(),
         *_shared(shared_bytes),
         *_trace(request),
+        *request.emulator_options,
         *("-append", " ".join([*_arguments(request, chosen), *request.kernel_arguments])),
     ]
 

@@ -12,9 +12,9 @@ LAB_TARGETS += $(SETTLE) $(LAB_INIT) $(LAB_CALLS)
 USAGE := $(BUILD)/kadence/usage
 BUILD_TARGETS += $(USAGE)
 
-$(SETTLE): kadence/lab/settle.c kadence/lab/mount.c kadence/lab/mount.h
+$(SETTLE): kadence/lab/settle.c kadence/lab/mount.c kadence/lab/mount.h boot/mark.h
 	@mkdir -p $(@D)
-	$(CC12) $(LAB_GUEST_CFLAGS) -o $@ $(filter %.c,$^)
+	$(CC12) $(LAB_GUEST_CFLAGS) -Iboot -o $@ $(filter %.c,$^)
 
 $(LAB_INIT): kadence/lab/init.c
 	@mkdir -p $(@D)

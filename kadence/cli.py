@@ -31,6 +31,7 @@ VERBS = {
     "kernel": "build, list and remove kernels",
     "run": "run a command under a kernel",
     "lab": "run a command in a guest whose clock counts instructions",
+    "observe": "count what the kernel's functions do for a command, in a guest",
     "live": "build units of the running kernel's functions, install and remove them",
     "specialize": "take a program from source to a measured report",
     "tune": "try settings that cannot change inside a run, and keep what surely gains",

@@ -14,9 +14,9 @@ $(LIVE_CALLS) $(LIVE_SLEEPERS) $(LIVE_APPENDING):
 	@mkdir -p $(@D)
 	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -static -Ikadapt/uapi -o $@ $<
 
-$(LIVE_STOPPED): bench/live/stopped.c kadence/lab/plugin/mark.h
+$(LIVE_STOPPED): bench/live/stopped.c boot/mark.h
 	@mkdir -p $(@D)
-	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -static -Ikadence/lab/plugin -o $@ $<
+	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -static -Iboot -o $@ $<
 
 $(LIVE_POLICIES): $(BUILD)/bench/live/%: bench/live/%.c
 	@mkdir -p $(@D)

@@ -50,9 +50,9 @@ static void install(const char *name)
 	int module = open(name, O_RDONLY);
 	long error;
 
-	KADENCE_LAB_MARK("2");
+	KADENCE_MARK("2");
 	error = syscall(SYS_finit_module, module, "", 0);
-	KADENCE_LAB_MARK("0");
+	KADENCE_MARK("0");
 	if (error)
 		fail(name);
 }
@@ -65,18 +65,18 @@ static void remove_unit(const char *name)
 
 	snprintf(path, sizeof(path), "/sys/kernel/kadapt/units/%s/installed", name);
 	control = open(path, O_WRONLY);
-	KADENCE_LAB_MARK("3");
+	KADENCE_MARK("3");
 	written = write(control, "0", 1);
-	KADENCE_LAB_MARK("0");
+	KADENCE_MARK("0");
 	if (written != 1)
 		fail(path);
 }
 
 static void wait_alone(void)
 {
-	KADENCE_LAB_MARK("1");
+	KADENCE_MARK("1");
 	usleep(100000);
-	KADENCE_LAB_MARK("0");
+	KADENCE_MARK("0");
 }
 
 int main(int count, char **words)

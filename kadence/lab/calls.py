@@ -4,7 +4,7 @@
 Instructions are the kernel's own and its callees', without those of tasks that run in between.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ CODE = frozenset("tTwW")
 # The processor comes to these without a call, or they only pass a call on.
 NO_FUNCTIONS = ("__x86_", "asm_", "entry_", "retbleed_", "srso_")
 FUNCTIONS, TALLIES = "functions", "tallies"
+PLUGIN = "kadence/lab-calls.so"
 
 
 @dataclass(frozen=True)
@@ -36,12 +37,22 @@ class Tally:
     longest: int
 
 
+def functions(kallsyms: Iterable[str]) -> list[tuple[int, str]]:
+    """Address and name of each function of the kernel itself, by rising addresses."""
+    found = []
+    for line in kallsyms:
+        address, kind, name, *module = line.split()
+        if kind in CODE and not module and not name.startswith(NO_FUNCTIONS):
+            found.append((int(address, 16), name))
+    return sorted(found)
+
+
 def options(folder: Path, kallsyms: Iterable[str]) -> tuple[str, ...]:
     """QEMU's options for a guest; `folder` then has the tallies."""
-    (folder / FUNCTIONS).write_text("".join(_functions(kallsyms)), encoding="ascii")
-    plugin = resources.built("kadence/lab-calls.so")
+    lines = (f"{address:x} {name}\n" for address, name in functions(kallsyms))
+    (folder / FUNCTIONS).write_text("".join(lines), encoding="ascii")
     files = f"functions={folder / FUNCTIONS},out={folder / TALLIES}"
-    return ("-plugin", f"{plugin},{files}")
+    return ("-plugin", f"{resources.built(PLUGIN)},{files}")
 
 
 def tallies(folder: Path) -> list[Tally]:
@@ -56,13 +67,3 @@ def tallies(folder: Path) -> list[Tally]:
 def _tally(words: list[str]) -> Tally:
     section, processor, function, *counts = words
     return Tally(int(section), int(processor), function, *map(int, counts))
-
-
-def _functions(kallsyms: Iterable[str]) -> Iterator[str]:
-    """Lines for the plugin, by rising addresses."""
-    found = []
-    for line in kallsyms:
-        address, kind, name, *module = line.split()
-        if kind in CODE and not module and not name.startswith(NO_FUNCTIONS):
-            found.append((int(address, 16), name))
-    return (f"{address:x} {name}\n" for address, name in sorted(found))

@@ -42,6 +42,7 @@ def run(
     *,
     timeout_seconds: float | None = None,
     stand_in: bool = False,
+    emulator_options: Sequence[str] = (),
 ) -> Reading:
     """Run a command once the guest does nothing else. `stand_in` is as in kadence.boot."""
     with tempfile.TemporaryDirectory(prefix="kadence-lab-") as folder:
@@ -55,6 +56,7 @@ def run(
             timeout_seconds=timeout_seconds,
             boot_timeout_seconds=BOOT_TIMEOUT_SECONDS,
             hang_timeout_seconds=HANG_TIMEOUT_SECONDS,
+            emulator_options=emulator_options,
         )
         result = boot_run(request, stand_in=stand_in)
         return _reading(guest, result, settled.read(_lines(report, result)))

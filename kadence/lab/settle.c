@@ -33,6 +33,7 @@
 #include <unistd.h>
 
 #include "mount.h"
+#include "mark.h"
 
 #define WINDOW_TURNS 2500000L /* each turn is two instructions */
 #define PAUSE_NS 50000000L
@@ -140,6 +141,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "kadence: %s: %s\n", argv[1], strerror(errno));
 		return STATUS_NOT_EXECUTABLE;
 	}
+	/* The guest's init ends this section when the command has ended. */
+	KADENCE_MARK("1");
 	execvp(argv[2], argv + 2);
 	fprintf(stderr, "kadence: %s: %s\n", argv[2], strerror(errno));
 	return errno == ENOENT || errno == ENOTDIR ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`kadence observe`: count what the functions of a guest's kernel do for a command."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from kadence.base import artefact, resources
+from kadence.base.errors import UsageError
+from kadence.boot.memory import parse_size
+from kadence.lab import calls, report
+from kadence.lab.guest import MEMORY_BYTES, STOCK, find
+from kadence.observe import table
+from kadence.observe.observation import Observation, observe
+
+MOST = 30
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options for the functions, the kernel and the command."""
+    parser.add_argument(
+        "--functions",
+        default="*",
+        metavar="P[,P...]",
+        help="functions to show, by patterns such as 'vfs_*' (default: all)",
+    )
+    parser.add_argument("--top", type=int, default=MOST, metavar="N",
+                        help=f"show so many functions, 0 for all (default: {MOST})")  # fmt: skip
+    parser.add_argument(
+        "--kernel",
+        default=STOCK,
+        help="debian, the ID of an x86_64 kernel in the store, or the path of a bzImage "
+        "(default: debian, its own cloud kernel)",
+    )
+    parser.add_argument("--mem", metavar="SIZE", help="memory of the guest (default: 1G)")
+    parser.add_argument("--timeout", type=float, metavar="S", help="limit, in the host's seconds")
+    parser.add_argument("-o", "--output", type=Path, metavar="R.tsv", help="write all counts, too")
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD", help="the command")
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command and return its exit status; print the table to standard error."""
+    command = options.command[1:] if options.command[:1] == ["--"] else options.command
+    if not command:
+        raise UsageError("no command to run; name it after --, as in `kadence observe -- ls`")
+    if options.timeout is not None and not options.timeout > 0:
+        raise UsageError(f"{options.timeout:g} seconds are too few; give --timeout more than 0")
+    if options.top < 0:
+        raise UsageError(f"--top {options.top} shows nothing; give 0 for all functions")
+    if options.output and not options.output.absolute().parent.is_dir():
+        raise UsageError(f"there is no folder {options.output.parent}; choose another with -o")
+    patterns = [pattern for pattern in options.functions.split(",") if pattern]
+    if not patterns:
+        raise UsageError("--functions names no function; give patterns such as 'vfs_*,tcp_*'")
+    resources.built(calls.PLUGIN)  # fail now rather than after a boot
+    memory = parse_size(options.mem) if options.mem else MEMORY_BYTES
+    guest = find(options.kernel, memory_bytes=memory)
+    found = observe(guest, command, patterns, options.timeout)
+    _print(found, options.top)
+    if options.output:
+        with artefact.atomic_output(options.output) as temporary:
+            temporary.write_text("\n".join(table.separated(found)) + "\n", encoding="utf-8")
+    return found.reading.result.status
+
+
+def _print(found: Observation, top: int) -> None:
+    told = [line.replace(": lab:", ": observe:", 1) for line in report.lines(found.reading)[:3]]
+    told.append(f"kadence: observe: {found.instructions:,} instructions of the kernel meanwhile")
+    shown = top or len(found.tallies)
+    print("\n".join([*told, *table.lines(found, shown)]), file=sys.stderr)
