@@ -6,9 +6,12 @@
 #include "functions.h"
 
 #define LINE_BYTES 600
+#define SWITCH "__switch_to_asm"
 
 struct function function_unknown = {.name = "-"};
 struct function function_stay = {.name = "+"};
+
+struct function *function_switch;
 
 static struct function *functions;
 static size_t count;
@@ -28,6 +31,14 @@ static bool add(uint64_t address, const char *name)
 	return functions[count++].name;
 }
 
+static struct function *function_named(const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(functions[i].name, name))
+			return &functions[i];
+	return NULL;
+}
+
 bool functions_read(const char *path)
 {
 	FILE *file = fopen(path, "r");
@@ -40,6 +51,7 @@ bool functions_read(const char *path)
 			fine = add(address, name);
 	if (file)
 		fclose(file);
+	function_switch = function_named(SWITCH);
 	return fine && count;
 }
 

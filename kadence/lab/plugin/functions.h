@@ -33,6 +33,9 @@ struct function *function_at(uint64_t address);
 /* Code that no known function called. */
 extern struct function function_unknown;
 
+/* The function that changes stacks, or NULL; functions_read() finds it. */
+extern struct function *function_switch;
+
 /* How long a processor is in the kernel between two instructions of programs. */
 extern struct function function_stay;
 

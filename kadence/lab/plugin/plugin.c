@@ -4,10 +4,13 @@
  *
  *	-plugin PLUGIN.so,functions=FILE,out=FILE
  *
- * functions.h says what both files hold. A program in the guest begins section N (1 to 7) by the
+ * functions.h says what both files hold. With ignored=LOW-HIGH, two addresses in hexadecimal,
+ * instructions between them are not counted: an instrument in the guest then has no part in the
+ * counts by which it is judged. A program in the guest begins section N (1 to 7) by the
  * instruction `nopl 0x4b4144NN(%rax)`, and ends it by the one with N = 0. QEMU must run all
  * processors in one thread.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +35,7 @@ static uint64_t ran[PROCESSORS];
 static uint64_t stayed[PROCESSORS];
 static bool waits[PROCESSORS];
 static const char *out;
+static uint64_t ignored_low, ignored_high;
 
 static void report(unsigned int processor)
 {
@@ -123,7 +127,9 @@ static void look_at_kernel(struct qemu_plugin_insn *instruction)
 {
 	const uint8_t *bytes = qemu_plugin_insn_data(instruction);
 
-	if (!has_several)
+	uint64_t address = qemu_plugin_insn_vaddr(instruction);
+
+	if (!has_several && !(address >= ignored_low && address < ignored_high))
 		qemu_plugin_register_vcpu_insn_exec_inline(instruction, QEMU_PLUGIN_INLINE_ADD_U64,
 							   &counted, 1);
 	if (is_call(bytes))
@@ -196,9 +202,16 @@ int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int count, ch
 {
 	const char *functions = option(count, options, "functions");
 
+	const char *ignored = option(count, options, "ignored");
+
 	out = option(count, options, "out");
 	if (!functions || !out) {
 		fprintf(stderr, "kadence: the plugin needs functions=FILE and out=FILE\n");
+		return 1;
+	}
+	if (ignored && (sscanf(ignored, "%" SCNx64 "-%" SCNx64, &ignored_low, &ignored_high) != 2 ||
+			info->system.smp_vcpus > 1)) {
+		fprintf(stderr, "kadence: the plugin needs ignored=LOW-HIGH and one processor\n");
 		return 1;
 	}
 	if (info->system.smp_vcpus > PROCESSORS) {

@@ -26,20 +26,28 @@ static struct stack *stacks[STACKS];
 static struct stack *current[PROCESSORS];
 static int section_now;
 
-static struct stack *stack_of(uint64_t slot)
+/* Where a stack is in the table, or is to be. */
+static struct stack **place_of(uint64_t slot)
 {
 	uint64_t number = slot >> STACK_SHIFT;
 	size_t at = (number * 0x9e3779b97f4a7c15ULL) >> 52;
 
 	while (stacks[at] && stacks[at]->number != number)
 		at = (at + 1) % STACKS;
-	if (!stacks[at]) {
-		stacks[at] = calloc(1, sizeof(**stacks));
-		if (!stacks[at])
+	return &stacks[at];
+}
+
+static struct stack *stack_of(uint64_t slot)
+{
+	struct stack **place = place_of(slot);
+
+	if (!*place) {
+		*place = calloc(1, sizeof(**place));
+		if (!*place)
 			abort();
-		stacks[at]->number = number;
+		(*place)->number = slot >> STACK_SHIFT;
 	}
-	return stacks[at];
+	return *place;
 }
 
 static struct frame *top_of(struct stack *stack)
@@ -103,14 +111,32 @@ static bool is_interrupted_by(const struct stack *stack, const struct stack *by)
 	return by;
 }
 
+/* Whether the processor was about to go on with another task. */
+static bool is_switching(struct stack *stack)
+{
+	const struct frame *top = top_of(stack);
+
+	return top && function_switch && top->function == function_switch;
+}
+
+/* The processor is on this stack from now on. */
+static void go_on(unsigned int processor, struct stack *stack, bool calls)
+{
+	struct stack *before = current[processor];
+
+	if (stack != before && is_switching(before))
+		stack->interrupted = NULL;
+	else if (!is_interrupted_by(stack, before))
+		/* Only interrupts and exceptions call on another stack. */
+		stack->interrupted = calls ? before : NULL;
+	current[processor] = stack;
+}
+
 void stacks_called(unsigned int processor, uint64_t slot)
 {
-	struct stack *stack = stack_of(slot), *before = current[processor];
+	struct stack *stack = stack_of(slot);
 
-	/* Only interrupts and exceptions call on another stack. */
-	if (!is_interrupted_by(stack, before))
-		stack->interrupted = before;
-	current[processor] = stack;
+	go_on(processor, stack, true);
 	end_below(stack, slot, processor);
 	begin(stack, slot, &function_unknown, false);
 }
@@ -132,12 +158,13 @@ void stacks_began(unsigned int processor, struct function *function)
 
 void stacks_returned(unsigned int processor, uint64_t slot)
 {
-	struct stack *stack = stack_of(slot);
+	struct stack *stack = *place_of(slot);
 
-	/* Only a switch of tasks returns on a stack that was not interrupted. */
-	if (!is_interrupted_by(stack, current[processor]))
-		stack->interrupted = NULL;
-	current[processor] = stack;
+	/* QEMU 7.2 also reports accesses of the instructions before, such as xsaves. */
+	if (!stack && !is_switching(current[processor]))
+		return;
+	stack = stack_of(slot);
+	go_on(processor, stack, false);
 	end_below(stack, slot, processor);
 }
 
