@@ -24,6 +24,7 @@
 #include <linux/sched.h>
 #include <linux/sched/user.h>
 #include <linux/time64.h>
+#include <linux/tracepoint.h>
 #include <linux/version.h>
 
 /* The slices that every user may request by sched_setattr(2). */
@@ -104,6 +105,13 @@ static inline bool compat_uses_io_uring(const struct task_struct *task)
 {
 	return false;
 }
+#endif
+
+/* linux/tracepoint.h: newer series put a suffix behind the name of a plain one. */
+#ifdef DECLARE_TRACE_EVENT
+#define COMPAT_DECLARE_TRACE DECLARE_TRACE_EVENT
+#else
+#define COMPAT_DECLARE_TRACE DECLARE_TRACE
 #endif
 
 /* linux/fileattr.h: later series gave the structure a name of its own. */

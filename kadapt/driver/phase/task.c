@@ -7,10 +7,14 @@
 
 #include "phase/client.h"
 #include "phase/counters.h"
+#include "phase/events.h"
 #include "phase/quantum.h"
 #include "phase/state.h"
 #include "phase/task.h"
 #include "uapi/kadapt.h"
+
+DEFINE_TRACE(kadapt_phase, TP_PROTO(u32 phase), TP_ARGS(phase));
+EXPORT_TRACEPOINT_SYMBOL_GPL(kadapt_phase);
 
 static struct kadapt_count *count_for(struct kadapt_task *state, u32 phase)
 {
@@ -46,6 +50,7 @@ static int begin_phase(struct kadapt_task *state, u32 number,
 	state->count = count;
 	kadapt_choice_set(&state->choice, READ_ONCE(phase->units[0]));
 	kadapt_start_at(&state->start, now_ns);
+	trace_kadapt_phase(number);
 	return 0;
 }
 
@@ -68,8 +73,10 @@ int kadapt_task_leave(struct kadapt_client *client)
 {
 	struct kadapt_task *state = kadapt_state_own();
 
-	if (state && state->client == client)
-		kadapt_state_leave(state);
+	if (!state || state->client != client)
+		return 0;
+	kadapt_state_leave(state);
+	trace_kadapt_phase(KADAPT_NO_PHASE);
 	return 0;
 }
 
