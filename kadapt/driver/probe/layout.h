@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the stubs and the C code agree on; tasks.c checks it. */
+#ifndef _KADAPT_PROBE_LAYOUT_H
+#define _KADAPT_PROBE_LAYOUT_H
+
+/* struct kadapt_probe_record */
+#define RECORD_BYTES		576
+#define RECORD_INCLUSIVE	0
+#define RECORD_CHILDREN		8
+#define RECORD_RESULTS		16
+#define RECORD_HISTOGRAM	64
+
+/* struct kadapt_probe_state */
+#define STATE_AWAY		0
+#define STATE_TOP		8
+
+/* struct kadapt_probe_frame, and what the caller's call and the stub's pushed */
+#define CALL_BEGIN		0
+#define CALL_PARENT		8
+#define CALL_RECORD		16
+#define CALL_FUNCTION		24
+#define CALL_AND_FUNCTION	32
+
+/* Functions with stubs of their own: one more is for the calibration. */
+#define OWN_STUBS		17
+#define COUNTER_BYTES		32
+#define TIMER_BYTES		256
+
+#endif /* _KADAPT_PROBE_LAYOUT_H */

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A session: the functions that an open file has instrumented, the memory for
+ * their records, and the tasks that are observed.
+ */
+#ifndef _KADAPT_PROBE_SESSION_H
+#define _KADAPT_PROBE_SESSION_H
+
+#include <linux/atomic.h>
+#include <linux/llist.h>
+#include <linux/percpu.h>
+#include <linux/rculist.h>
+#include <linux/sched.h>
+#include <linux/types.h>
+
+#include "uapi/kadapt_probe.h"
+
+/* A timed call in progress; on the kernel's stack, see stubs.S. */
+struct kadapt_probe_frame {
+	u64 begin;		/* by the task's time */
+	struct kadapt_probe_frame *parent;
+	u64 record;		/* offset in a block's records */
+};
+
+/*
+ * A task that is observed. The processor on which it runs writes; so does the
+ * processor that switches to it, before it runs.
+ */
+struct kadapt_probe_state {
+	u64 away;		/* ticks that are no time of the task */
+	struct kadapt_probe_frame *top;
+	struct kadapt_probe_frame base;	/* what `top` is outside of all calls */
+	struct task_struct *task;
+	struct kadapt_probe_block *block;
+	void *records;		/* the block's */
+	u64 left;		/* the counter at the switch away, or 0 */
+	enum kadapt_probe_wait why;
+	struct hlist_node entry;	/* by task */
+	struct llist_node ended;
+};
+
+/* The current task's, or NULL if it is not observed. */
+DECLARE_PER_CPU(struct kadapt_probe_state *, kadapt_probe_state);
+/* Where calls of the current task are recorded; never NULL if armed. */
+DECLARE_PER_CPU(void *, kadapt_probe_block);
+
+/* ---- pool.c: the memory for records --------------------------------------- */
+
+int kadapt_probe_pool_create(unsigned int functions, size_t bytes);
+void kadapt_probe_pool_destroy(void);
+struct kadapt_probe_pool *kadapt_probe_pool(void);
+size_t kadapt_probe_pool_bytes(void);
+/* Where calls of tasks are recorded that are not observed, by processor. */
+void *kadapt_probe_sink(int processor);
+size_t kadapt_probe_records_bytes(void);
+/* The block of the state's task and this phase becomes the state's. */
+void kadapt_probe_block_enter(struct kadapt_probe_state *state,
+			      struct task_struct *task, u32 phase);
+/* The block's task leaves its phase. */
+void kadapt_probe_block_leave(struct kadapt_probe_state *state);
+
+/* ---- tasks.c: the states of tasks ----------------------------------------- */
+
+int kadapt_probe_tasks_create(void);
+/* No hook is called any more. */
+void kadapt_probe_tasks_destroy(void);
+/* Observe a task. Returns 0, -EEXIST or -ENOSPC. */
+int kadapt_probe_task_add(struct task_struct *task);
+struct kadapt_probe_state *kadapt_probe_task_find(const struct task_struct *task);
+/* The task ends, and runs no more. */
+void kadapt_probe_task_end(struct kadapt_probe_state *state);
+/* A task that is in a timed call, or NULL; the caller puts it. */
+struct task_struct *kadapt_probe_task_inside(void);
+
+/* ---- frames.c: timed calls in progress ------------------------------------ */
+
+/* The task waited during all of its calls. */
+void kadapt_probe_frames_waited(struct kadapt_probe_state *state, u64 ticks);
+/* The task ends within all of its calls. */
+void kadapt_probe_frames_end(struct kadapt_probe_state *state, u64 now);
+/* The current task is preempted: see stubs.S. */
+void kadapt_probe_frames_restart(void);
+
+/* ---- hooks.c: switches, forks and phases ---------------------------------- */
+
+int kadapt_probe_hooks_register(void);
+/* Waits until no hook runs. */
+void kadapt_probe_hooks_unregister(void);
+
+/* ---- places.c: the functions' first instructions -------------------------- */
+
+int kadapt_probe_places_call(const struct kadapt_probe_function *functions,
+			     unsigned int count);
+/* Tasks may still be in timed calls when this returns, but not in stubs. */
+void kadapt_probe_places_restore(void);
+bool kadapt_probe_places_shared(unsigned int count);
+
+/* ---- calibration.c: what stubs cost --------------------------------------- */
+
+extern u64 kadapt_probe_inner, kadapt_probe_cost, kadapt_probe_shared_cost;
+extern u64 kadapt_probe_count_cost;
+int kadapt_probe_calibrate(void);
+
+#endif /* _KADAPT_PROBE_SESSION_H */
