@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What stubs cost, measured on an empty function of this module.
+ *
+ * The least of many rounds counts: all that disturbs a round only adds.
+ */
+#include <linux/ftrace.h>
+#include <linux/irqflags.h>
+#include <linux/math.h>
+#include <linux/minmax.h>
+#include <asm/tsc.h>
+
+#include "probe/layout.h"
+#include "probe/places.h"
+#include "probe/session.h"
+#include "probe/stubs.h"
+
+#define ROUNDS	20
+#define CALLS	256
+#define NUMBER	(OWN_STUBS - 1)
+
+u64 kadapt_probe_inner, kadapt_probe_cost, kadapt_probe_shared_cost;
+u64 kadapt_probe_count_cost;
+
+noinline void kadapt_probe_empty(void)
+{
+	asm volatile("");
+}
+
+static struct kadapt_probe_record records[OWN_STUBS + 1];
+static struct kadapt_probe_state state;
+static struct ftrace_ops operations;
+
+static u64 least_time(u64 (*time_calls)(u64 calls))
+{
+	u64 least = U64_MAX;
+	unsigned long flags;
+	unsigned int i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		local_irq_save(flags);
+		state = (struct kadapt_probe_state){ .top = &state.base };
+		this_cpu_write(kadapt_probe_state, &state);
+		this_cpu_write(kadapt_probe_block, records);
+		least = min(least, time_calls(CALLS));
+		this_cpu_write(kadapt_probe_state, NULL);
+		local_irq_restore(flags);
+	}
+	return least;
+}
+
+/* The least time of calls that an instrument of this kind records. */
+static int least_instrumented(u32 kind, u64 *least)
+{
+	unsigned long place = (unsigned long)kadapt_probe_empty;
+	unsigned long stub = kadapt_probe_stub(NUMBER, kind);
+	int error = kadapt_probe_register(&operations, &place, 1, stub);
+
+	if (error)
+		return error;
+	*least = least_time(kadapt_probe_time_empty);
+	kadapt_probe_unregister(&operations, stub);
+	return 0;
+}
+
+static u64 per_call(u64 ticks)
+{
+	return DIV_ROUND_CLOSEST_ULL(ticks, CALLS);
+}
+
+static u64 recorded_per_call(void)
+{
+	return per_call(records[NUMBER].inclusive / ROUNDS);
+}
+
+int kadapt_probe_calibrate(void)
+{
+	u64 bare, empty, look_up, counted, timed, own;
+	static u32 zero;
+	int error;
+
+	kadapt_probe_table = &zero;
+	bare = least_time(kadapt_probe_time_bare);
+	empty = least_time(kadapt_probe_time_empty);
+	look_up = least_time(kadapt_probe_time_look_up) -
+		  least_time(kadapt_probe_time_nothing);
+	error = least_instrumented(KADAPT_PROBE_COUNT, &counted) ?:
+		least_instrumented(KADAPT_PROBE_TIME, &timed);
+	/* Nothing that was preempted goes on in the stub of this function. */
+	synchronize_rcu_tasks();
+	if (error)
+		return error;
+	kadapt_probe_count_cost = per_call(counted - empty);
+	kadapt_probe_cost = per_call(timed - empty);
+	/* The frame has the record, which the exit adds. */
+	kadapt_probe_shared_cost = kadapt_probe_cost + per_call(look_up) + 1;
+	/* The call itself is its caller's. */
+	own = per_call(empty - bare) - 1;
+	kadapt_probe_inner = recorded_per_call() - own;
+	return 0;
+}

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /dev/kadapt_probe: uapi/kadapt_probe.h describes it.
+ *
+ * When an armed file is closed, tasks may still be in timed calls, and will
+ * return to a stub. Until the last one has, the session's memory, its hooks and
+ * this module stay, and no other file can be armed.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/capability.h>
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/pid.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+#include <linux/workqueue.h>
+#include <asm/tsc.h>
+
+#include "probe/session.h"
+
+#define DRAIN_PAUSE	(HZ / 10 + 1)
+
+/* Protects all of the session but what hooks and stubs use. */
+static DEFINE_MUTEX(session_lock);
+static struct file *armed;
+static bool draining;
+
+static void drain(struct work_struct *work);
+static DECLARE_DELAYED_WORK(drainage, drain);
+
+/* ---- the begin ------------------------------------------------------------ */
+
+static int check_function(const struct kadapt_probe_function *function)
+{
+	if (function->kind >= KADAPT_PROBE_KINDS || function->reserved)
+		return -EINVAL;
+	if (function->kind != KADAPT_PROBE_COUNT && check_tsc_unstable())
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+static int compare(const void *one, const void *other)
+{
+	const u64 *left = one, *right = other;
+
+	return *left < *right ? -1 : *left > *right;
+}
+
+static int check_no_function_twice(const struct kadapt_probe_function *functions,
+				   unsigned int count)
+{
+	u64 *addresses = kvmalloc_array(count, sizeof(*addresses), GFP_KERNEL);
+	unsigned int i;
+	int error = 0;
+
+	if (!addresses)
+		return -ENOMEM;
+	for (i = 0; i < count; i++)
+		addresses[i] = functions[i].address;
+	sort(addresses, count, sizeof(*addresses), compare, NULL);
+	for (i = 1; i < count; i++)
+		if (addresses[i] == addresses[i - 1])
+			error = -EINVAL;
+	kvfree(addresses);
+	return error;
+}
+
+static struct kadapt_probe_function *
+copy_functions(const struct kadapt_probe_arm *arm)
+{
+	struct kadapt_probe_function *functions;
+	unsigned int i;
+	int error = 0;
+
+	if (!arm->count || arm->count > KADAPT_PROBE_FUNCTIONS || arm->reserved)
+		return ERR_PTR(-EINVAL);
+	functions = vmemdup_array_user((void __user *)arm->functions, arm->count,
+				       sizeof(*functions));
+	if (IS_ERR(functions))
+		return functions;
+	for (i = 0; i < arm->count && !error; i++)
+		error = check_function(&functions[i]);
+	if (!error)
+		error = check_no_function_twice(functions, arm->count);
+	if (!error)
+		return functions;
+	kvfree(functions);
+	return ERR_PTR(error);
+}
+
+static void use_sinks(void)
+{
+	int processor;
+
+	for_each_possible_cpu(processor)
+		per_cpu(kadapt_probe_block, processor) =
+			kadapt_probe_sink(processor);
+}
+
+static int begin_session(const struct kadapt_probe_function *functions,
+			 const struct kadapt_probe_arm *arm)
+{
+	int error = kadapt_probe_pool_create(arm->count, arm->pool_bytes);
+
+	if (error)
+		return error;
+	error = kadapt_probe_tasks_create();
+	if (error)
+		goto pool;
+	use_sinks();
+	error = kadapt_probe_hooks_register();
+	if (error)
+		goto tasks;
+	error = kadapt_probe_places_call(functions, arm->count);
+	if (!error)
+		return 0;
+	kadapt_probe_hooks_unregister();
+tasks:
+	kadapt_probe_tasks_destroy();
+pool:
+	kadapt_probe_pool_destroy();
+	return error;
+}
+
+static void report(struct kadapt_probe_arm *arm)
+{
+	bool shared = kadapt_probe_places_shared(arm->count);
+
+	arm->map_bytes = kadapt_probe_pool_bytes();
+	arm->version = KADAPT_PROBE_VERSION;
+	arm->ticks_khz = tsc_khz;
+	arm->inner_ticks = kadapt_probe_inner;
+	arm->cost_ticks = shared ? kadapt_probe_shared_cost : kadapt_probe_cost;
+	arm->count_ticks = kadapt_probe_count_cost;
+	arm->shared = shared;
+}
+
+static int arm_file(struct file *file, struct kadapt_probe_arm *arm)
+{
+	struct kadapt_probe_function *functions;
+	int error;
+
+	guard(mutex)(&session_lock);
+	if (armed == file)
+		return -EALREADY;
+	if (armed || draining)
+		return -EBUSY;
+	functions = copy_functions(arm);
+	if (IS_ERR(functions))
+		return PTR_ERR(functions);
+	error = begin_session(functions, arm);
+	kvfree(functions);
+	if (error)
+		return error;
+	armed = file;
+	report(arm);
+	return 0;
+}
+
+static int observe_task(struct file *file, unsigned long number)
+{
+	struct task_struct *task;
+	int error;
+
+	guard(mutex)(&session_lock);
+	if (armed != file)
+		return -ENOTCONN;
+	if (number > PID_MAX_LIMIT)
+		return -ESRCH;
+	rcu_read_lock();
+	task = pid_task(find_vpid(number), PIDTYPE_PID);
+	/* A task that has ended is found until its parent has waited. */
+	error = task && !task->exit_state ? kadapt_probe_task_add(task) : -ESRCH;
+	rcu_read_unlock();
+	return error;
+}
+
+/* ---- the end -------------------------------------------------------------- */
+
+static void note_waiting(struct task_struct *task)
+{
+	pr_info("%s (%d) is still in a function that was observed\n",
+		task->comm, task_pid_nr(task));
+	put_task_struct(task);
+}
+
+static void end_session(void)
+{
+	kadapt_probe_hooks_unregister();
+	/* Tasks may have been preempted at the end of a stub. */
+	synchronize_rcu_tasks();
+	synchronize_rcu_tasks_rude();
+	kadapt_probe_tasks_destroy();
+	kadapt_probe_pool_destroy();
+	draining = false;
+	module_put(THIS_MODULE);
+}
+
+static void drain(struct work_struct *work)
+{
+	struct task_struct *inside;
+
+	guard(mutex)(&session_lock);
+	inside = kadapt_probe_task_inside();
+	if (!inside) {
+		end_session();
+		return;
+	}
+	put_task_struct(inside);
+	schedule_delayed_work(&drainage, DRAIN_PAUSE);
+}
+
+static void disarm(void)
+{
+	struct task_struct *inside;
+
+	kadapt_probe_places_restore();
+	armed = NULL;
+	draining = true;
+	__module_get(THIS_MODULE);
+	inside = kadapt_probe_task_inside();
+	if (!inside) {
+		end_session();
+		return;
+	}
+	note_waiting(inside);
+	schedule_delayed_work(&drainage, DRAIN_PAUSE);
+}
+
+static int probe_release(struct inode *inode, struct file *file)
+{
+	guard(mutex)(&session_lock);
+	if (armed == file)
+		disarm();
+	return 0;
+}
+
+/* ---- the device ----------------------------------------------------------- */
+
+static int probe_open(struct inode *inode, struct file *file)
+{
+	return capable(CAP_SYS_ADMIN) ? 0 : -EPERM;
+}
+
+static long call_arm(struct file *file, void __user *user)
+{
+	struct kadapt_probe_arm arm;
+	int error;
+
+	if (copy_from_user(&arm, user, sizeof(arm)))
+		return -EFAULT;
+	error = arm_file(file, &arm);
+	if (error)
+		return error;
+	return copy_to_user(user, &arm, sizeof(arm)) ? -EFAULT : 0;
+}
+
+static long probe_ioctl(struct file *file, unsigned int command,
+			unsigned long argument)
+{
+	switch (command) {
+	case KADAPT_PROBE_ARM:
+		return call_arm(file, (void __user *)argument);
+	case KADAPT_PROBE_TASK:
+		return observe_task(file, argument);
+	default:
+		return -ENOTTY;
+	}
+}
+
+static int probe_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	guard(mutex)(&session_lock);
+	if (armed != file)
+		return -ENOTCONN;
+	if (vma->vm_flags & VM_WRITE)
+		return -EPERM;
+	vm_flags_clear(vma, VM_MAYWRITE);
+	return remap_vmalloc_range(vma, kadapt_probe_pool(), vma->vm_pgoff);
+}
+
+static const struct file_operations probe_fops = {
+	.owner = THIS_MODULE,
+	.open = probe_open,
+	.release = probe_release,
+	.unlocked_ioctl = probe_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.mmap = probe_mmap,
+};
+
+static struct miscdevice probe_device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "kadapt_probe",
+	.mode = 0600,
+	.fops = &probe_fops,
+};
+
+static int __init probe_init(void)
+{
+	return kadapt_probe_calibrate() ?: misc_register(&probe_device);
+}
+
+static void __exit probe_exit(void)
+{
+	misc_deregister(&probe_device);
+	/* The work that ended the last session may not have returned. */
+	cancel_delayed_work_sync(&drainage);
+}
+
+module_init(probe_init);
+module_exit(probe_exit);
+
+MODULE_DESCRIPTION("Counts and times functions of the kernel by task and phase");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The instructions for the function tracer, turned into calls of stubs.
+ *
+ * Few functions get a stub each. Each needs an ftrace_ops of its own, which
+ * costs a pass over all of the kernel's functions. More functions share a stub
+ * for each kind, which finds the record in a table by the function's address.
+ * The table covers the kernel's own code: a function of a module needs a stub of
+ * its own.
+ */
+#include <linux/errno.h>
+#include <linux/ftrace.h>
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+
+#include "probe/layout.h"
+#include "probe/places.h"
+#include "probe/session.h"
+#include "probe/stubs.h"
+
+/* Functions begin at multiples of 16 bytes: see stubs.S. */
+#define TABLE_SHIFT	4
+#define IN_TABLE(address)	((u32)(address) >> TABLE_SHIFT)
+
+/* One for each function, or for each kind. */
+static struct ftrace_ops operations[OWN_STUBS];
+static unsigned long stubs[OWN_STUBS];
+static unsigned int registered;
+
+/* Offsets of records; stubs add the address to the table's biased one. */
+u32 *kadapt_probe_table;
+static u32 *table;
+
+unsigned long kadapt_probe_stub(unsigned int number, u32 kind)
+{
+	if (kind == KADAPT_PROBE_COUNT)
+		return (unsigned long)kadapt_probe_counters +
+		       number * COUNTER_BYTES;
+	return (unsigned long)kadapt_probe_timers +
+	       ((kind - KADAPT_PROBE_TIME) * OWN_STUBS + number) * TIMER_BYTES;
+}
+
+static unsigned long shared_stub(u32 kind)
+{
+	if (kind == KADAPT_PROBE_COUNT)
+		return (unsigned long)kadapt_probe_counters +
+		       OWN_STUBS * COUNTER_BYTES;
+	return (unsigned long)kadapt_probe_shared_timers +
+	       (kind - KADAPT_PROBE_TIME) * TIMER_BYTES;
+}
+
+/* The last stub is the calibration's. */
+bool kadapt_probe_places_shared(unsigned int count)
+{
+	return count >= OWN_STUBS;
+}
+
+/* The filter's hash has been freed, but the ftrace_ops still points to it. */
+static void forget(struct ftrace_ops *ops)
+{
+	memset(ops, 0, sizeof(*ops));
+}
+
+int kadapt_probe_register(struct ftrace_ops *ops, unsigned long *addresses,
+			  unsigned int count, unsigned long stub)
+{
+	int error = ftrace_set_filter_ips(ops, addresses, count, 0, 1);
+
+	if (!error)
+		error = register_ftrace_direct(ops, stub);
+	else if (error == -EINVAL)
+		error = -ENOENT;	/* the tracer has no place there */
+	if (error) {
+		ftrace_free_filter(ops);
+		forget(ops);
+	}
+	return error;
+}
+
+void kadapt_probe_unregister(struct ftrace_ops *ops, unsigned long stub)
+{
+	unregister_ftrace_direct(ops, stub, true);
+	forget(ops);
+}
+
+static int call_stub(unsigned long *addresses, unsigned int count,
+		     unsigned long stub)
+{
+	int error = kadapt_probe_register(&operations[registered], addresses,
+					  count, stub);
+
+	if (!error)
+		stubs[registered++] = stub;
+	return error;
+}
+
+static int call_own(const struct kadapt_probe_function *functions,
+		    unsigned int count)
+{
+	unsigned int i;
+	int error = 0;
+
+	for (i = 0; i < count && !error; i++) {
+		unsigned long address = functions[i].address;
+
+		error = call_stub(&address, 1,
+				  kadapt_probe_stub(i, functions[i].kind));
+	}
+	return error;
+}
+
+/* ---- shared stubs --------------------------------------------------------- */
+
+static int table_create(const struct kadapt_probe_function *functions,
+			unsigned int count)
+{
+	u32 least = U32_MAX, most = 0;
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		least = min(least, IN_TABLE(functions[i].address));
+		most = max(most, IN_TABLE(functions[i].address));
+	}
+	if (most - least > KADAPT_PROBE_TABLE_MOST)
+		return -ERANGE;
+	table = vcalloc(most - least + 1, sizeof(*table));
+	if (!table)
+		return -ENOMEM;
+	for (i = 0; i < count; i++)
+		table[IN_TABLE(functions[i].address) - least] =
+			i * sizeof(struct kadapt_probe_record);
+	kadapt_probe_table = table - least;
+	return 0;
+}
+
+static int call_shared_of(u32 kind, unsigned long *addresses,
+			  const struct kadapt_probe_function *functions,
+			  unsigned int count)
+{
+	unsigned int i, found = 0;
+
+	for (i = 0; i < count; i++)
+		if (functions[i].kind == kind)
+			addresses[found++] = functions[i].address;
+	return found ? call_stub(addresses, found, shared_stub(kind)) : 0;
+}
+
+static int call_shared(const struct kadapt_probe_function *functions,
+		       unsigned int count)
+{
+	unsigned long *addresses;
+	int error;
+	u32 kind;
+
+	addresses = kvcalloc(count, sizeof(*addresses), GFP_KERNEL);
+	if (!addresses)
+		return -ENOMEM;
+	error = table_create(functions, count);
+	for (kind = 0; kind < KADAPT_PROBE_KINDS && !error; kind++)
+		error = call_shared_of(kind, addresses, functions, count);
+	kvfree(addresses);
+	return error;
+}
+
+int kadapt_probe_places_call(const struct kadapt_probe_function *functions,
+			     unsigned int count)
+{
+	int error = kadapt_probe_places_shared(count) ?
+			    call_shared(functions, count) :
+			    call_own(functions, count);
+
+	if (error)
+		kadapt_probe_places_restore();
+	return error;
+}
+
+void kadapt_probe_places_restore(void)
+{
+	while (registered) {
+		registered--;
+		kadapt_probe_unregister(&operations[registered],
+					stubs[registered]);
+	}
+	/* A task may have been preempted in a stub, or interrupted there. */
+	synchronize_rcu_tasks();
+	synchronize_rcu_tasks_rude();
+	vfree(table);
+	table = NULL;
+}
