@@ -6,7 +6,9 @@ LAB_GUEST_CFLAGS := $(CFLAGS_STRICT) -D_GNU_SOURCE -static
 # QEMU's plugin, which counts calls of a guest's kernel.
 LAB_CALLS := $(BUILD)/kadence/lab-calls.so
 LAB_CALLS_SOURCES := $(wildcard kadence/lab/plugin/*.c)
-LAB_TARGETS += $(SETTLE) $(LAB_INIT) $(LAB_CALLS)
+# What runs a command while functions are instrumented inside the kernel.
+PROBE := $(BUILD)/kadence/probe
+LAB_TARGETS += $(SETTLE) $(LAB_INIT) $(LAB_CALLS) $(PROBE)
 
 # What runs programs on this machine's own kernel and says what they took.
 USAGE := $(BUILD)/kadence/usage
@@ -23,6 +25,10 @@ $(LAB_INIT): kadence/lab/init.c
 $(LAB_CALLS): $(LAB_CALLS_SOURCES) $(wildcard kadence/lab/plugin/*.h)
 	@mkdir -p $(@D)
 	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -fPIC -fvisibility=hidden -shared -o $@ $(LAB_CALLS_SOURCES)
+
+$(PROBE): kadence/observe/probes/probe.c kadapt/uapi/kadapt_probe.h
+	@mkdir -p $(@D)
+	$(CC12) $(LAB_GUEST_CFLAGS) -Ikadapt/uapi -o $@ $<
 
 $(USAGE): kadence/usage.c
 	@mkdir -p $(@D)

@@ -65,7 +65,13 @@ def compile_aside(command: list[str], target: Path) -> Path:
 
 def compile_program(root: Path, target: Path, sources: list[Path], *libraries: Path) -> Path:
     """A static program, so that it runs in any guest."""
-    includes = [root / "kadapt/uapi", root / "kadapt/lib", HERE / "selftest", HERE / "faults"]
+    includes = [
+        root / "kadapt/uapi",
+        root / "kadapt/lib",
+        root / "boot",
+        HERE / "selftest",
+        HERE / "faults",
+    ]
     command = ["gcc-12", *FLAGS, *(f"-I{folder}" for folder in includes)]
     inputs = [str(path) for path in (*sources, *libraries)]
     return compile_aside([*command, *inputs, "-lpthread"], target)
@@ -203,7 +209,7 @@ def library_selftest(root: Path) -> Path:
 def compile_dynamic(root: Path, target: Path, sources: list[Path], *options: str) -> Path:
     """A dynamic program with I/O paths, which interpose; guests share the host's files."""
     flags = [flag for flag in FLAGS if flag != "-static"]
-    includes = [root / "kadapt/uapi", root / "kadapt/lib", HERE / "selftest"]
+    includes = [root / "kadapt/uapi", root / "kadapt/lib", root / "boot", HERE / "selftest"]
     command = ["gcc-12", *flags, *(f"-I{folder}" for folder in includes), *options]
     archives = [str(root / "build/kadapt" / f"libkadapt{part}.a") for part in ("", "-io")]
     inputs = [*map(str, sources), archives[0], "-lc", archives[1]]
