@@ -29,6 +29,7 @@ BESIDE = {INT: 4, ARRAY: 12, VARIABLE: 4, DECLARATION_TAG: 4}
 # Say nothing about how a value is passed.
 TRANSPARENT = frozenset({TYPEDEF, VOLATILE, CONSTANT, RESTRICT, TYPE_TAG})
 SIGNED = 1
+POINTER_BYTES = 8
 ELLIPSIS = "…"
 
 
@@ -79,6 +80,34 @@ class Types:
         return Signature(
             self._text(prototype.value), tuple(self._parameter(kind) for kind in parameters)
         )
+
+    def prototype(self, function: str) -> tuple[int, list[int]] | None:
+        """The numbers of the types of the result and the parameters; 0 is void or an ellipsis."""
+        if function not in self._functions:
+            return None
+        found = self._types[self._functions[function]]
+        return found.value, [kind for _name, kind in PAIR.iter_unpack(found.detail)]
+
+    def size(self, number: int) -> int:
+        """The bytes of a value of this type."""
+        found = self._types[number]
+        if found.kind in TRANSPARENT:
+            return self.size(found.value)
+        if found.kind == ARRAY:
+            element, _index, count = struct.unpack("<III", found.detail)
+            return self.size(element) * int(count)
+        return POINTER_BYTES if found.kind == POINTER else found.value
+
+    def is_named(self, number: int, name: str) -> bool:
+        """Whether this type, or a type that it stands for, or points to, has the name."""
+        while number:
+            found = self._types[number]
+            if found.name == name:
+                return True
+            if found.kind not in TRANSPARENT | {POINTER}:
+                return False
+            number = found.value
+        return False
 
     def _read(self, content: bytes, at: int) -> int:
         name, information, value = TYPE.unpack_from(content, at)

@@ -28,7 +28,7 @@ class Symbols:
             address, _kind, name, *module = line.split()
             if not module:
                 self._addresses[name].append(int(address, 16))
-        self._traced = {int(line.split()[0], 16) for line in traced}
+        self.traced = frozenset(int(line.split()[0], 16) for line in traced)
 
     def beginning(self, start: str) -> list[str]:
         """The names that begin so, in order."""
@@ -44,7 +44,7 @@ class Symbols:
         address = self._address(name)
         self._require_no_copy(name)
         for before in (0, LANDING_PAD_BYTES):
-            if address + before in self._traced:
+            if address + before in self.traced:
                 return Place(name, 0, before + CALL_BYTES)
         raise KadenceError(
             f"{name} can't be replaced, because the kernel does not let it be traced; "

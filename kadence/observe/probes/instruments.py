@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which functions of a kernel are instrumented, and what is kept of each."""
+
+import fnmatch
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from kadence.base.errors import UsageError
+from kadence.kadapt.live.btf import Types
+from kadence.kadapt.live.registers import bytes_of_result, has_simple_call
+
+MOST = 4096  # KADAPT_PROBE_FUNCTIONS
+CODE = frozenset("tTwW")
+LANDING_PAD_BYTES = 4  # of endbr64, which may precede the tracer's instruction
+
+
+class Kind(IntEnum):
+    """What is kept: enum kadapt_probe_kind."""
+
+    COUNT = 0
+    TIME = 1
+    BYTES_LONG = 2
+    BYTES_INT = 3
+
+
+BYTES = {0: Kind.TIME, 4: Kind.BYTES_INT, 8: Kind.BYTES_LONG}
+
+
+@dataclass(frozen=True)
+class Instrument:
+    """A function with its instrument."""
+
+    function: str
+    address: int
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What a kernel says of its functions."""
+
+    name: str
+    kallsyms: Sequence[str]
+    traced: frozenset[int]  # where the function tracer can call something
+    types: Types | None  # None: nothing can be timed
+
+    def functions(self) -> Iterable[tuple[str, int]]:
+        """The functions that can be instrumented, with their addresses."""
+        for line in self.kallsyms:
+            address, code, name, *_module = line.split()
+            place = int(address, 16)
+            if code in CODE and {place, place + LANDING_PAD_BYTES} & self.traced:
+                yield name, place
+
+
+def choose(
+    kernel: Kernel, patterns: Sequence[str], *, only_count: bool = False
+) -> list[Instrument]:
+    """The instruments of all functions that match a pattern of the shell's.
+
+    A function is only counted if its arguments or its result may be outside of registers, because
+    a timed call moves the stack. Raises UsageError if a pattern matches nothing, or all too much.
+    """
+    found: dict[int, Instrument] = {}
+    functions = list(kernel.functions())
+    for pattern in patterns:
+        matching = [each for each in functions if fnmatch.fnmatchcase(each[0], pattern)]
+        if not matching:
+            raise UsageError(f"no function of {kernel.name} that can be traced matches {pattern}")
+        for name, address in matching:
+            kind = Kind.COUNT if only_count else _kind(kernel.types, name)
+            found[address] = Instrument(name, address, kind)
+    if len(found) > MOST:
+        raise UsageError(
+            f"{len(found):,} functions match, and at most {MOST:,} can be observed at once; "
+            "give narrower patterns with --functions"
+        )
+    return sorted(found.values(), key=lambda each: each.address)
+
+
+def _kind(types: Types | None, function: str) -> Kind:
+    if types is None or not has_simple_call(types, function):
+        return Kind.COUNT
+    return BYTES[bytes_of_result(types, function)]
+
+
+def listed(instruments: Sequence[Instrument]) -> str:
+    """The file that probe.c reads."""
+    return "".join(f"{each.address:x} {each.kind:d}\n" for each in instruments)
