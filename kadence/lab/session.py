@@ -43,8 +43,13 @@ def run(
     timeout_seconds: float | None = None,
     stand_in: bool = False,
     emulator_options: Sequence[str] = (),
+    streams: tuple[int, int, int] = (0, 1, 2),
 ) -> Reading:
-    """Run a command once the guest does nothing else. `stand_in` is as in kadence.boot."""
+    """Run a command once the guest does nothing else. `stand_in` is as in kadence.boot.
+
+    `streams` are the file descriptors of the command's input, output and errors.
+    """
+    stdin, stdout, stderr = streams
     with tempfile.TemporaryDirectory(prefix="kadence-lab-") as folder:
         report = Path(folder) / "report"
         request = Request(
@@ -57,6 +62,9 @@ def run(
             boot_timeout_seconds=BOOT_TIMEOUT_SECONDS,
             hang_timeout_seconds=HANG_TIMEOUT_SECONDS,
             emulator_options=emulator_options,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
         )
         result = boot_run(request, stand_in=stand_in)
         return _reading(guest, result, settled.read(_lines(report, result)))

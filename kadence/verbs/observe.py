@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence observe`: count what the functions of a guest's kernel do for a command."""
+"""`kadence observe`: what the functions of a kernel do for a command, a job or tasks."""
 
 import argparse
 import sys
@@ -12,6 +12,8 @@ from kadence.lab import calls, report
 from kadence.lab.guest import MEMORY_BYTES, STOCK, find
 from kadence.observe import table
 from kadence.observe.observation import Observation, observe
+from kadence.verbs import observe_probes
+from kadence.verbs.observe_options import check
 
 MOST = 30
 
@@ -35,23 +37,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mem", metavar="SIZE", help="memory of the guest (default: 1G)")
     parser.add_argument("--timeout", type=float, metavar="S", help="limit, in the host's seconds")
     parser.add_argument("-o", "--output", type=Path, metavar="R.tsv", help="write all counts, too")
+    observe_probes.configure(parser)
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD", help="the command")
 
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command and return its exit status; print the table to standard error."""
     command = options.command[1:] if options.command[:1] == ["--"] else options.command
+    if observe_probes.is_asked_for(options):
+        return observe_probes.execute(options, command)
     if not command:
         raise UsageError("no command to run; name it after --, as in `kadence observe -- ls`")
-    if options.timeout is not None and not options.timeout > 0:
-        raise UsageError(f"{options.timeout:g} seconds are too few; give --timeout more than 0")
-    if options.top < 0:
-        raise UsageError(f"--top {options.top} shows nothing; give 0 for all functions")
-    if options.output and not options.output.absolute().parent.is_dir():
-        raise UsageError(f"there is no folder {options.output.parent}; choose another with -o")
-    patterns = [pattern for pattern in options.functions.split(",") if pattern]
-    if not patterns:
-        raise UsageError("--functions names no function; give patterns such as 'vfs_*,tcp_*'")
+    patterns = check(options)
     resources.built(calls.PLUGIN)  # fail now rather than after a boot
     memory = parse_size(options.mem) if options.mem else MEMORY_BYTES
     guest = find(options.kernel, memory_bytes=memory)

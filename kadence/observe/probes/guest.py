@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Instruments the functions of a guest's kernel while a command runs in the lab."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kadence.base import resources
+from kadence.base.errors import GuestError
+from kadence.lab.guest import Guest
+from kadence.lab.session import Reading, run
+from kadence.live import kernel
+from kadence.observe.probes import modules, results
+from kadence.observe.probes.instruments import Instrument, Kernel, listed
+from kadence.observe.probes.results import Results
+
+PROBE = "kadence/probe"
+
+
+def kernel_of(release: str) -> Kernel:
+    """What Debian's kernel of this release says of its functions."""
+    symbols = kernel.symbols_of(release)
+    return Kernel(
+        f"Debian {release}", kernel.kallsyms_of(release), symbols.traced, kernel.types_of(release)
+    )
+
+
+@dataclass(frozen=True)
+class Observer:
+    """Runs a command in guests with Debian's kernel of a release."""
+
+    guest: Guest
+    release: str
+    argv: Sequence[str]
+    timeout_seconds: float | None = None
+
+    def count(self, instruments: Sequence[Instrument], stdin: int) -> Results:
+        """Run the command in silence."""
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        try:
+            return self._observe(instruments, streams=(stdin, nothing, nothing))[1]
+        finally:
+            os.close(nothing)
+
+    def observe(self, instruments: Sequence[Instrument]) -> tuple[Reading, Results]:
+        """Run the command with this process's streams."""
+        return self._observe(instruments, stand_in=True)
+
+    def _observe(self, instruments: Sequence[Instrument], **how: Any) -> tuple[Reading, Results]:
+        loaded = [word for path in modules.built(self.release) for word in ("-m", str(path))]
+        with tempfile.TemporaryDirectory(prefix="kadence-observe-") as name:
+            functions, out = Path(name, "functions"), Path(name, "records")
+            functions.write_text(listed(instruments), encoding="ascii")
+            probe = [str(resources.built(PROBE)), *loaded, str(functions), str(out), "--"]
+            argv = [*probe, *self.argv]
+            reading = run(self.guest, argv, timeout_seconds=self.timeout_seconds, **how)
+            try:
+                return reading, results.read(out.read_text(encoding="utf-8").splitlines())
+            except FileNotFoundError as error:
+                raise GuestError(
+                    f"the functions of {self.guest.name} were not instrumented (status "
+                    f"{reading.result.status}); see whether `kadence lab` runs the command"
+                ) from error
+
+
+@contextmanager
+def input_for_two_runs() -> Iterator[int]:
+    """Keep what a pipe or a file gives, so that both runs can read it; a terminal gives nothing.
+
+    Yields the first run's input. Later this process's input is the second run's.
+    """
+    if os.isatty(0):
+        yield os.open(os.devnull, os.O_RDONLY)
+        return
+    with tempfile.TemporaryFile() as kept:
+        with os.fdopen(os.dup(0), "rb") as given:
+            shutil.copyfileobj(given, kept)
+        kept.flush()
+        kept.seek(0)
+        yield kept.fileno()
+        os.lseek(kept.fileno(), 0, os.SEEK_SET)
+        os.dup2(kept.fileno(), 0)
