@@ -15,9 +15,10 @@ from kadence.base.errors import GuestError
 KERNEL_ARGUMENT = "nokaslr"
 STAY = "+"  # all that a processor does in the kernel between two instructions of programs
 CODE = frozenset("tTwW")
-# The processor comes to these without a call, or they only pass a call on.
-NO_FUNCTIONS = ("__x86_", "asm_", "entry_", "retbleed_", "srso_")
-FUNCTIONS, TALLIES = "functions", "tallies"
+# The processor comes to these without a call, or they only pass a call on, or change stacks.
+NO_FUNCTIONS = ("__x86_", "asm_", "entry_", "error_entry", "error_return", "paranoid_", "retbleed_",
+                "srso_", "sync_regs")  # fmt: skip
+FUNCTIONS, TALLIES, PATHS = "functions", "tallies", "paths"
 PLUGIN = "kadence/lab-calls.so"
 
 
@@ -25,7 +26,7 @@ PLUGIN = "kadence/lab-calls.so"
 class Tally:
     """What was counted of one function on one processor; all are instructions but `calls`.
 
-    A section is a part of the guest's run, from 1 to 7, that a program marks; 0 is all the rest.
+    A section is a part of the guest's run, from 1 to 127, that a program marks; 0 is all the rest.
     """
 
     section: int
@@ -47,11 +48,13 @@ def functions(kallsyms: Iterable[str]) -> list[tuple[int, str]]:
     return sorted(found)
 
 
-def options(folder: Path, kallsyms: Iterable[str]) -> tuple[str, ...]:
-    """QEMU's options for a guest; `folder` then has the tallies."""
+def options(folder: Path, kallsyms: Iterable[str], *, paths: bool = False) -> tuple[str, ...]:
+    """QEMU's options for a guest; `folder` then has the tallies and, if asked for, the paths."""
     lines = (f"{address:x} {name}\n" for address, name in functions(kallsyms))
     (folder / FUNCTIONS).write_text("".join(lines), encoding="ascii")
     files = f"functions={folder / FUNCTIONS},out={folder / TALLIES}"
+    if paths:
+        files += f",paths={folder / PATHS}"
     return ("-plugin", f"{resources.built(PLUGIN)},{files}")
 
 

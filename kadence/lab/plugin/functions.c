@@ -16,6 +16,26 @@ struct function *function_switch;
 static struct function *functions;
 static size_t count;
 
+static const struct {
+	const char *name;
+	enum meaning meaning;
+} meanings[] = {
+    {"common_interrupt", MEANS_INTERRUPT}, {"exc_nmi", MEANS_INTERRUPT},
+    {"wake_up_new_task", MEANS_FORK},	   {"ret_from_fork", MEANS_BIRTH},
+    {"kthread", MEANS_KERNEL_TASK},
+};
+
+/* The system's vectors are interrupts, too. */
+#define VECTOR "sysvec_"
+
+static enum meaning meaning_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(*meanings); i++)
+		if (!strcmp(name, meanings[i].name))
+			return meanings[i].meaning;
+	return strncmp(name, VECTOR, strlen(VECTOR)) ? MEANS_NOTHING : MEANS_INTERRUPT;
+}
+
 static bool add(uint64_t address, const char *name)
 {
 	struct function *more;
@@ -27,7 +47,8 @@ static bool add(uint64_t address, const char *name)
 	if (!more)
 		return false;
 	functions = more;
-	functions[count] = (struct function){.address = address, .name = strdup(name)};
+	functions[count] = (struct function){
+	    .address = address, .name = strdup(name), .meaning = meaning_of(name)};
 	return functions[count++].name;
 }
 
@@ -72,10 +93,24 @@ struct function *function_at(uint64_t address)
 	return NULL;
 }
 
+struct tally *function_tally(struct function *function, int section, unsigned int processor)
+{
+	struct tally **tallies = &function->tallies[section];
+
+	if (!*tallies)
+		*tallies = calloc(PROCESSORS, sizeof(**tallies));
+	if (!*tallies)
+		abort();
+	return &(*tallies)[processor];
+}
+
 static void print(FILE *file, const struct function *function, int section, int processor)
 {
-	const struct tally *tally = &function->tallies[section][processor];
+	const struct tally *tally = function->tallies[section];
 
+	if (!tally)
+		return;
+	tally += processor;
 	if (tally->calls || tally->own)
 		fprintf(file, "%d %d %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", section,
 			processor, function->name, tally->calls, tally->own, tally->inclusive,

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define SECTIONS 8 /* 0 is outside of all */
+#define SECTIONS 128 /* 0 is outside of all */
 #define PROCESSORS 2
 
 /* All are instructions but `calls`. */
@@ -15,11 +15,24 @@ struct tally {
 	uint64_t calls, own, inclusive, longest;
 };
 
+/* What a function tells of the task that calls it. */
+enum meaning {
+	MEANS_NOTHING,
+	MEANS_INTERRUPT, /* it does not belong to what called it */
+	MEANS_FORK,	 /* a task was created */
+	MEANS_BIRTH,	 /* the first function of a task */
+	MEANS_KERNEL_TASK,
+};
+
 struct function {
 	uint64_t address;
 	char *name;
-	struct tally tallies[SECTIONS][PROCESSORS];
+	enum meaning meaning;
+	struct tally *tallies[SECTIONS]; /* by processor, or NULL */
 };
+
+/* Returns the tally, which begins at 0. */
+struct tally *function_tally(struct function *function, int section, unsigned int processor);
 
 /*
  * Reads lines "ADDRESS NAME", in hexadecimal and by rising addresses. Returns false if the file

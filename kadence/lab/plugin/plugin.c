@@ -4,17 +4,18 @@
  *
  *	-plugin PLUGIN.so,functions=FILE,out=FILE
  *
- * functions.h says what both files hold. With ignored=LOW-HIGH, two addresses in hexadecimal,
- * instructions between them are not counted: an instrument in the guest then has no part in the
- * counts by which it is judged. A program in the guest begins section N (1 to 7) by the
- * instruction `nopl 0x4b4144NN(%rax)`, and ends it by the one with N = 0. QEMU must run all
- * processors in one thread.
+ * functions.h says what both files hold. With paths=FILE, FILE gets what paths.h describes. With
+ *ignored=LOW-HIGH, two addresses in hexadecimal, instructions between them are not counted: an
+ *instrument in the guest then has no part in the counts by which it is judged. A program in the
+ *guest begins section N (1 to 127) by the instruction `nopl 0x4b4144NN(%rax)`, and ends it by the
+ *one with N = 0. QEMU must run all processors in one thread.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "functions.h"
+#include "paths.h"
 #include "qemu.h"
 #include "stacks.h"
 
@@ -34,7 +35,7 @@ static uint64_t ran[PROCESSORS];
  */
 static uint64_t stayed[PROCESSORS];
 static bool waits[PROCESSORS];
-static const char *out;
+static const char *out, *paths;
 static uint64_t ignored_low, ignored_high;
 
 static void report(unsigned int processor)
@@ -178,14 +179,20 @@ static void translated(uint64_t id, struct qemu_plugin_tb *block)
 		(is_kernel ? look_at_kernel : look_at_program)(qemu_plugin_tb_get_insn(block, i));
 }
 
+static void print_to(const char *path, void (*print)(FILE *file))
+{
+	FILE *file = path ? fopen(path, "w") : NULL;
+
+	if (path && (!file || (print(file), fclose(file))))
+		perror(path);
+}
+
 static void print(uint64_t id, void *data)
 {
-	FILE *file = fopen(out, "w");
-
 	(void)id;
 	(void)data;
-	if (!file || (functions_print(file), fclose(file)))
-		perror(out);
+	print_to(out, functions_print);
+	print_to(paths, paths_print);
 }
 
 static const char *option(int count, char **options, const char *name)
@@ -205,6 +212,7 @@ int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int count, ch
 	const char *ignored = option(count, options, "ignored");
 
 	out = option(count, options, "out");
+	paths = option(count, options, "paths");
 	if (!functions || !out) {
 		fprintf(stderr, "kadence: the plugin needs functions=FILE and out=FILE\n");
 		return 1;
