@@ -12,7 +12,8 @@ from kadence.lab import calls
 from kadence.lab.calls import Tally
 from kadence.lab.guest import Guest
 from kadence.lab.session import Reading, run
-from kadence.observe import symbols
+from kadence.observe import paths, symbols
+from kadence.observe.paths import Paths
 
 COMMAND = 1  # the section of the command, from its execution to its end
 
@@ -24,6 +25,7 @@ class Observation:
     reading: Reading
     tallies: list[Tally]  # of the functions that were asked for, most instructions first
     instructions: int  # of the kernel in all
+    paths: Paths | None  # if they were asked for
 
 
 def observe(
@@ -31,6 +33,8 @@ def observe(
     argv: Sequence[str],
     patterns: Sequence[str],
     timeout_seconds: float | None = None,
+    *,
+    with_paths: bool = False,
 ) -> Observation:
     """Run a command, and count the calls of the functions that match a pattern of the shell's.
 
@@ -48,10 +52,17 @@ def observe(
             argv,
             timeout_seconds=timeout_seconds,
             stand_in=True,
-            emulator_options=calls.options(folder, lines),
+            emulator_options=calls.options(folder, lines, paths=with_paths),
         )
         counted = [tally for tally in calls.tallies(folder) if tally.section == COMMAND]
-    return Observation(reading, _asked_for(counted, patterns), sum(each.own for each in counted))
+        found = _paths(folder) if with_paths else None
+    own = sum(each.own for each in counted)
+    return Observation(reading, _asked_for(counted, patterns), own, found)
+
+
+def _paths(folder: Path) -> Paths:
+    with (folder / calls.PATHS).open(encoding="ascii") as lines:
+        return paths.read(lines, COMMAND)
 
 
 def _asked_for(counted: Sequence[Tally], patterns: Sequence[str]) -> list[Tally]:

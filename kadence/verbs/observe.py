@@ -3,6 +3,7 @@
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from kadence.base import artefact, resources
@@ -10,8 +11,9 @@ from kadence.base.errors import UsageError
 from kadence.boot.memory import parse_size
 from kadence.lab import calls, report
 from kadence.lab.guest import MEMORY_BYTES, STOCK, find
-from kadence.observe import table
+from kadence.observe import advice, table, walk
 from kadence.observe.observation import Observation, observe
+from kadence.observe.paths import Paths
 from kadence.verbs import observe_probes
 from kadence.verbs.observe_options import check
 
@@ -37,6 +39,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mem", metavar="SIZE", help="memory of the guest (default: 1G)")
     parser.add_argument("--timeout", type=float, metavar="S", help="limit, in the host's seconds")
     parser.add_argument("-o", "--output", type=Path, metavar="R.tsv", help="write all counts, too")
+    parser.add_argument("--why", action="store_true",
+                        help="walk down to what takes the time, and give advice")  # fmt: skip
     observe_probes.configure(parser)
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD", help="the command")
 
@@ -52,7 +56,7 @@ def execute(options: argparse.Namespace) -> int:
     resources.built(calls.PLUGIN)  # fail now rather than after a boot
     memory = parse_size(options.mem) if options.mem else MEMORY_BYTES
     guest = find(options.kernel, memory_bytes=memory)
-    found = observe(guest, command, patterns, options.timeout)
+    found = observe(guest, command, patterns, options.timeout, with_paths=options.why)
     _print(found, options.top)
     if options.output:
         with artefact.atomic_output(options.output) as temporary:
@@ -63,5 +67,25 @@ def execute(options: argparse.Namespace) -> int:
 def _print(found: Observation, top: int) -> None:
     told = [line.replace(": lab:", ": observe:", 1) for line in report.lines(found.reading)[:3]]
     told.append(f"kadence: observe: {found.instructions:,} instructions of the kernel meanwhile")
-    shown = top or len(found.tallies)
-    print("\n".join([*told, *table.lines(found, shown)]), file=sys.stderr)
+    if found.paths:
+        told += _why(found.paths)
+    else:
+        told += table.lines(found, top or len(found.tallies))
+    print("\n".join(told), file=sys.stderr)
+
+
+def _why(found: Paths) -> Iterator[str]:
+    command = found.command
+    yield (
+        f"{command.instructions:,} of them for the command, which waited "
+        f"{command.waited:,} ns in the kernel (without waiting for children and for the host's "
+        f"files); {found.others.instructions:,} in other tasks, "
+        f"{found.interrupts.instructions:,} in interrupts"
+    )
+    yield from walk.lines(command)
+    fits = advice.fitting(command, advice.read())
+    yield from advice.lines(command, fits)
+    if not fits:
+        yield "no advice of advice.toml fits"
+    if found.dropped:
+        yield f"{found.dropped:,} calls had no memory for a path, and count as their callers'"

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Paths of a guest's kernel: functions with those that called them, as QEMU's plugin counts.
+
+The plugin's paths.h describes the file.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from kadence.base.errors import GuestError
+
+COMMAND, OTHERS, INTERRUPTS = "command", "others", "interrupts"
+# Waiting that is no cause: for a child, which is observed itself, and for the lab's own files,
+# whose host takes its own time.
+FOR_CHILDREN = "do_wait"
+FOR_FILES = ("fuse", "filemap_fault")
+
+
+@dataclass
+class Path:
+    """A function, in the calls of the functions above it."""
+
+    function: str
+    calls: int
+    own: int  # instructions
+    own_waited: int  # virtual ns in which its task did not run
+    parent: "Path | None"
+    below: list["Path"] = field(default_factory=list)
+
+    @cached_property
+    def instructions(self) -> int:
+        """Its own and those of all functions below."""
+        return self.own + sum(path.instructions for path in self.below)
+
+    @cached_property
+    def waited(self) -> int:
+        """Its own waiting and that of all functions below, as far as it may be a cause."""
+        if self._waits_for_others:
+            return 0
+        return self.own_waited + sum(path.waited for path in self.below)
+
+    @cached_property
+    def _waits_for_others(self) -> bool:
+        if self.function == FOR_CHILDREN or any(each in self.function for each in FOR_FILES):
+            return True
+        return self.parent is not None and self.parent._waits_for_others
+
+    @property
+    def cost(self) -> int:
+        """Virtual ns: an instruction takes one."""
+        return self.instructions + self.waited
+
+    def all(self) -> Iterator["Path"]:
+        """This path and all below."""
+        yield self
+        for path in self.below:
+            yield from path.all()
+
+    def above(self) -> Iterator["Path"]:
+        """The paths that contain this one, from the nearest on."""
+        path = self.parent
+        while path:
+            yield path
+            path = path.parent
+
+
+@dataclass(frozen=True)
+class Paths:
+    """All paths of a section, by whose they are."""
+
+    command: Path
+    others: Path
+    interrupts: Path
+    dropped: int  # calls whose path had no memory left, and counts as their caller's
+
+
+def read(lines: Iterable[str], section: int) -> Paths:
+    """Read the paths of a section."""
+    rows = iter(lines)
+    dropped = int(next(rows).split()[1])
+    found: dict[str, Path] = {}
+    roots: dict[str, Path] = {}
+    for number, parent, path in _rows(rows, section):
+        found[number] = path
+        if parent in found:
+            path.parent = found[parent]
+            found[parent].below.append(path)
+        else:
+            roots[path.function] = path
+    if COMMAND not in roots:
+        raise GuestError("QEMU ended without the paths of its plugin")
+    return Paths(roots[COMMAND], roots[OTHERS], roots[INTERRUPTS], dropped)
+
+
+def _rows(rows: Iterable[str], section: int) -> Iterator[tuple[str, str, Path]]:
+    for row in rows:
+        number, at, parent, function, calls, own, waited = row.split()
+        if int(number) == section:
+            yield at, parent, Path(function, int(calls), int(own), int(waited), None)
