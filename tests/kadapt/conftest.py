@@ -68,9 +68,9 @@ def compile_program(root: Path, target: Path, sources: list[Path], *libraries: P
     includes = [
         root / "kadapt/uapi",
         root / "kadapt/lib",
-        root / "boot",
         HERE / "selftest",
         HERE / "faults",
+        root / "boot",
     ]
     command = ["gcc-12", *FLAGS, *(f"-I{folder}" for folder in includes)]
     inputs = [str(path) for path in (*sources, *libraries)]
@@ -209,7 +209,7 @@ def library_selftest(root: Path) -> Path:
 def compile_dynamic(root: Path, target: Path, sources: list[Path], *options: str) -> Path:
     """A dynamic program with I/O paths, which interpose; guests share the host's files."""
     flags = [flag for flag in FLAGS if flag != "-static"]
-    includes = [root / "kadapt/uapi", root / "kadapt/lib", root / "boot", HERE / "selftest"]
+    includes = [root / "kadapt/uapi", root / "kadapt/lib", HERE / "selftest", root / "boot"]
     command = ["gcc-12", *flags, *(f"-I{folder}" for folder in includes), *options]
     archives = [str(root / "build/kadapt" / f"libkadapt{part}.a") for part in ("", "-io")]
     inputs = [*map(str, sources), archives[0], "-lc", archives[1]]
