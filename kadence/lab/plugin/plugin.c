@@ -168,13 +168,14 @@ static void translated(uint64_t id, struct qemu_plugin_tb *block)
 	struct function *function = is_kernel ? function_at(address) : NULL;
 
 	(void)id;
+	/* First, so that the function's first block is its own. */
+	if (function)
+		qemu_plugin_register_vcpu_tb_exec_cb(block, on_function, QEMU_PLUGIN_CB_NO_REGS,
+						     function);
 	if (has_several)
 		qemu_plugin_register_vcpu_tb_exec_cb(
 		    block, is_kernel ? on_block_of_kernel : on_block_of_program,
 		    QEMU_PLUGIN_CB_NO_REGS, (void *)count);
-	if (function)
-		qemu_plugin_register_vcpu_tb_exec_cb(block, on_function, QEMU_PLUGIN_CB_NO_REGS,
-						     function);
 	for (size_t i = 0; i < count; i++)
 		(is_kernel ? look_at_kernel : look_at_program)(qemu_plugin_tb_get_insn(block, i));
 }

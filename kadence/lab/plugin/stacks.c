@@ -16,6 +16,7 @@ struct frame {
 	struct path *path;
 	uint16_t section;
 	bool is_named;
+	bool has_begun; /* it is the rest of the function below: see note_rest() */
 };
 
 struct stack {
@@ -256,7 +257,7 @@ void stacks_began(unsigned int processor, struct function *function)
 	if (!top)
 		return;
 	note_meaning(stack, function);
-	if (top->is_named) {
+	if (top->is_named || top->has_begun) {
 		begin(stack, top->slot, top->path);
 		top = top_of(stack);
 	}
@@ -264,6 +265,19 @@ void stacks_began(unsigned int processor, struct function *function)
 	top->path = path_for(stack, top, function);
 	top->is_named = true;
 	top->path->calls++;
+}
+
+/*
+ * An instrument calls itself, pushes an address in the function that it instruments, and returns to
+ * that. What runs there is no function that begins. If it jumps to one, that one has a frame of its
+ * own.
+ */
+static void note_rest(struct stack *stack, uint64_t slot)
+{
+	struct frame *top = top_of(stack);
+
+	if (top && top->slot == slot + sizeof(slot) && !top->is_named)
+		top->has_begun = true;
 }
 
 void stacks_returned(unsigned int processor, uint64_t slot)
@@ -277,6 +291,7 @@ void stacks_returned(unsigned int processor, uint64_t slot)
 	stack = stack_of(processor, slot);
 	go_on(processor, stack, false);
 	end_below(stack, slot, processor);
+	note_rest(stack, slot);
 }
 
 void stacks_enter(int section)
