@@ -127,8 +127,8 @@ def driver_files() -> dict[str, Path]:
     """The driver's files, by their paths in drivers/misc/kadapt."""
     home = resources.home() / "kadapt"
     files = _files_below(home / "driver")
-    files["uapi/kadapt.h"] = home / "uapi" / "kadapt.h"
-    for needed in (home / "driver" / "Kconfig", files["uapi/kadapt.h"]):
+    files |= {f"uapi/{name}": path for name, path in _files_below(home / "uapi").items()}
+    for needed in (home / "driver" / "Kconfig", home / "uapi/kadapt.h"):
         if not needed.is_file():
             raise BuildError(f"{needed} is missing; is {resources.home()} a whole Kadence?")
     return files
