@@ -72,12 +72,12 @@ struct kadapt_probe_arm {
 	__u64 map_bytes;	/* to map */
 	__u32 version;		/* KADAPT_PROBE_VERSION */
 	__u32 ticks_khz;
-	/* Ticks that a timed call adds to itself, and to its caller in all. */
+	/* Ticks that a timed call adds to itself, and are subtracted there. */
 	__u32 inner_ticks;
-	__u32 cost_ticks;
-	__u32 count_ticks;	/* that a counted call adds */
 	/* Whether functions share their code, which costs a few ticks more. */
 	__u32 shared;
+	/* Ticks that a call adds to its caller; those of timed calls are subtracted. */
+	__u32 cost_ticks[KADAPT_PROBE_KINDS];
 };
 
 /* Why a task did not run during a call. */

@@ -26,7 +26,7 @@ KERNEL = Kernel(
 TIMED = [Instrument("vfs_read", 1, Kind.TIME), Instrument("vfs_write", 2, Kind.COUNT)]
 # Ticks of half a nanosecond. Two tasks are in phase 3, one after the other.
 TEXT = """\
-arm 2000000 10 40 3 0 0 0 5000
+arm 2000000 10 0 0 0 5000 3 40 42 43
 block 0 0 -1 0 0 -
 block 7 7 3 8000 2000 a name
 record 0 4 2000 500 0 0 100 2000 0 0 9:3 63:1
@@ -96,7 +96,7 @@ def test_results_are_read_and_added_up() -> None:
     assert read.waited == [100, 2000, 0, 0]
     assert phase.concurrency(read) == 5100 / 8000
     assert (read.percentile(25), read.percentile(50), read.percentile(99)) == (1, 1024, 1024)
-    assert phases.timed_calls([phase]) == 5
+    assert [each.calls for each in phases.timed([phase])] == [5]
 
 
 def test_the_table_names_what_took_the_time() -> None:
@@ -106,11 +106,11 @@ def test_the_table_names_what_took_the_time() -> None:
     assert shown[2].split() == ["vfs_read", "5", "1.2", "1.5", "30.0", "slept", "1.0,", "preempted",
                                 "0.1", "0.64", "0.512", "0.512", "64"]  # fmt: skip
     assert shown[3].split() == ["vfs_write", "9"]
-    assert shown[-1].startswith("5 timed calls took 40 ticks each, 2 % of the time")
+    assert shown[-1].startswith("5 timed calls took 40.0 ticks each, 2 % of the time")
 
 
 def test_the_slowdown_is_predicted_from_counted_calls() -> None:
-    counted = results.read(["arm 1000000 10 40 3 0 0 0 1", "block 1 1 -1 10300 200 x",
+    counted = results.read(["arm 1000000 10 0 0 0 1 3 40 42 43", "block 1 1 -1 10300 200 x",
                             "record 0 100 0 0 0 0 0 0 0 0 0:100"])  # fmt: skip
     percent = slowdown.predicted_percent(counted, TIMED)
     assert percent == pytest.approx(100 * 100 * 40 / (10100 - 300))

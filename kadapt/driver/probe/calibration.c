@@ -19,8 +19,9 @@
 #define CALLS	256
 #define NUMBER	(OWN_STUBS - 1)
 
-u64 kadapt_probe_inner, kadapt_probe_cost, kadapt_probe_shared_cost;
-u64 kadapt_probe_count_cost;
+u64 kadapt_probe_inner;
+u64 kadapt_probe_costs[KADAPT_PROBE_KINDS];
+u64 kadapt_probe_shared_costs[KADAPT_PROBE_KINDS];
 
 noinline void kadapt_probe_empty(void)
 {
@@ -73,29 +74,43 @@ static u64 recorded_per_call(void)
 	return per_call(records[NUMBER].inclusive / ROUNDS);
 }
 
+static int measure(u32 kind, u64 empty, u64 look_up)
+{
+	u64 instrumented;
+	int error = least_instrumented(kind, &instrumented);
+
+	if (error)
+		return error;
+	kadapt_probe_costs[kind] = per_call(instrumented - empty);
+	kadapt_probe_shared_costs[kind] = kadapt_probe_costs[kind] + look_up;
+	/* The frame has the record, which the exit adds. */
+	if (kind != KADAPT_PROBE_COUNT)
+		kadapt_probe_shared_costs[kind]++;
+	return 0;
+}
+
 int kadapt_probe_calibrate(void)
 {
-	u64 bare, empty, look_up, counted, timed, own;
+	u64 bare, empty, look_up, own;
 	static u32 zero;
-	int error;
+	int error = 0;
+	u32 kind;
 
 	kadapt_probe_table = &zero;
 	bare = least_time(kadapt_probe_time_bare);
 	empty = least_time(kadapt_probe_time_empty);
-	look_up = least_time(kadapt_probe_time_look_up) -
-		  least_time(kadapt_probe_time_nothing);
-	error = least_instrumented(KADAPT_PROBE_COUNT, &counted) ?:
-		least_instrumented(KADAPT_PROBE_TIME, &timed);
+	look_up = per_call(least_time(kadapt_probe_time_look_up) -
+			   least_time(kadapt_probe_time_nothing));
+	for (kind = KADAPT_PROBE_COUNT; kind < KADAPT_PROBE_KINDS && !error; kind++) {
+		records[NUMBER].inclusive = 0;
+		error = measure(kind, empty, look_up);
+		if (kind == KADAPT_PROBE_TIME) {
+			/* The call itself is its caller's. */
+			own = per_call(empty - bare) - 1;
+			kadapt_probe_inner = recorded_per_call() - own;
+		}
+	}
 	/* Nothing that was preempted goes on in the stub of this function. */
 	synchronize_rcu_tasks();
-	if (error)
-		return error;
-	kadapt_probe_count_cost = per_call(counted - empty);
-	kadapt_probe_cost = per_call(timed - empty);
-	/* The frame has the record, which the exit adds. */
-	kadapt_probe_shared_cost = kadapt_probe_cost + per_call(look_up) + 1;
-	/* The call itself is its caller's. */
-	own = per_call(empty - bare) - 1;
-	kadapt_probe_inner = recorded_per_call() - own;
-	return 0;
+	return error;
 }

@@ -132,19 +132,22 @@ pool:
 static void report(struct kadapt_probe_arm *arm)
 {
 	bool shared = kadapt_probe_places_shared(arm->count);
+	const u64 *costs = shared ? kadapt_probe_shared_costs :
+				    kadapt_probe_costs;
+	unsigned int i;
 
 	arm->map_bytes = kadapt_probe_pool_bytes();
 	arm->version = KADAPT_PROBE_VERSION;
 	arm->ticks_khz = tsc_khz;
 	arm->inner_ticks = kadapt_probe_inner;
-	arm->cost_ticks = shared ? kadapt_probe_shared_cost : kadapt_probe_cost;
-	arm->count_ticks = kadapt_probe_count_cost;
 	arm->shared = shared;
+	for (i = 0; i < KADAPT_PROBE_KINDS; i++)
+		arm->cost_ticks[i] = costs[i];
 }
 
-static int arm_file(struct file *file, struct kadapt_probe_arm *arm)
+static int arm_file(struct file *file, struct kadapt_probe_arm *arm,
+		    const struct kadapt_probe_function *functions)
 {
-	struct kadapt_probe_function *functions;
 	int error;
 
 	guard(mutex)(&session_lock);
@@ -152,11 +155,7 @@ static int arm_file(struct file *file, struct kadapt_probe_arm *arm)
 		return -EALREADY;
 	if (armed || draining)
 		return -EBUSY;
-	functions = copy_functions(arm);
-	if (IS_ERR(functions))
-		return PTR_ERR(functions);
 	error = begin_session(functions, arm);
-	kvfree(functions);
 	if (error)
 		return error;
 	armed = file;
@@ -177,7 +176,7 @@ static int observe_task(struct file *file, unsigned long number)
 	rcu_read_lock();
 	task = pid_task(find_vpid(number), PIDTYPE_PID);
 	/* A task that has ended is found until its parent has waited. */
-	error = task && !task->exit_state ? kadapt_probe_task_add(task) : -ESRCH;
+	error = task ? kadapt_probe_task_add(task) : -ESRCH;
 	rcu_read_unlock();
 	return error;
 }
@@ -251,12 +250,18 @@ static int probe_open(struct inode *inode, struct file *file)
 
 static long call_arm(struct file *file, void __user *user)
 {
+	struct kadapt_probe_function *functions;
 	struct kadapt_probe_arm arm;
 	int error;
 
 	if (copy_from_user(&arm, user, sizeof(arm)))
 		return -EFAULT;
-	error = arm_file(file, &arm);
+	/* A page fault takes the memory's lock, under which mmap() takes ours. */
+	functions = copy_functions(&arm);
+	if (IS_ERR(functions))
+		return PTR_ERR(functions);
+	error = arm_file(file, &arm, functions);
+	kvfree(functions);
 	if (error)
 		return error;
 	return copy_to_user(user, &arm, sizeof(arm)) ? -EFAULT : 0;

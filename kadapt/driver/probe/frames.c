@@ -106,7 +106,10 @@ notrace void kadapt_probe_frames_restart(void)
 
 	end = min(end - 1, word + WORDS_TO_REGISTERS);
 	for (; word < end; word++) {
-		span = word[1] == __KERNEL_CS ? span_around(*word) : NULL;
+		/* KASAN forbids what lies between the variables of frames. */
+		if (READ_ONCE_NOCHECK(word[1]) != __KERNEL_CS)
+			continue;
+		span = span_around(READ_ONCE_NOCHECK(*word));
 		if (span)
 			*word = (unsigned long)kadapt_probe_timers +
 				span->begin;

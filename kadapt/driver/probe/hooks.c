@@ -69,6 +69,8 @@ static notrace void on_switch(void *data, bool preempted,
 			kadapt_probe_frames_end(state, now);
 			kadapt_probe_task_end(state);
 		}
+	} else if (prev_state & TASK_DEAD) {
+		kadapt_probe_task_forget(previous);
 	}
 	state = kadapt_probe_task_find(next);
 	if (!state && !this_cpu_read(kadapt_probe_state))

@@ -10,6 +10,11 @@
 #define RECORD_RESULTS		16
 #define RECORD_HISTOGRAM	64
 
+/* enum kadapt_probe_kind */
+#define KIND_TIME		1
+#define KIND_BYTES_LONG		2
+#define KIND_BYTES_INT		3
+
 /* struct kadapt_probe_state */
 #define STATE_AWAY		0
 #define STATE_TOP		8

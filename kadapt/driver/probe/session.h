@@ -64,11 +64,13 @@ void kadapt_probe_block_leave(struct kadapt_probe_state *state);
 int kadapt_probe_tasks_create(void);
 /* No hook is called any more. */
 void kadapt_probe_tasks_destroy(void);
-/* Observe a task. Returns 0, -EEXIST or -ENOSPC. */
+/* Observe a task. Returns 0, -EEXIST, -ENOSPC, or -ESRCH if it has ended. */
 int kadapt_probe_task_add(struct task_struct *task);
 struct kadapt_probe_state *kadapt_probe_task_find(const struct task_struct *task);
 /* The task ends, and runs no more. */
 void kadapt_probe_task_end(struct kadapt_probe_state *state);
+/* Ends a task that was added on another processor and has not run since. */
+void kadapt_probe_task_forget(const struct task_struct *task);
 /* A task that is in a timed call, or NULL; the caller puts it. */
 struct task_struct *kadapt_probe_task_inside(void);
 
@@ -97,8 +99,10 @@ bool kadapt_probe_places_shared(unsigned int count);
 
 /* ---- calibration.c: what stubs cost --------------------------------------- */
 
-extern u64 kadapt_probe_inner, kadapt_probe_cost, kadapt_probe_shared_cost;
-extern u64 kadapt_probe_count_cost;
+extern u64 kadapt_probe_inner;
+/* By kind: of functions with a stub of their own, and of others. */
+extern u64 kadapt_probe_costs[KADAPT_PROBE_KINDS];
+extern u64 kadapt_probe_shared_costs[KADAPT_PROBE_KINDS];
 int kadapt_probe_calibrate(void);
 
 #endif /* _KADAPT_PROBE_SESSION_H */

@@ -56,7 +56,7 @@
 	.popsection
 	.endm
 
-/* The symbol `record` is a constant, or 0 if the stub is shared. */
+/* The symbol `record` is a constant, or 0 if the stub is shared; `kind` is one. */
 	.macro timer results, is_shared
 	movq	PER_CPU_VAR(kadapt_probe_state), %r11
 	testq	%r11, %r11
@@ -95,9 +95,9 @@
 	bsrq	%rax, %rdx
 	incq	record + RECORD_HISTOGRAM(%rdi, %rdx, 8)
 	.if	\is_shared
-	movq	kadapt_probe_shared_cost(%rip), %rdx
+	movq	kadapt_probe_shared_costs + 8 * kind(%rip), %rdx
 	.else
-	movq	kadapt_probe_cost(%rip), %rdx
+	movq	kadapt_probe_costs + 8 * kind(%rip), %rdx
 	.endif
 	addq	%rdx, STATE_AWAY(%r11)
 	addq	$CALL_AND_FUNCTION, %rsp
@@ -157,8 +157,9 @@ SYM_FUNC_END(\name)
 	end_stub kadapt_probe_timer_\@, TIMER_BYTES
 	.endm
 
-	.macro own_timers results
+	.macro own_timers results, its_kind
 	.set	record, 0
+	.set	kind, \its_kind
 	.rept	OWN_STUBS
 	one_timer \results, 0
 	.set	record, record + RECORD_BYTES
@@ -174,12 +175,15 @@ SYM_DATA_START(kadapt_probe_spans)
 
 	.balign	TIMER_BYTES, 0xcc
 SYM_ENTRY(kadapt_probe_timers, SYM_L_GLOBAL, SYM_A_NONE)
-	own_timers no_results
-	own_timers results_long
-	own_timers results_int
+	own_timers no_results, KIND_TIME
+	own_timers results_long, KIND_BYTES_LONG
+	own_timers results_int, KIND_BYTES_INT
 SYM_ENTRY(kadapt_probe_shared_timers, SYM_L_GLOBAL, SYM_A_NONE)
+	.set	kind, KIND_TIME
 	one_timer no_results, 1
+	.set	kind, KIND_BYTES_LONG
 	one_timer results_long, 1
+	.set	kind, KIND_BYTES_INT
 	one_timer results_int, 1
 /* Compared with, but never called. */
 SYM_ENTRY(kadapt_probe_timers_end, SYM_L_GLOBAL, SYM_A_NONE)

@@ -22,6 +22,9 @@ static_assert(offsetof(struct kadapt_probe_record, inclusive) == RECORD_INCLUSIV
 static_assert(offsetof(struct kadapt_probe_record, children) == RECORD_CHILDREN);
 static_assert(offsetof(struct kadapt_probe_record, bytes) == RECORD_RESULTS);
 static_assert(offsetof(struct kadapt_probe_record, histogram) == RECORD_HISTOGRAM);
+static_assert(KADAPT_PROBE_TIME == KIND_TIME);
+static_assert(KADAPT_PROBE_BYTES_LONG == KIND_BYTES_LONG);
+static_assert(KADAPT_PROBE_BYTES_INT == KIND_BYTES_INT);
 static_assert(offsetof(struct kadapt_probe_state, away) == STATE_AWAY);
 static_assert(offsetof(struct kadapt_probe_state, top) == STATE_TOP);
 static_assert(offsetof(struct kadapt_probe_frame, begin) == CALL_BEGIN);
@@ -132,7 +135,10 @@ notrace int kadapt_probe_task_add(struct task_struct *task)
 	int error = 0;
 
 	raw_spin_lock_irqsave(&tasks_lock, flags);
-	if (kadapt_probe_task_find(task)) {
+	/* Of a task that ends now, either this or its last switch sees that. */
+	if (READ_ONCE(task->exit_state)) {
+		error = -ESRCH;
+	} else if (kadapt_probe_task_find(task)) {
 		error = -EEXIST;
 	} else {
 		state = take_free();
@@ -152,6 +158,18 @@ notrace void kadapt_probe_task_end(struct kadapt_probe_state *state)
 	hash_del_rcu(&state->entry);
 	raw_spin_unlock(&tasks_lock);
 	llist_add(&state->ended, &ended);
+}
+
+notrace void kadapt_probe_task_forget(const struct task_struct *task)
+{
+	struct kadapt_probe_state *state;
+
+	/* See kadapt_probe_task_add(). */
+	raw_spin_lock(&tasks_lock);
+	state = kadapt_probe_task_find(task);
+	raw_spin_unlock(&tasks_lock);
+	if (state)
+		kadapt_probe_task_end(state);
 }
 
 static bool is_inside(const struct kadapt_probe_state *state)

@@ -89,6 +89,6 @@ def _add(function: Function, record: Record) -> None:
     function.histogram.update(record.histogram)
 
 
-def timed_calls(phases: Iterable[Phase]) -> int:
-    """The calls whose cost was subtracted."""
-    return sum(each.calls for phase in phases for each in phase.functions.values() if each.is_timed)
+def timed(phases: Iterable[Phase]) -> list[Function]:
+    """The functions of all phases whose costs were subtracted."""
+    return [each for phase in phases for each in phase.functions.values() if each.is_timed]

@@ -154,9 +154,10 @@ static void print_block(FILE *out, const struct probe *probe, unsigned int numbe
 /*
  * Prints
  *
- *	arm TICKS-KHZ INNER COST COUNT-COST SHARED TASKS-LOST STAYS-LOST ARM-NS
+ *	arm TICKS-KHZ INNER SHARED TASKS-LOST STAYS-LOST ARM-NS COST...
  *
- * and for each block, and below it for each function that was called there,
+ * with the cost of each kind, and for each block, and below it for each function that was called
+ *there,
  *
  *	block PROCESS TASK PHASE ELAPSED AWAY NAME
  *	record FUNCTION CALLS INCLUSIVE CHILDREN BYTES UNENDED WAITED... BUCKET:CALLS...
@@ -168,9 +169,11 @@ static void print_all(const struct probe *probe, const char *path)
 
 	if (!out)
 		fail(path, strerror(errno));
-	fprintf(out, "arm %u %u %u %u %u %u %u %" PRIu64 "\n", arm->ticks_khz, arm->inner_ticks,
-		arm->cost_ticks, arm->count_ticks, arm->shared, probe->pool->tasks_lost,
-		probe->pool->stays_lost, probe->arm_ns);
+	fprintf(out, "arm %u %u %u %u %u %" PRIu64, arm->ticks_khz, arm->inner_ticks, arm->shared,
+		probe->pool->tasks_lost, probe->pool->stays_lost, probe->arm_ns);
+	for (int kind = 0; kind < KADAPT_PROBE_KINDS; kind++)
+		fprintf(out, " %u", arm->cost_ticks[kind]);
+	fputc('\n', out);
 	for (unsigned int i = 0; i < probe->pool->blocks; i++)
 		print_block(out, probe, i);
 	if (ferror(out) | fclose(out))

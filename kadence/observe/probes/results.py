@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kadence.base.errors import KadenceError
+from kadence.observe.probes.instruments import Kind
 
 NO_PHASE = -1
 WAITS = ("preempted", "slept", "disk", "blocked")  # enum kadapt_probe_wait
@@ -17,11 +18,10 @@ class Costs:
 
     ticks_khz: int
     inner: int  # of a timed call, to itself
-    timed: int  # of a timed call, to its caller
-    counted: int
     tasks_lost: int
     stays_lost: int
     start_ns: int  # until the functions were instrumented
+    calls: Sequence[int]  # of a call to its caller, by Kind
 
     def ns(self, ticks: float) -> float:
         """Nanoseconds."""
@@ -74,10 +74,11 @@ def read(lines: Iterable[str]) -> Results:
 
 
 def _costs(words: Sequence[str]) -> Costs:
-    name, khz, inner, timed, counted, _shared, tasks, stays, start = words
-    if name != "arm":
+    name, khz, inner, _shared, tasks, stays, start, *calls = words
+    if name != "arm" or len(calls) != len(Kind):
         raise ValueError(name)
-    return Costs(*map(int, (khz, inner, timed, counted, tasks, stays, start)))
+    each = [int(cost) for cost in calls]
+    return Costs(int(khz), int(inner), int(tasks), int(stays), int(start), each)
 
 
 def _blocks(rows: Sequence[str]) -> Iterable[Block]:

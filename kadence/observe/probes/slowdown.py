@@ -17,10 +17,9 @@ def predicted_percent(counted: Results, instruments: Sequence[Instrument]) -> fl
     for block in counted.blocks:
         ran += block.elapsed - block.away
         for record in block.records:
-            is_timed = instruments[record.function].kind != Kind.COUNT
-            more += record.calls * (costs.timed if is_timed else costs.counted)
+            more += record.calls * costs.calls[instruments[record.function].kind]
             calls += record.calls
-    without = ran - calls * costs.counted
+    without = ran - calls * costs.calls[Kind.COUNT]
     return 100 * more / without if without > 0 else 0.0
 
 

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from kadence.observe.probes.phases import Function, Phase, timed_calls
+from kadence.observe.probes.phases import Function, Phase, timed
 from kadence.observe.probes.results import NO_PHASE, WAITS, Costs, Results
 
 HEAD = ("function", "calls", "own us", "with callees us", "% of the phase", "waited us", "inside",
@@ -70,12 +70,13 @@ def _us(ticks: float, costs: Costs) -> str:
 
 def _correction(phases: Sequence[Phase], costs: Costs) -> str:
     """How much was subtracted, and how well that is known: to half a tick a call."""
-    calls, ran = timed_calls(phases), sum(phase.ran for phase in phases)
-    taken = calls * costs.timed
+    functions, ran = timed(phases), sum(phase.ran for phase in phases)
+    calls = sum(each.calls for each in functions)
+    taken = sum(each.calls * costs.calls[each.instrument.kind] for each in functions)
     share, error = (100 * each / (ran or 1) for each in (taken, calls / 2))
     return (
-        f"{calls:,} timed calls took {costs.timed} ticks each, {share:.2g} % of the time; this is "
-        f"subtracted, and known to {error:.1g} % of the time"
+        f"{calls:,} timed calls took {taken / (calls or 1):.1f} ticks each, {share:.2g} % of the "
+        f"time; this is subtracted, and known to {error:.1g} % of the time"
     )
 
 
