@@ -11,10 +11,12 @@ from functools import cached_property
 from kadence.base.errors import GuestError
 
 COMMAND, OTHERS, INTERRUPTS = "command", "others", "interrupts"
-# Waiting that is no cause: for a child, which is observed itself, and for the lab's own files,
-# whose host takes its own time.
+# Waiting that is no cause: for a child, which is observed itself; for the lab's own files, whose
+# host takes its own time; and of a task that was preempted on its way back to the program.
 FOR_CHILDREN = "do_wait"
 FOR_FILES = ("fuse", "filemap_fault")
+TO_PROGRAM = frozenset({"syscall_exit_to_user_mode", "irqentry_exit_to_user_mode"})
+PREEMPTED = "schedule"
 
 
 @dataclass
@@ -44,7 +46,11 @@ class Path:
     def _waits_for_others(self) -> bool:
         if self.function == FOR_CHILDREN or any(each in self.function for each in FOR_FILES):
             return True
-        return self.parent is not None and self.parent._waits_for_others
+        if self.parent is None:
+            return False
+        if self.function == PREEMPTED and self.parent.function in TO_PROGRAM:
+            return True
+        return self.parent._waits_for_others
 
     @property
     def cost(self) -> int:

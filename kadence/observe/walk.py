@@ -5,14 +5,19 @@ It begins with all of the command's time in the kernel and goes on into the call
 nothing below explains a tenth of it.
 """
 
+import fnmatch
 from collections.abc import Iterator
 
 from kadence.observe.paths import Path
 
 LEAST_PERCENT = 10.0
-# They only pass system calls and page faults on, or change tasks.
+# They only pass system calls and page faults on.
 PASSING_ON = frozenset({"do_syscall_64", "x64_sys_call", "ret_from_fork"})
-CHANGING_TASKS = frozenset({"schedule", "schedule_timeout", "__schedule", "io_schedule"})
+# They are how a task waits, and not why; the walk ends at what called them.
+WAITING = ("schedule", "schedule_*", "__schedule", "io_schedule*", "preempt_schedule*",
+           "__cond_resched", "*msleep*", "usleep_range*", "wait_for_completion*",
+           "__wait_for_common", "mutex_lock*", "__mutex_lock*", "down_read*", "down_write*",
+           "rwsem_down_*", "do_nanosleep")  # fmt: skip
 MOST_LINKS = 4  # of a chain that are shown
 
 
@@ -66,9 +71,14 @@ def _counting(path: Path, least: float) -> list[Path]:
     for each in path.below:
         if each.function in PASSING_ON:
             found += _counting(each, least)
-        elif each.function not in CHANGING_TASKS and each.cost >= least:
+        elif each.cost >= least and not is_waiting(each.function):
             found.append(each)
     return sorted(found, key=lambda each: (-each.cost, each.function))
+
+
+def is_waiting(function: str) -> bool:
+    """Whether a function is only how a task waits."""
+    return any(fnmatch.fnmatchcase(function, pattern) for pattern in WAITING)
 
 
 def _share(part: int, total: int) -> str:
