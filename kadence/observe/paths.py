@@ -11,8 +11,9 @@ from functools import cached_property
 from kadence.base.errors import GuestError
 
 COMMAND, OTHERS, INTERRUPTS = "command", "others", "interrupts"
-# Waiting that is no cause: for a child, which is observed itself; for the lab's own files, whose
-# host takes its own time; and of a task that was preempted on its way back to the program.
+# Waiting that is no cause: for a child, which is observed itself, and for the lab's own files,
+# whose host takes its own time. A task that is preempted on its way back to the program waits for
+# no function either.
 FOR_CHILDREN = "do_wait"
 FOR_FILES = ("fuse", "filemap_fault")
 TO_PROGRAM = frozenset({"syscall_exit_to_user_mode", "irqentry_exit_to_user_mode"})
