@@ -76,8 +76,14 @@ struct kadapt_probe_arm {
 	__u32 inner_ticks;
 	/* Whether functions share their code, which costs a few ticks more. */
 	__u32 shared;
-	/* Ticks that a call adds to its caller; those of timed calls are subtracted. */
+	/* Ticks that a counted call adds if no function is timed. */
+	__u32 count_ticks;
+	/*
+	 * Ticks that a call adds to its caller, by kind, if any function is
+	 * timed. They are subtracted.
+	 */
 	__u32 cost_ticks[KADAPT_PROBE_KINDS];
+	__u32 padding;
 };
 
 /* Why a task did not run during a call. */

@@ -26,7 +26,7 @@ KERNEL = Kernel(
 TIMED = [Instrument("vfs_read", 1, Kind.TIME), Instrument("vfs_write", 2, Kind.COUNT)]
 # Ticks of half a nanosecond. Two tasks are in phase 3, one after the other.
 TEXT = """\
-arm 2000000 10 0 0 0 5000 3 40 42 43
+arm 2000000 10 0 0 0 5000 3 8 40 42 43
 block 0 0 -1 0 0 -
 block 7 7 3 8000 2000 a name
 record 0 4 2000 500 0 0 100 2000 0 0 9:3 63:1
@@ -110,7 +110,7 @@ def test_the_table_names_what_took_the_time() -> None:
 
 
 def test_the_slowdown_is_predicted_from_counted_calls() -> None:
-    counted = results.read(["arm 1000000 10 0 0 0 1 3 40 42 43", "block 1 1 -1 10300 200 x",
+    counted = results.read(["arm 1000000 10 0 0 0 1 3 8 40 42 43", "block 1 1 -1 10300 200 x",
                             "record 0 100 0 0 0 0 0 0 0 0 0:100"])  # fmt: skip
     percent = slowdown.predicted_percent(counted, TIMED)
     assert percent == pytest.approx(100 * 100 * 40 / (10100 - 300))

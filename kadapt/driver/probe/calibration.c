@@ -20,8 +20,8 @@
 #define NUMBER	(OWN_STUBS - 1)
 
 u64 kadapt_probe_inner;
-u64 kadapt_probe_costs[KADAPT_PROBE_KINDS];
-u64 kadapt_probe_shared_costs[KADAPT_PROBE_KINDS];
+u64 kadapt_probe_costs[KINDS];
+u64 kadapt_probe_shared_costs[KINDS];
 
 noinline void kadapt_probe_empty(void)
 {
@@ -84,7 +84,7 @@ static int measure(u32 kind, u64 empty, u64 look_up)
 	kadapt_probe_costs[kind] = per_call(instrumented - empty);
 	kadapt_probe_shared_costs[kind] = kadapt_probe_costs[kind] + look_up;
 	/* The frame has the record, which the exit adds. */
-	if (kind != KADAPT_PROBE_COUNT)
+	if (kind != KADAPT_PROBE_COUNT && kind != KIND_CORRECTED)
 		kadapt_probe_shared_costs[kind]++;
 	return 0;
 }
@@ -101,7 +101,7 @@ int kadapt_probe_calibrate(void)
 	empty = least_time(kadapt_probe_time_empty);
 	look_up = per_call(least_time(kadapt_probe_time_look_up) -
 			   least_time(kadapt_probe_time_nothing));
-	for (kind = KADAPT_PROBE_COUNT; kind < KADAPT_PROBE_KINDS && !error; kind++) {
+	for (kind = KADAPT_PROBE_COUNT; kind < KINDS && !error; kind++) {
 		records[NUMBER].inclusive = 0;
 		error = measure(kind, empty, look_up);
 		if (kind == KADAPT_PROBE_TIME) {

@@ -143,6 +143,8 @@ static void report(struct kadapt_probe_arm *arm)
 	arm->shared = shared;
 	for (i = 0; i < KADAPT_PROBE_KINDS; i++)
 		arm->cost_ticks[i] = costs[i];
+	arm->count_ticks = costs[KADAPT_PROBE_COUNT];
+	arm->cost_ticks[KADAPT_PROBE_COUNT] = costs[KIND_CORRECTED];
 }
 
 static int arm_file(struct file *file, struct kadapt_probe_arm *arm,

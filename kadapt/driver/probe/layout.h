@@ -14,6 +14,9 @@
 #define KIND_TIME		1
 #define KIND_BYTES_LONG		2
 #define KIND_BYTES_INT		3
+/* A counter whose cost is subtracted: what KADAPT_PROBE_COUNT is beside timers. */
+#define KIND_CORRECTED		4
+#define KINDS			5
 
 /* struct kadapt_probe_state */
 #define STATE_AWAY		0
@@ -29,6 +32,7 @@
 /* Functions with stubs of their own: one more is for the calibration. */
 #define OWN_STUBS		17
 #define COUNTER_BYTES		32
+#define CORRECTED_BYTES		64
 #define TIMER_BYTES		256
 
 #endif /* _KADAPT_PROBE_LAYOUT_H */

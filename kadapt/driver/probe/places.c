@@ -29,6 +29,8 @@
 static struct ftrace_ops operations[OWN_STUBS];
 static unsigned long stubs[OWN_STUBS];
 static unsigned int registered;
+/* Counters beside timers are corrected. */
+static bool has_timers;
 
 /* Offsets of records; stubs add the address to the table's biased one. */
 u32 *kadapt_probe_table;
@@ -39,17 +41,35 @@ unsigned long kadapt_probe_stub(unsigned int number, u32 kind)
 	if (kind == KADAPT_PROBE_COUNT)
 		return (unsigned long)kadapt_probe_counters +
 		       number * COUNTER_BYTES;
+	if (kind == KIND_CORRECTED)
+		return (unsigned long)kadapt_probe_corrected_counters +
+		       number * CORRECTED_BYTES;
 	return (unsigned long)kadapt_probe_timers +
 	       ((kind - KADAPT_PROBE_TIME) * OWN_STUBS + number) * TIMER_BYTES;
 }
 
 static unsigned long shared_stub(u32 kind)
 {
-	if (kind == KADAPT_PROBE_COUNT)
-		return (unsigned long)kadapt_probe_counters +
-		       OWN_STUBS * COUNTER_BYTES;
+	if (kind == KADAPT_PROBE_COUNT || kind == KIND_CORRECTED)
+		return kadapt_probe_stub(OWN_STUBS, kind);
 	return (unsigned long)kadapt_probe_shared_timers +
 	       (kind - KADAPT_PROBE_TIME) * TIMER_BYTES;
+}
+
+static u32 kind_of_stub(u32 kind)
+{
+	return kind == KADAPT_PROBE_COUNT && has_timers ? KIND_CORRECTED : kind;
+}
+
+static void look_for_timers(const struct kadapt_probe_function *functions,
+			    unsigned int count)
+{
+	unsigned int i;
+
+	has_timers = false;
+	for (i = 0; i < count; i++)
+		if (functions[i].kind != KADAPT_PROBE_COUNT)
+			has_timers = true;
 }
 
 /* The last stub is the calibration's. */
@@ -107,7 +127,7 @@ static int call_own(const struct kadapt_probe_function *functions,
 		unsigned long address = functions[i].address;
 
 		error = call_stub(&address, 1,
-				  kadapt_probe_stub(i, functions[i].kind));
+				  kadapt_probe_stub(i, kind_of_stub(functions[i].kind)));
 	}
 	return error;
 }
@@ -145,7 +165,9 @@ static int call_shared_of(u32 kind, unsigned long *addresses,
 	for (i = 0; i < count; i++)
 		if (functions[i].kind == kind)
 			addresses[found++] = functions[i].address;
-	return found ? call_stub(addresses, found, shared_stub(kind)) : 0;
+	if (!found)
+		return 0;
+	return call_stub(addresses, found, shared_stub(kind_of_stub(kind)));
 }
 
 static int call_shared(const struct kadapt_probe_function *functions,
@@ -168,10 +190,12 @@ static int call_shared(const struct kadapt_probe_function *functions,
 int kadapt_probe_places_call(const struct kadapt_probe_function *functions,
 			     unsigned int count)
 {
-	int error = kadapt_probe_places_shared(count) ?
-			    call_shared(functions, count) :
-			    call_own(functions, count);
+	int error;
 
+	look_for_timers(functions, count);
+	error = kadapt_probe_places_shared(count) ?
+			call_shared(functions, count) :
+			call_own(functions, count);
 	if (error)
 		kadapt_probe_places_restore();
 	return error;

@@ -13,6 +13,7 @@
 #include <linux/sched.h>
 #include <linux/types.h>
 
+#include "probe/layout.h"
 #include "uapi/kadapt_probe.h"
 
 /* A timed call in progress; on the kernel's stack, see stubs.S. */
@@ -101,8 +102,8 @@ bool kadapt_probe_places_shared(unsigned int count);
 
 extern u64 kadapt_probe_inner;
 /* By kind: of functions with a stub of their own, and of others. */
-extern u64 kadapt_probe_costs[KADAPT_PROBE_KINDS];
-extern u64 kadapt_probe_shared_costs[KADAPT_PROBE_KINDS];
+extern u64 kadapt_probe_costs[KINDS];
+extern u64 kadapt_probe_shared_costs[KINDS];
 int kadapt_probe_calibrate(void);
 
 #endif /* _KADAPT_PROBE_SESSION_H */

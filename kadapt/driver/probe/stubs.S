@@ -4,7 +4,8 @@
  * begin of a function r10, r11 and rax are free.
  *
  * A counter adds 1 in the records of the phase that the current task is in, and
- * returns into the function.
+ * returns into the function. Beside timers it also adds what it costs to the
+ * absence of the task, so that a timed caller's time does not contain it.
  *
  * A timer links a frame on the kernel's stack and calls the rest of the
  * function. So recursion, interrupts and calls that never end need no list of
@@ -151,6 +152,24 @@ SYM_FUNC_END(\name)
 	end_stub kadapt_probe_counter_\@, COUNTER_BYTES
 	.endm
 
+	.macro correct costs
+	movq	PER_CPU_VAR(kadapt_probe_state), %r11
+	testq	%r11, %r11
+	jz	.Lunobserved_\@
+	movq	\costs + 8 * KIND_CORRECTED(%rip), %rax
+	addq	%rax, STATE_AWAY(%r11)
+.Lunobserved_\@:
+	RET
+	.endm
+
+	.macro own_corrected_counter
+	begin_stub kadapt_probe_corrected_\@
+	movq	PER_CPU_VAR(kadapt_probe_block), %r11
+	incq	record + RECORD_HISTOGRAM(%r11)
+	correct	kadapt_probe_costs
+	end_stub kadapt_probe_corrected_\@, CORRECTED_BYTES
+	.endm
+
 	.macro one_timer results, is_shared
 	begin_stub kadapt_probe_timer_\@
 	timer	\results, \is_shared
@@ -208,6 +227,21 @@ SYM_ENTRY(kadapt_probe_counters, SYM_L_GLOBAL, SYM_A_NONE)
 	incq	RECORD_HISTOGRAM(%r11, %rax)
 	RET
 SYM_FUNC_END(kadapt_probe_shared_counter)
+
+	.balign	CORRECTED_BYTES, 0xcc
+SYM_ENTRY(kadapt_probe_corrected_counters, SYM_L_GLOBAL, SYM_A_NONE)
+	.set	record, 0
+	.rept	OWN_STUBS
+	own_corrected_counter
+	.set	record, record + RECORD_BYTES
+	.endr
+
+	begin_stub kadapt_probe_shared_corrected_counter
+	look_up
+	movq	PER_CPU_VAR(kadapt_probe_block), %r11
+	incq	RECORD_HISTOGRAM(%r11, %rax)
+	correct	kadapt_probe_shared_costs
+SYM_FUNC_END(kadapt_probe_shared_corrected_counter)
 
 /* ---- what the calibration times ------------------------------------------ */
 

@@ -6,7 +6,7 @@
 #include <linux/types.h>
 
 /* For each kind and number, one after the other. */
-extern const char kadapt_probe_counters[];
+extern const char kadapt_probe_counters[], kadapt_probe_corrected_counters[];
 extern const char kadapt_probe_timers[], kadapt_probe_timers_end[];
 /* For each kind. */
 extern const char kadapt_probe_shared_timers[];

@@ -154,10 +154,10 @@ static void print_block(FILE *out, const struct probe *probe, unsigned int numbe
 /*
  * Prints
  *
- *	arm TICKS-KHZ INNER SHARED TASKS-LOST STAYS-LOST ARM-NS COST...
+ *	arm TICKS-KHZ INNER SHARED TASKS-LOST STAYS-LOST ARM-NS COUNT COST...
  *
- * with the cost of each kind, and for each block, and below it for each function that was called
- *there,
+ * with the costs of a call that is counted alone, and of each kind; and for each block, and below
+ *it for each function that was called there,
  *
  *	block PROCESS TASK PHASE ELAPSED AWAY NAME
  *	record FUNCTION CALLS INCLUSIVE CHILDREN BYTES UNENDED WAITED... BUCKET:CALLS...
@@ -169,8 +169,9 @@ static void print_all(const struct probe *probe, const char *path)
 
 	if (!out)
 		fail(path, strerror(errno));
-	fprintf(out, "arm %u %u %u %u %u %" PRIu64, arm->ticks_khz, arm->inner_ticks, arm->shared,
-		probe->pool->tasks_lost, probe->pool->stays_lost, probe->arm_ns);
+	fprintf(out, "arm %u %u %u %u %u %" PRIu64 " %u", arm->ticks_khz, arm->inner_ticks,
+		arm->shared, probe->pool->tasks_lost, probe->pool->stays_lost, probe->arm_ns,
+		arm->count_ticks);
 	for (int kind = 0; kind < KADAPT_PROBE_KINDS; kind++)
 		fprintf(out, " %u", arm->cost_ticks[kind]);
 	fputc('\n', out);

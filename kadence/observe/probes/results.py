@@ -21,7 +21,8 @@ class Costs:
     tasks_lost: int
     stays_lost: int
     start_ns: int  # until the functions were instrumented
-    calls: Sequence[int]  # of a call to its caller, by Kind
+    counted: int  # of a counted call, if no function is timed
+    calls: Sequence[int]  # of a call to its caller, by Kind, if any function is timed
 
     def ns(self, ticks: float) -> float:
         """Nanoseconds."""
@@ -74,11 +75,11 @@ def read(lines: Iterable[str]) -> Results:
 
 
 def _costs(words: Sequence[str]) -> Costs:
-    name, khz, inner, _shared, tasks, stays, start, *calls = words
+    name, khz, inner, _shared, tasks, stays, start, counted, *calls = words
     if name != "arm" or len(calls) != len(Kind):
         raise ValueError(name)
-    each = [int(cost) for cost in calls]
-    return Costs(int(khz), int(inner), int(tasks), int(stays), int(start), each)
+    by_kind = [int(cost) for cost in calls]
+    return Costs(int(khz), int(inner), int(tasks), int(stays), int(start), int(counted), by_kind)
 
 
 def _blocks(rows: Sequence[str]) -> Iterable[Block]:

@@ -13,13 +13,15 @@ MOST_PERCENT = 10.0
 def predicted_percent(counted: Results, instruments: Sequence[Instrument]) -> float:
     """How much longer the tasks' time on processors will be with these instruments."""
     costs = counted.costs
+    has_timers = any(each.kind != Kind.COUNT for each in instruments)
     ran, more, calls = 0, 0, 0
     for block in counted.blocks:
         ran += block.elapsed - block.away
         for record in block.records:
-            more += record.calls * costs.calls[instruments[record.function].kind]
+            kind = instruments[record.function].kind
+            more += record.calls * (costs.calls[kind] if has_timers else costs.counted)
             calls += record.calls
-    without = ran - calls * costs.calls[Kind.COUNT]
+    without = ran - calls * costs.counted
     return 100 * more / without if without > 0 else 0.0
 
 
