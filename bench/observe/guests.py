@@ -4,7 +4,7 @@
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kadence import boot
@@ -54,12 +54,10 @@ class Bench:
         return instruments.choose(guest.kernel_of(self.release), patterns)
 
     def first(self, name: str, kind: Kind, more: int = 0) -> bytes:
-        """The list that instruments one function in this way, and so many system calls."""
-        [first] = self.chosen(name)
+        """The list that instruments a system call in this way, and so many others."""
         others = [each for each in self.chosen("__x64_sys_*") if each.function != name][:more]
-        return instruments.listed(
-            [Instrument(first.function, first.address, kind), *others]
-        ).encode()
+        chosen = [replace(each, kind=kind) for each in (*self.chosen(name), *others)]
+        return instruments.listed(chosen).encode()
 
 
 def prepare(folder: Path) -> Bench:

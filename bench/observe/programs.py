@@ -42,8 +42,8 @@ HISTOGRAM = ("tracepoint:raw_syscalls:sys_enter { @s[tid] = nsecs; } "
 HEAD = """
 set -u
 writes=@WRITES@ probe='@PROBE@' lists=@LISTS@
-mount -t tmpfs none /tmp
-cd /tmp
+mount -t tmpfs none $lists/work
+cd $lists/work
 PATH=$PATH:@HEAT@
 cp $lists/input $lists/sql .
 mount -t debugfs none /sys/kernel/debug 2>/dev/null
@@ -73,6 +73,7 @@ def _measured(bench: Bench) -> Figures:
     with tempfile.TemporaryDirectory(prefix="kadence-bench-", dir="/var/tmp") as name:
         lists = Path(name)
         (lists / "list").write_text(listed(bench.chosen("__x64_sys_*")))
+        (lists / "work").mkdir()
         (lists / "sql").write_text(SQL)
         (lists / "input").write_bytes(_input())
         loaded = " ".join(f"-m {path}" for path in modules.built(bench.release))
