@@ -26,9 +26,9 @@ $(LAB_CALLS): $(LAB_CALLS_SOURCES) $(wildcard kadence/lab/plugin/*.h)
 	@mkdir -p $(@D)
 	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -fPIC -fvisibility=hidden -shared -o $@ $(LAB_CALLS_SOURCES)
 
-$(PROBE): kadence/observe/probes/probe.c kadapt/uapi/kadapt_probe.h
+$(PROBE): $(wildcard kadence/observe/probes/*.[ch]) kadapt/uapi/kadapt_probe.h
 	@mkdir -p $(@D)
-	$(CC12) $(LAB_GUEST_CFLAGS) -Ikadapt/uapi -o $@ $<
+	$(CC12) $(LAB_GUEST_CFLAGS) -Ikadapt/uapi -o $@ $(filter %.c,$^)
 
 $(USAGE): kadence/usage.c
 	@mkdir -p $(@D)

@@ -48,6 +48,8 @@ struct kadapt_probe_function {
 
 /* At most so many functions. */
 #define KADAPT_PROBE_FUNCTIONS	4096
+#define KADAPT_PROBE_EVENTS_LEAST	12
+#define KADAPT_PROBE_EVENTS_MOST	28
 
 /*
  * KADAPT_PROBE_ARM: instrument functions. Once for an open file.
@@ -57,7 +59,8 @@ struct kadapt_probe_function {
  *		closed file had instrumented, or another tool has a direct call
  *		in one of the functions
  *	EINVAL	unknown kind, a function twice, no function, more than
- *		KADAPT_PROBE_FUNCTIONS
+ *		KADAPT_PROBE_FUNCTIONS; `events` is none of
+ *		KADAPT_PROBE_EVENTS_LEAST to KADAPT_PROBE_EVENTS_MOST, nor 0
  *	ENOENT	no function that can be traced begins at an address
  *	ENOMEM	no memory
  *	EOPNOTSUPP	the time stamp counter is unstable, and a function is to
@@ -66,7 +69,8 @@ struct kadapt_probe_function {
 struct kadapt_probe_arm {
 	__u64 functions;	/* address of an array */
 	__u32 count;
-	__u32 reserved;		/* 0 */
+	/* Bytes of events for each processor: 2 to the power of this; 0: none. */
+	__u32 events;
 	__u64 pool_bytes;	/* memory for records; 0: 32 MiB */
 	/* Set by the kernel. */
 	__u64 map_bytes;	/* to map */
@@ -130,7 +134,31 @@ struct kadapt_probe_pool {
 	__u64 blocks_at;	/* offset of struct kadapt_probe_block[] */
 	__u64 records_at;	/* offset of the first block's records */
 	__u64 records_bytes;	/* from one block's records to the next one's */
+	__u64 events_at;	/* offset of the first processor's ring */
+	__u64 events_bytes;	/* of each ring; a power of two, or 0 */
+	__u32 processors;	/* rings */
+	__u32 padding;
 };
+
+/*
+ * A timed call, a wait or a phase that has ended. Each processor writes its
+ * events into a ring and overwrites the oldest. The Nth event of all, from 0 on,
+ * has the sequence N * sizeof(event) + 1, which is written last. A ring may leave
+ * an event out: if what follows is there, that one never comes.
+ */
+struct kadapt_probe_event {
+	__u64 begin, end;	/* the counter */
+	/*
+	 * The offset of the function's record in a block; or
+	 * KADAPT_PROBE_EVENT_PHASE + phase; or KADAPT_PROBE_EVENT_WAIT + why
+	 */
+	__u32 what;
+	__s32 task;		/* thread ID */
+	__u64 sequence;
+};
+
+#define KADAPT_PROBE_EVENT_PHASE	0x40000000U
+#define KADAPT_PROBE_EVENT_WAIT	0x80000000U
 
 #define KADAPT_PROBE_TYPE	0xb8
 #define KADAPT_PROBE_ARM	_IOWR(KADAPT_PROBE_TYPE, 0, struct kadapt_probe_arm)

@@ -43,8 +43,10 @@ static u64 least_time(u64 (*time_calls)(u64 calls))
 		state = (struct kadapt_probe_state){ .top = &state.base };
 		this_cpu_write(kadapt_probe_state, &state);
 		this_cpu_write(kadapt_probe_block, records);
+		kadapt_probe_events_calibrate(true);
 		least = min(least, time_calls(CALLS));
 		this_cpu_write(kadapt_probe_state, NULL);
+		kadapt_probe_events_calibrate(false);
 		local_irq_restore(flags);
 	}
 	return least;

@@ -72,6 +72,12 @@ static int check_no_function_twice(const struct kadapt_probe_function *functions
 	return error;
 }
 
+static bool is_size_of_events(u32 power)
+{
+	return !power || (power >= KADAPT_PROBE_EVENTS_LEAST &&
+			  power <= KADAPT_PROBE_EVENTS_MOST);
+}
+
 static struct kadapt_probe_function *
 copy_functions(const struct kadapt_probe_arm *arm)
 {
@@ -79,7 +85,8 @@ copy_functions(const struct kadapt_probe_arm *arm)
 	unsigned int i;
 	int error = 0;
 
-	if (!arm->count || arm->count > KADAPT_PROBE_FUNCTIONS || arm->reserved)
+	if (!arm->count || arm->count > KADAPT_PROBE_FUNCTIONS ||
+	    !is_size_of_events(arm->events))
 		return ERR_PTR(-EINVAL);
 	functions = vmemdup_array_user((void __user *)arm->functions, arm->count,
 				       sizeof(*functions));
@@ -107,7 +114,7 @@ static void use_sinks(void)
 static int begin_session(const struct kadapt_probe_function *functions,
 			 const struct kadapt_probe_arm *arm)
 {
-	int error = kadapt_probe_pool_create(arm->count, arm->pool_bytes);
+	int error = kadapt_probe_pool_create(arm);
 
 	if (error)
 		return error;
@@ -142,7 +149,7 @@ static void report(struct kadapt_probe_arm *arm)
 	arm->inner_ticks = kadapt_probe_inner;
 	arm->shared = shared;
 	for (i = 0; i < KADAPT_PROBE_KINDS; i++)
-		arm->cost_ticks[i] = costs[i];
+		arm->cost_ticks[i] = costs[kadapt_probe_places_kind(i)];
 	arm->count_ticks = costs[KADAPT_PROBE_COUNT];
 	arm->cost_ticks[KADAPT_PROBE_COUNT] = costs[KIND_CORRECTED];
 }

@@ -67,6 +67,12 @@ notrace void kadapt_probe_frames_waited(struct kadapt_probe_state *state,
 		record_of(state, frame)->waited[state->why] += ticks;
 }
 
+/* When a call began that writes an event. */
+static notrace u64 away_of(const struct kadapt_probe_frame *frame)
+{
+	return *(const u64 *)((const void *)frame + CALL_AWAY);
+}
+
 notrace void kadapt_probe_frames_end(struct kadapt_probe_state *state, u64 now)
 {
 	struct kadapt_probe_frame *frame = first_frame(state);
@@ -77,6 +83,9 @@ notrace void kadapt_probe_frames_end(struct kadapt_probe_state *state, u64 now)
 
 		record->inclusive += time - frame->begin;
 		record->unended++;
+		if (kadapt_probe_events_wanted())
+			kadapt_probe_event(state, frame->record,
+					   frame->begin + away_of(frame), now);
 	}
 }
 

@@ -40,6 +40,8 @@ static notrace void resume(struct kadapt_probe_state *state)
 	if (state->block->entered)
 		state->block->away += ticks;
 	kadapt_probe_frames_waited(state, ticks);
+	kadapt_probe_event(state, KADAPT_PROBE_EVENT_WAIT + state->why,
+			   state->left, state->left + ticks);
 	/* The walk was no time of the task either. */
 	state->away += get_cycles() - state->left - ticks;
 }

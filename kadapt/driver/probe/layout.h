@@ -16,16 +16,21 @@
 #define KIND_BYTES_INT		3
 /* A counter whose cost is subtracted: what KADAPT_PROBE_COUNT is beside timers. */
 #define KIND_CORRECTED		4
-#define KINDS			5
+/* Timers that also write events, in the order of the others. */
+#define KIND_TIME_EVENTS	5
+#define KINDS			8
 
 /* struct kadapt_probe_state */
 #define STATE_AWAY		0
 #define STATE_TOP		8
+#define STATE_NUMBER		16
 
 /* struct kadapt_probe_frame, and what the caller's call and the stub's pushed */
 #define CALL_BEGIN		0
 #define CALL_PARENT		8
 #define CALL_RECORD		16
+/* Timers that write events push the task's absence here; the others do not. */
+#define CALL_AWAY		24
 #define CALL_FUNCTION		24
 #define CALL_AND_FUNCTION	32
 
@@ -34,5 +39,14 @@
 #define COUNTER_BYTES		32
 #define CORRECTED_BYTES		64
 #define TIMER_BYTES		256
+#define EVENT_TIMER_BYTES	512
+
+/* struct kadapt_probe_event */
+#define EVENT_BYTES		32
+#define EVENT_BEGIN		0
+#define EVENT_END		8
+#define EVENT_WHAT		16
+#define EVENT_TASK		20
+#define EVENT_SEQUENCE		24
 
 #endif /* _KADAPT_PROBE_LAYOUT_H */

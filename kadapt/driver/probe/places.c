@@ -44,6 +44,10 @@ unsigned long kadapt_probe_stub(unsigned int number, u32 kind)
 	if (kind == KIND_CORRECTED)
 		return (unsigned long)kadapt_probe_corrected_counters +
 		       number * CORRECTED_BYTES;
+	if (kind >= KIND_TIME_EVENTS)
+		return (unsigned long)kadapt_probe_event_timers +
+		       ((kind - KIND_TIME_EVENTS) * OWN_STUBS + number) *
+			       EVENT_TIMER_BYTES;
 	return (unsigned long)kadapt_probe_timers +
 	       ((kind - KADAPT_PROBE_TIME) * OWN_STUBS + number) * TIMER_BYTES;
 }
@@ -52,13 +56,20 @@ static unsigned long shared_stub(u32 kind)
 {
 	if (kind == KADAPT_PROBE_COUNT || kind == KIND_CORRECTED)
 		return kadapt_probe_stub(OWN_STUBS, kind);
+	if (kind >= KIND_TIME_EVENTS)
+		return (unsigned long)kadapt_probe_shared_event_timers +
+		       (kind - KIND_TIME_EVENTS) * EVENT_TIMER_BYTES;
 	return (unsigned long)kadapt_probe_shared_timers +
 	       (kind - KADAPT_PROBE_TIME) * TIMER_BYTES;
 }
 
-static u32 kind_of_stub(u32 kind)
+u32 kadapt_probe_places_kind(u32 kind)
 {
-	return kind == KADAPT_PROBE_COUNT && has_timers ? KIND_CORRECTED : kind;
+	if (kind == KADAPT_PROBE_COUNT)
+		return has_timers ? KIND_CORRECTED : KADAPT_PROBE_COUNT;
+	if (kadapt_probe_events_wanted())
+		return KIND_TIME_EVENTS + (kind - KADAPT_PROBE_TIME);
+	return kind;
 }
 
 static void look_for_timers(const struct kadapt_probe_function *functions,
@@ -125,9 +136,9 @@ static int call_own(const struct kadapt_probe_function *functions,
 
 	for (i = 0; i < count && !error; i++) {
 		unsigned long address = functions[i].address;
+		u32 kind = kadapt_probe_places_kind(functions[i].kind);
 
-		error = call_stub(&address, 1,
-				  kadapt_probe_stub(i, kind_of_stub(functions[i].kind)));
+		error = call_stub(&address, 1, kadapt_probe_stub(i, kind));
 	}
 	return error;
 }
@@ -167,7 +178,7 @@ static int call_shared_of(u32 kind, unsigned long *addresses,
 			addresses[found++] = functions[i].address;
 	if (!found)
 		return 0;
-	return call_stub(addresses, found, shared_stub(kind_of_stub(kind)));
+	return call_stub(addresses, found, shared_stub(kadapt_probe_places_kind(kind)));
 }
 
 static int call_shared(const struct kadapt_probe_function *functions,

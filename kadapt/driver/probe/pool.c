@@ -63,14 +63,16 @@ static size_t records_bytes(unsigned int functions)
 	return (functions + 1UL) * sizeof(struct kadapt_probe_record);
 }
 
-int kadapt_probe_pool_create(unsigned int functions, size_t bytes)
+int kadapt_probe_pool_create(const struct kadapt_probe_arm *arm)
 {
-	size_t records = records_bytes(functions), heads, blocks;
+	size_t records = records_bytes(arm->count), heads, blocks, rings;
+	size_t ring = arm->events ? BIT(arm->events) : 0;
 
-	blocks = clamp((bytes ?: POOL_BYTES) / records, LEAST_BLOCKS,
+	blocks = clamp((arm->pool_bytes ?: POOL_BYTES) / records, LEAST_BLOCKS,
 		       MOST_BLOCKS);
 	heads = PAGE_ALIGN(sizeof(*pool) + blocks * sizeof(*block_at(0)));
-	pool_bytes = PAGE_ALIGN(heads + blocks * records);
+	rings = PAGE_ALIGN(heads + blocks * records);
+	pool_bytes = rings + nr_cpu_ids * ring;
 	pool = vmalloc_user(pool_bytes);
 	sinks = vzalloc(array_size(nr_cpu_ids, records));
 	if (!pool || !sinks) {
@@ -80,12 +82,16 @@ int kadapt_probe_pool_create(unsigned int functions, size_t bytes)
 	most_blocks = blocks;
 	atomic_set(&used, 1);
 	*pool = (struct kadapt_probe_pool){
-		.functions = functions,
+		.functions = arm->count,
 		.blocks = 1,
 		.blocks_at = sizeof(*pool),
 		.records_at = heads,
 		.records_bytes = records,
+		.events_at = rings,
+		.events_bytes = ring,
+		.processors = nr_cpu_ids,
 	};
+	kadapt_probe_events_begin((void *)pool + rings, ring);
 	block_at(0)->phase = KADAPT_PROBE_NO_PHASE;
 	return 0;
 }
@@ -146,9 +152,15 @@ notrace void kadapt_probe_block_leave(struct kadapt_probe_state *state)
 {
 	struct kadapt_probe_block *block = state->block;
 
+	u64 now = get_cycles();
+
 	if (!block->entered)
 		return;
-	block->elapsed += get_cycles() - block->entered;
+	block->elapsed += now - block->entered;
+	if (block->phase != KADAPT_PROBE_NO_PHASE)
+		kadapt_probe_event(state,
+				   KADAPT_PROBE_EVENT_PHASE + block->phase,
+				   block->entered, now);
 	WRITE_ONCE(block->entered, 0);
 	/* The task may have executed another program since the begin. */
 	memcpy(block->name, state->task->comm, sizeof(block->name));

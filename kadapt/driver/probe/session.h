@@ -30,6 +30,7 @@ struct kadapt_probe_frame {
 struct kadapt_probe_state {
 	u64 away;		/* ticks that are no time of the task */
 	struct kadapt_probe_frame *top;
+	u64 number;		/* the task's */
 	struct kadapt_probe_frame base;	/* what `top` is outside of all calls */
 	struct task_struct *task;
 	struct kadapt_probe_block *block;
@@ -47,7 +48,7 @@ DECLARE_PER_CPU(void *, kadapt_probe_block);
 
 /* ---- pool.c: the memory for records --------------------------------------- */
 
-int kadapt_probe_pool_create(unsigned int functions, size_t bytes);
+int kadapt_probe_pool_create(const struct kadapt_probe_arm *arm);
 void kadapt_probe_pool_destroy(void);
 struct kadapt_probe_pool *kadapt_probe_pool(void);
 size_t kadapt_probe_pool_bytes(void);
@@ -59,6 +60,17 @@ void kadapt_probe_block_enter(struct kadapt_probe_state *state,
 			      struct task_struct *task, u32 phase);
 /* The block's task leaves its phase. */
 void kadapt_probe_block_leave(struct kadapt_probe_state *state);
+
+/* ---- events.c: rings of what has ended, by processor ---------------------- */
+
+/* Each processor has a ring of so many bytes in this memory; 0: there are none. */
+void kadapt_probe_events_begin(void *rings, size_t bytes);
+bool kadapt_probe_events_wanted(void);
+/* Preemption is off. */
+void kadapt_probe_event(const struct kadapt_probe_state *state, u32 what,
+			u64 begin, u64 end);
+/* The current processor's calibration writes here. */
+void kadapt_probe_events_calibrate(bool begins);
 
 /* ---- tasks.c: the states of tasks ----------------------------------------- */
 
@@ -94,6 +106,8 @@ void kadapt_probe_hooks_unregister(void);
 
 int kadapt_probe_places_call(const struct kadapt_probe_function *functions,
 			     unsigned int count);
+/* The kind of the stub of a function of this kind. */
+u32 kadapt_probe_places_kind(u32 kind);
 /* Tasks may still be in timed calls when this returns, but not in stubs. */
 void kadapt_probe_places_restore(void);
 bool kadapt_probe_places_shared(unsigned int count);

@@ -57,13 +57,51 @@
 	.popsection
 	.endm
 
+/*
+ * r10 = the task's time at the end, r11 = its state. A preemption between taking
+ * a place and reading the ring's address begins both anew.
+ */
+	.macro write_event is_shared
+	addq	STATE_AWAY(%r11), %r10
+	movq	CALL_BEGIN(%rsp), %r8
+	addq	CALL_AWAY(%rsp), %r8
+.Lbegin_\@:
+	movl	$EVENT_BYTES, %eax
+	xaddq	%rax, PER_CPU_VAR(kadapt_probe_event_head)
+	movq	PER_CPU_VAR(kadapt_probe_event_ring), %rdx
+.Lend_\@:
+	.pushsection .rodata, "a"
+	.long	.Lbegin_\@ - kadapt_probe_timers, .Lend_\@ - kadapt_probe_timers
+	.popsection
+	movq	%rax, %r9
+	andq	kadapt_probe_event_mask(%rip), %rax
+	addq	%rdx, %rax
+	movq	%r8, EVENT_BEGIN(%rax)
+	movq	%r10, EVENT_END(%rax)
+	.if	\is_shared
+	movl	CALL_RECORD(%rsp), %edx
+	movl	%edx, EVENT_WHAT(%rax)
+	.else
+	movl	$record, EVENT_WHAT(%rax)
+	.endif
+	movl	STATE_NUMBER(%r11), %edx
+	movl	%edx, EVENT_TASK(%rax)
+	incq	%r9
+	movq	%r9, EVENT_SEQUENCE(%rax)
+	.endm
+
 /* The symbol `record` is a constant, or 0 if the stub is shared; `kind` is one. */
-	.macro timer results, is_shared
+	.macro timer results, is_shared, has_events
 	movq	PER_CPU_VAR(kadapt_probe_state), %r11
 	testq	%r11, %r11
 	jz	.Lunobserved_\@
 	.if	\is_shared
 	look_up
+	.endif
+	.if	\has_events
+	pushq	STATE_AWAY(%r11)
+	.endif
+	.if	\is_shared
 	pushq	%rax
 	.else
 	pushq	$record
@@ -75,11 +113,18 @@
 	movq	%rsp, STATE_TOP(%r11)
 	ANNOTATE_INTRA_FUNCTION_CALL
 	call	.Lbody_\@
+	.if	\has_events
+	UNWIND_HINT type=UNWIND_HINT_TYPE_CALL sp_reg=ORC_REG_SP sp_offset=(CALL_AND_FUNCTION + 8)
+	.else
 	UNWIND_HINT type=UNWIND_HINT_TYPE_CALL sp_reg=ORC_REG_SP sp_offset=CALL_AND_FUNCTION
+	.endif
 
 	movq	%rax, %rcx
 	movq	PER_CPU_VAR(kadapt_probe_state), %r11
 	task_time
+	.if	\has_events
+	movq	%rax, %r10
+	.endif
 	subq	CALL_BEGIN(%rsp), %rax
 	subq	kadapt_probe_inner(%rip), %rax
 	movq	CALL_PARENT(%rsp), %r8
@@ -95,19 +140,22 @@
 	orq	$1, %rax
 	bsrq	%rax, %rdx
 	incq	record + RECORD_HISTOGRAM(%rdi, %rdx, 8)
+	.if	\has_events
+	write_event \is_shared
+	.endif
 	.if	\is_shared
 	movq	kadapt_probe_shared_costs + 8 * kind(%rip), %rdx
 	.else
 	movq	kadapt_probe_costs + 8 * kind(%rip), %rdx
 	.endif
 	addq	%rdx, STATE_AWAY(%r11)
-	addq	$CALL_AND_FUNCTION, %rsp
+	addq	$(CALL_AND_FUNCTION + 8 * \has_events), %rsp
 	movq	%rcx, %rax
 	UNWIND_HINT_FUNC
 	RET
 
 .Lbody_\@:
-	pushq	8 + CALL_FUNCTION(%rsp)
+	pushq	8 + CALL_FUNCTION + 8 * \has_events(%rsp)
 	UNWIND_HINT_FUNC
 	RET
 .Lunobserved_\@:
@@ -170,20 +218,29 @@ SYM_FUNC_END(\name)
 	end_stub kadapt_probe_corrected_\@, CORRECTED_BYTES
 	.endm
 
-	.macro one_timer results, is_shared
+	.macro one_timer results, is_shared, has_events
 	begin_stub kadapt_probe_timer_\@
-	timer	\results, \is_shared
+	timer	\results, \is_shared, \has_events
+	.if	\has_events
+	end_stub kadapt_probe_timer_\@, EVENT_TIMER_BYTES
+	.else
 	end_stub kadapt_probe_timer_\@, TIMER_BYTES
+	.endif
 	.endm
 
-	.macro own_timers results, its_kind
+	.macro own_timers results, its_kind, has_events
 	.set	record, 0
 	.set	kind, \its_kind
 	.rept	OWN_STUBS
-	one_timer \results, 0
+	one_timer \results, 0, \has_events
 	.set	record, record + RECORD_BYTES
 	.endr
 	.set	record, 0
+	.endm
+
+	.macro shared_timer results, its_kind, has_events
+	.set	kind, \its_kind
+	one_timer \results, 1, \has_events
 	.endm
 
 /* What a preempted task begins anew, as offsets from the first timer. */
@@ -194,16 +251,22 @@ SYM_DATA_START(kadapt_probe_spans)
 
 	.balign	TIMER_BYTES, 0xcc
 SYM_ENTRY(kadapt_probe_timers, SYM_L_GLOBAL, SYM_A_NONE)
-	own_timers no_results, KIND_TIME
-	own_timers results_long, KIND_BYTES_LONG
-	own_timers results_int, KIND_BYTES_INT
+	own_timers no_results, KIND_TIME, 0
+	own_timers results_long, KIND_BYTES_LONG, 0
+	own_timers results_int, KIND_BYTES_INT, 0
 SYM_ENTRY(kadapt_probe_shared_timers, SYM_L_GLOBAL, SYM_A_NONE)
-	.set	kind, KIND_TIME
-	one_timer no_results, 1
-	.set	kind, KIND_BYTES_LONG
-	one_timer results_long, 1
-	.set	kind, KIND_BYTES_INT
-	one_timer results_int, 1
+	shared_timer no_results, KIND_TIME, 0
+	shared_timer results_long, KIND_BYTES_LONG, 0
+	shared_timer results_int, KIND_BYTES_INT, 0
+	.balign	EVENT_TIMER_BYTES, 0xcc
+SYM_ENTRY(kadapt_probe_event_timers, SYM_L_GLOBAL, SYM_A_NONE)
+	own_timers no_results, KIND_TIME_EVENTS, 1
+	own_timers results_long, KIND_TIME_EVENTS + 1, 1
+	own_timers results_int, KIND_TIME_EVENTS + 2, 1
+SYM_ENTRY(kadapt_probe_shared_event_timers, SYM_L_GLOBAL, SYM_A_NONE)
+	shared_timer no_results, KIND_TIME_EVENTS, 1
+	shared_timer results_long, KIND_TIME_EVENTS + 1, 1
+	shared_timer results_int, KIND_TIME_EVENTS + 2, 1
 /* Compared with, but never called. */
 SYM_ENTRY(kadapt_probe_timers_end, SYM_L_GLOBAL, SYM_A_NONE)
 	ANNOTATE_NOENDBR

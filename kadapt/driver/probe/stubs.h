@@ -3,6 +3,7 @@
 #ifndef _KADAPT_PROBE_STUBS_H
 #define _KADAPT_PROBE_STUBS_H
 
+#include <linux/percpu.h>
 #include <linux/types.h>
 
 /* For each kind and number, one after the other. */
@@ -10,6 +11,12 @@ extern const char kadapt_probe_counters[], kadapt_probe_corrected_counters[];
 extern const char kadapt_probe_timers[], kadapt_probe_timers_end[];
 /* For each kind. */
 extern const char kadapt_probe_shared_timers[];
+/* The same, of timers that write events. */
+extern const char kadapt_probe_event_timers[];
+extern const char kadapt_probe_shared_event_timers[];
+DECLARE_PER_CPU(u64, kadapt_probe_event_head);
+DECLARE_PER_CPU(void *, kadapt_probe_event_ring);
+extern u64 kadapt_probe_event_mask;
 /* Offsets of records, biased: see places.c. */
 extern u32 *kadapt_probe_table;
 

@@ -8,6 +8,7 @@
  * and a work makes them free again after a grace period. Lookups take RCU only.
  */
 #include <linux/hashtable.h>
+#include <linux/pid.h>
 #include <linux/rculist.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -28,6 +29,13 @@ static_assert(KADAPT_PROBE_BYTES_INT == KIND_BYTES_INT);
 static_assert(KADAPT_PROBE_KINDS == KIND_CORRECTED);
 static_assert(offsetof(struct kadapt_probe_state, away) == STATE_AWAY);
 static_assert(offsetof(struct kadapt_probe_state, top) == STATE_TOP);
+static_assert(offsetof(struct kadapt_probe_state, number) == STATE_NUMBER);
+static_assert(sizeof(struct kadapt_probe_event) == EVENT_BYTES);
+static_assert(offsetof(struct kadapt_probe_event, begin) == EVENT_BEGIN);
+static_assert(offsetof(struct kadapt_probe_event, end) == EVENT_END);
+static_assert(offsetof(struct kadapt_probe_event, what) == EVENT_WHAT);
+static_assert(offsetof(struct kadapt_probe_event, task) == EVENT_TASK);
+static_assert(offsetof(struct kadapt_probe_event, sequence) == EVENT_SEQUENCE);
 static_assert(offsetof(struct kadapt_probe_frame, begin) == CALL_BEGIN);
 static_assert(offsetof(struct kadapt_probe_frame, parent) == CALL_PARENT);
 static_assert(offsetof(struct kadapt_probe_frame, record) == CALL_RECORD);
@@ -122,6 +130,7 @@ static notrace void begin(struct kadapt_probe_state *state,
 	state->away = 0;
 	state->left = 0;
 	state->task = task;
+	state->number = task_pid_nr(task);
 	state->base.record = kadapt_probe_records_bytes() -
 			     sizeof(struct kadapt_probe_record);
 	state->top = &state->base;

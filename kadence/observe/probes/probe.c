@@ -2,12 +2,12 @@
 /*
  * Runs a command while functions of the running kernel are instrumented.
  *
- *	probe [-m MODULE]... [-p TASK]... [-s SECONDS] FUNCTIONS OUT [-- COMMAND...]
+ *	probe [-m MODULE]... [-p TASK]... [-s SECONDS] [-e EVENTS] FUNCTIONS OUT [-- COMMAND...]
  *
  * The modules are loaded first. FUNCTIONS has lines "ADDRESS KIND", with the kind's number in
  * kadapt_probe.h. The command and the tasks are observed, and all that they create. OUT gets what
- * print_all() prints, once the command has ended or the seconds are over. Returns the command's
- * exit status; 125 if it could not begin.
+ * print_all() prints, once the command has ended or the seconds are over. EVENTS gets all calls of
+ * the command, as events.h describes. Returns the command's exit status; 125 if it could not begin.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,12 +24,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "events.h"
 #include "kadapt_probe.h"
 
 #define DEVICE "/dev/kadapt_probe"
 #define REFUSED 125
 #define NOT_FOUND 127
 #define MOST_TASKS 1024
+#define EVENTS_POWER 22 /* 131,072 for each processor */
+#define TAKING_NS 10000000
 
 struct probe {
 	int device;
@@ -37,6 +40,8 @@ struct probe {
 	struct kadapt_probe_arm arm;
 	uint64_t arm_ns; /* how long arming took */
 	const struct kadapt_probe_pool *pool;
+	const char *events_path; /* or NULL */
+	struct events events;
 };
 
 static void __attribute__((noreturn)) fail(const char *what, const char *why)
@@ -93,6 +98,7 @@ static void arm(struct probe *probe)
 		fail(DEVICE,
 		     errno == ENOENT ? "load kadapt.ko and kadapt_probe.ko first" : reason(errno));
 	probe->arm.functions = (uintptr_t)probe->functions;
+	probe->arm.events = probe->events_path ? EVENTS_POWER : 0;
 	begin = now_ns();
 	if (ioctl(probe->device, KADAPT_PROBE_ARM, &probe->arm))
 		fail(DEVICE, reason(errno));
@@ -102,6 +108,8 @@ static void arm(struct probe *probe)
 	probe->pool = mmap(NULL, probe->arm.map_bytes, PROT_READ, MAP_SHARED, probe->device, 0);
 	if (probe->pool == MAP_FAILED)
 		fail(DEVICE, strerror(errno));
+	if (probe->events_path && !events_begin(&probe->events, probe->pool))
+		fail(probe->events_path, strerror(ENOMEM));
 }
 
 /* ---- the results ---------------------------------------------------------- */
@@ -218,7 +226,32 @@ static pid_t start(char **command, int *begin)
 	_exit(NOT_FOUND);
 }
 
-static int run(const struct probe *probe, char **command)
+static void take_events(struct probe *probe)
+{
+	if (!events_take(&probe->events))
+		fail(probe->events_path, strerror(ENOMEM));
+}
+
+/* Takes events until the child has ended. */
+static void wait_taking(struct probe *probe, pid_t child, int *status)
+{
+	const struct timespec pause = {.tv_nsec = TAKING_NS};
+	pid_t ended;
+
+	while ((ended = waitpid(child, status, WNOHANG)) == 0) {
+		nanosleep(&pause, NULL);
+		take_events(probe);
+	}
+	if (ended != child)
+		fail("waitpid", strerror(errno));
+	/* What is missing now is awaited once more. */
+	take_events(probe);
+	take_events(probe);
+	if (!events_write(&probe->events, probe->events_path))
+		fail(probe->events_path, strerror(errno));
+}
+
+static int run(struct probe *probe, char **command)
 {
 	int begin, status;
 	pid_t child = start(command, &begin);
@@ -227,7 +260,11 @@ static int run(const struct probe *probe, char **command)
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	observe(probe, child);
-	if (write(begin, "", 1) != 1 || waitpid(child, &status, 0) != child)
+	if (write(begin, "", 1) != 1)
+		fail(*command, strerror(errno));
+	if (probe->events_path)
+		wait_taking(probe, child, &status);
+	else if (waitpid(child, &status, 0) != child)
 		fail(*command, strerror(errno));
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -257,7 +294,7 @@ static void load(const char *path)
 }
 
 static const char *const usage =
-    "probe [-m MODULE]... [-p TASK]... [-s SECONDS] FUNCTIONS OUT [-- COMMAND...]";
+    "probe [-m MODULE]... [-p TASK]... [-s SECONDS] [-e EVENTS] FUNCTIONS OUT [-- COMMAND...]";
 
 int main(int argc, char **argv)
 {
@@ -266,13 +303,15 @@ int main(int argc, char **argv)
 	unsigned int seconds = 0, count = 0;
 	int letter, status = 0;
 
-	while ((letter = getopt(argc, argv, "+m:p:s:")) != -1) {
+	while ((letter = getopt(argc, argv, "+m:p:s:e:")) != -1) {
 		if (letter == 'm')
 			load(optarg);
 		else if (letter == 'p' && count < MOST_TASKS)
 			tasks[count++] = atoi(optarg);
 		else if (letter == 's')
 			seconds = atoi(optarg);
+		else if (letter == 'e')
+			probe.events_path = optarg;
 		else
 			fail("usage", usage);
 	}

@@ -39,12 +39,23 @@ static int arm_one(int device, struct kadapt_probe_function function)
 	return arm(device, &function, 1);
 }
 
+static int arm_with_events(int device, uint32_t events)
+{
+	struct kadapt_probe_function function = {address, 0, 0};
+	struct kadapt_probe_arm arm = {
+	    .functions = (uintptr_t)&function, .count = 1, .events = events};
+
+	return ioctl(device, KADAPT_PROBE_ARM, &arm);
+}
+
 static void refuse_functions(int device)
 {
 	struct kadapt_probe_function twice[] = {{.address = address}, {.address = address}};
 
 	told("kind", arm_one(device, (struct kadapt_probe_function){address, 4, 0}));
 	told("reserved", arm_one(device, (struct kadapt_probe_function){address, 0, 1}));
+	told("few-events", arm_with_events(device, KADAPT_PROBE_EVENTS_LEAST - 1));
+	told("many-events", arm_with_events(device, KADAPT_PROBE_EVENTS_MOST + 1));
 	told("address", arm_one(device, (struct kadapt_probe_function){address + 1, 0, 0}));
 	told("user-address", arm_one(device, (struct kadapt_probe_function){0x1000, 0, 0}));
 	told("twice", arm(device, twice, 2));
