@@ -18,3 +18,7 @@ $(OBSERVE_HEAT): examples/heat/heat.c
 .PHONY: bench-observe
 bench-observe: build-bench ## instruments: cost, start and error; whole programs; KernInst's case
 	$(PYTHON) -m bench.observe.observe
+
+.PHONY: bench-timeline
+bench-timeline: build test-deps ## the page of a timeline with a million events: size, and times to open and paint
+	$(PYTHON) -m bench.observe.timeline_page

@@ -15,9 +15,9 @@ import tempfile
 import time
 from pathlib import Path
 
-TESTS = Path(__file__).resolve().parents[2] / "tests/phases"
-sys.path.insert(0, str(TESTS))
-sys.path.insert(0, str(TESTS / "view"))
+TESTS = Path(__file__).resolve().parents[2] / "tests"
+for part in ("phases", "phases/view", "running"):
+    sys.path.insert(0, str(TESTS / part))
 
 from browser import Browser  # noqa: E402
 from long_run import long_run  # noqa: E402

@@ -14,6 +14,7 @@ from kadence.lab import report
 from kadence.observe.probes import guest, instruments, node, phases, slowdown, table
 from kadence.observe.probes.instruments import Instrument
 from kadence.observe.probes.results import Results
+from kadence.verbs import observe_timeline
 from kadence.verbs.observe_options import check
 
 SECONDS = 10.0
@@ -24,6 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options for instruments inside the kernel."""
     parser.add_argument("--per-phase", action="store_true",
                         help="tell phases apart, and show waiting and latencies")  # fmt: skip
+    observe_timeline.configure(parser)
     parser.add_argument("--job", metavar="N", help="observe a Slurm job on this node, by rank")
     parser.add_argument("--process", type=int, action="append", default=[], metavar="PID",
                         help="observe a process on this machine (may be repeated)")  # fmt: skip
@@ -36,11 +38,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def is_asked_for(options: argparse.Namespace) -> bool:
     """Whether the kernel itself is to be instrumented."""
-    return bool(options.per_phase or options.job or options.process)
+    return bool(options.per_phase or options.timeline or options.job or options.process)
 
 
 def execute(options: argparse.Namespace, command: Sequence[str]) -> int:
     """Observe; return the command's exit status, or 0."""
+    observe_timeline.check(options)
     patterns = check(options)
     if not options.most_slowdown > 0:
         raise UsageError("--most-slowdown must be more than 0 %; leave it out for the default")
@@ -72,9 +75,12 @@ def _observe_guest(
     counting = instruments.choose(kernel, patterns, only_count=True)
     observer = guest.Observer(machine, release, command, options.timeout)
     with guest.input_for_two_runs() as stdin:
-        counted = observer.count(counting, stdin)
+        counted = observer.count(counting, stdin, with_events=bool(options.timeline))
     _predict(counted, chosen, options.most_slowdown)
-    reading, found = observer.observe(chosen)
+    if options.timeline:
+        reading, found = observe_timeline.observe(options, observer, chosen)
+    else:
+        reading, found = observer.observe(chosen)
     told = [line.replace(": lab:", ": observe:", 1) for line in report.lines(reading)[:2]]
     print("\n".join(told), file=sys.stderr)
     _show(options, found, chosen)

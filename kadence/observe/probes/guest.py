@@ -39,24 +39,32 @@ class Observer:
     argv: Sequence[str]
     timeout_seconds: float | None = None
 
-    def count(self, instruments: Sequence[Instrument], stdin: int) -> Results:
-        """Run the command in silence."""
+    def count(
+        self, instruments: Sequence[Instrument], stdin: int, *, with_events: bool = False
+    ) -> Results:
+        """Run the command in silence. The costs are those of a run in which events are written."""
         nothing = os.open(os.devnull, os.O_WRONLY)
+        events = Path(os.devnull) if with_events else None
         try:
-            return self._observe(instruments, streams=(stdin, nothing, nothing))[1]
+            return self._observe(instruments, events, streams=(stdin, nothing, nothing))[1]
         finally:
             os.close(nothing)
 
-    def observe(self, instruments: Sequence[Instrument]) -> tuple[Reading, Results]:
-        """Run the command with this process's streams."""
-        return self._observe(instruments, stand_in=True)
+    def observe(
+        self, instruments: Sequence[Instrument], events: Path | None = None
+    ) -> tuple[Reading, Results]:
+        """Run the command with this process's streams. All that it does is written to `events`."""
+        return self._observe(instruments, events, stand_in=True)
 
-    def _observe(self, instruments: Sequence[Instrument], **how: Any) -> tuple[Reading, Results]:
+    def _observe(
+        self, instruments: Sequence[Instrument], events: Path | None, **how: Any
+    ) -> tuple[Reading, Results]:
         loaded = [word for path in modules.built(self.release) for word in ("-m", str(path))]
         with tempfile.TemporaryDirectory(prefix="kadence-observe-") as name:
             functions, out = Path(name, "functions"), Path(name, "records")
             functions.write_text(listed(instruments), encoding="ascii")
-            probe = [str(resources.built(PROBE)), *loaded, str(functions), str(out), "--"]
+            taken = ["-e", str(events)] if events else []
+            probe = [str(resources.built(PROBE)), *loaded, *taken, str(functions), str(out), "--"]
             argv = [*probe, *self.argv]
             reading = run(self.guest, argv, timeout_seconds=self.timeout_seconds, **how)
             try:

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Writes a timeline in the Trace Event Format, which Perfetto and Chrome's tracing page open.
+
+X  a call, wait, phase or run; the viewer puts spans of one track into one another
+M  names of tracks
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from kadence.base import artefact
+from kadence.observe.timeline.spans import RUNNING, Lane, Timeline
+
+TASKS, PROCESSORS = 1, 2  # the format's processes
+
+
+def write(timeline: Timeline, path: Path) -> None:
+    """Write the trace."""
+    with (
+        artefact.atomic_output(path) as temporary,
+        temporary.open("w", encoding="utf-8") as out,
+    ):
+        out.write('{"displayTimeUnit":"ns",')
+        out.write(f'"otherData":{{"lost events":"{timeline.lost}"}},"traceEvents":[\n')
+        out.write(",\n".join(_events(timeline)))
+        out.write("\n]}\n")
+
+
+def _events(timeline: Timeline) -> Iterator[str]:
+    names = [json.dumps(label) for label in timeline.labels]
+    tracks: dict[str, int] = {}
+    for process, name in ((TASKS, "tasks"), (PROCESSORS, "processors")):
+        yield _named("process_name", process, 0, name)
+    for lane in timeline.lanes:
+        process = PROCESSORS if lane.kind == RUNNING else TASKS
+        if lane.owner not in tracks:
+            tracks[lane.owner] = len(tracks)
+            yield _named("thread_name", process, tracks[lane.owner], lane.owner)
+        yield from _spans(lane, f'"pid":{process},"tid":{tracks[lane.owner]}', names)
+
+
+def _named(what: str, process: int, track: int, name: str) -> str:
+    event = {"ph": "M", "name": what, "pid": process, "tid": track, "args": {"name": name}}
+    return json.dumps(event, separators=(",", ":"))
+
+
+def _spans(lane: Lane, place: str, names: list[str]) -> Iterator[str]:
+    for begin, end, label in zip(
+        lane.begins.tolist(), lane.ends.tolist(), lane.labels.tolist(), strict=True
+    ):
+        yield (
+            f'{{"ph":"X","name":{names[label]},"cat":"{lane.kind}",{place},'
+            f'"ts":{begin / 1000:.3f},"dur":{(end - begin) / 1000:.3f}}}'
+        )
