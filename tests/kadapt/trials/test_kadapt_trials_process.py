@@ -103,7 +103,9 @@ def seeds_of_ranks(program: Path, record: Path, mpirun: str) -> set[str]:
     """Run two ranks, which append to one record."""
     allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     told = {"KADAPT_TRIALS_RECORD": str(record), "OMPI_MCA_rmaps_base_oversubscribe": "1"}
-    words = [mpirun, "-n", "2", str(program), "calm", str(VISITS), "0", "0.03"]
+    # If ranks end at once, MPICH's mpirun may die by SIGPIPE, as it writes to its helper.
+    later = ["sh", "-c", 'sleep 0.3; exec "$@"', "later"]
+    words = [mpirun, "-n", "2", *later, str(program), "calm", str(VISITS), "0", "0.03"]
     subprocess.run(words, env=os.environ | allowed | told, capture_output=True, check=True)
     headers = [line for line in map(checked, record.read_text().splitlines()) if "schema" in line]
     assert len(headers) == 2
