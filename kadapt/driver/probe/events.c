@@ -60,7 +60,9 @@ notrace void kadapt_probe_event(const struct kadapt_probe_state *state,
 
 void kadapt_probe_events_calibrate(bool begins)
 {
+	void *ring = begins ? spare : NULL;
+
 	if (begins)
 		kadapt_probe_event_mask = sizeof(spare) - 1;
-	this_cpu_write(kadapt_probe_event_ring, begins ? spare : NULL);
+	this_cpu_write(kadapt_probe_event_ring, ring);
 }
