@@ -339,6 +339,13 @@ def mistaken_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable
         planted = tmp_path / Path(mistake.file).name
         planted.write_text(text.replace(mistake.right, mistake.wrong), encoding="utf-8")
         monkeypatch.setattr(source, "driver_files", lambda: files | {mistake.file: planted})
-        return build(BuildRequest(kind=mistake.kind, target=mistake.target, units=mistake.units))
+        return build(
+            BuildRequest(
+                kind=mistake.kind,
+                target=mistake.target,
+                units=mistake.units,
+                overrides=mistake.overrides,
+            )
+        )
 
     return build_with
