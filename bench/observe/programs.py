@@ -17,7 +17,7 @@ from kadence.observe.probes import modules
 from kadence.observe.probes.instruments import listed
 
 ROUNDS = 3
-MOST_PERCENT = 3.0
+MOST_PERCENT = {"timed": 3.0, "events": 5.0}
 SQL = ("create table t(a, b); with recursive c(x) as (select 1 union all select x + 1 from c where "
        "x < 20000) insert into t select x, x * 7 % 1000 from c; create index i on t(b); "
        "select b, count(*), sum(a) from t group by b;")  # fmt: skip
@@ -28,9 +28,10 @@ PROGRAMS = {
     "sh": "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do /bin/true; done",
     "find | sort": "find /sys | sort | tail -1",
 }
-OWN = "timed"
+OWN, EVENTS = "timed", "events"
 WAYS = {
     OWN: "$probe $lists/list $lists/out -- $writes run @NAME@ $lists/command",
+    EVENTS: "$probe -e $lists/events $lists/all $lists/out -- $writes run @NAME@ $lists/command",
     "strace -c": "$writes run @NAME@ strace -f -c -o /dev/null $lists/command",
     "perf trace -s": "perf trace -s -o /dev/null $writes run @NAME@ $lists/command",
     "bpftrace": "bpftrace -q -e '@HISTOGRAM@' -c \"$writes run @NAME@ $lists/command\"",
@@ -56,16 +57,24 @@ def tables(bench: Bench) -> Iterator[str]:
     """What each program takes longer, by ways."""
     figures = _measured(bench)
     yield f"What programs take more if all system calls are timed, %: median of {ROUNDS} (spread)"
-    rows = [["", "plain, million instructions", *WAYS, "goal"]]
+    rows = [["", "plain, million instructions", *WAYS, "goals"]]
     for name in PROGRAMS:
         word = _word(name)
         plain = statistics.median(figures["plain"][word])
         cells = [more(figures, way, word) for way in WAYS]
-        own = statistics.median(percents(figures, OWN, word))
-        verdict = f"<= {MOST_PERCENT:g}" + ("" if own <= MOST_PERCENT else " MISSED")
-        rows.append([name, f"{plain / 1e6:,.1f}", *cells, verdict])
+        rows.append([name, f"{plain / 1e6:,.1f}", *cells, _verdicts(figures, word)])
     yield from aligned(rows)
     yield "Instructions of the program and its children; strace's own are in its figures."
+    yield "events: each call, page fault, wait and phase is written down, as Choices does (Table 3:"
+    yield "1.9 % for the application's events, 17 % with the kernel's)"
+
+
+def _verdicts(figures: Figures, name: str) -> str:
+    found = []
+    for way, most in MOST_PERCENT.items():
+        is_met = statistics.median(percents(figures, way, name)) <= most
+        found.append(f"<= {most:g}" + ("" if is_met else " MISSED"))
+    return ", ".join(found)
 
 
 def _measured(bench: Bench) -> Figures:
@@ -73,6 +82,7 @@ def _measured(bench: Bench) -> Figures:
     with tempfile.TemporaryDirectory(prefix="kadence-bench-", dir="/var/tmp") as name:
         lists = Path(name)
         (lists / "list").write_text(listed(bench.chosen("__x64_sys_*")))
+        (lists / "all").write_text(listed(bench.chosen("__x64_sys_*", "handle_mm_fault")))
         (lists / "work").mkdir()
         (lists / "sql").write_text(SQL)
         (lists / "input").write_bytes(_input())
