@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Advice on what the kernel does for a command: which row of advice.toml fits its paths."""
 
-import fnmatch
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as File
 
+from kadence.observe import paths
 from kadence.observe.paths import Path
 
 TABLE = File(__file__).with_name("advice.toml")
@@ -76,15 +76,7 @@ def lines(root: Path, found: Sequence[tuple[Advice, Evidence]]) -> Iterator[str]
 
 def _evidence(root: Path, function: str, below: str) -> Evidence:
     seen = Evidence()
-    for path in root.all():
-        above = [each.function for each in path.above()]
-        if not fnmatch.fnmatchcase(path.function, function):
-            continue
-        # A call within another of the same is a part of that one.
-        if any(fnmatch.fnmatchcase(each, function) for each in above):
-            continue
-        if below != "*" and not any(fnmatch.fnmatchcase(each, below) for each in above):
-            continue
+    for path, _ in paths.matching(root, function, below):
         seen.calls += path.calls
         seen.cost += path.cost
         seen.waited += path.waited

@@ -15,6 +15,8 @@ from kadence.lab.session import Reading, run
 from kadence.observe import paths, symbols
 from kadence.observe.paths import Paths
 
+PATH = ">"  # between a caller and a callee
+UNKNOWN = 0  # the longest call of a path
 COMMAND = 1  # the section of the command, from its execution to its end
 
 
@@ -38,13 +40,15 @@ def observe(
 ) -> Observation:
     """Run a command, and count the calls of the functions that match a pattern of the shell's.
 
+    "CALLER>CALLEE" counts what a caller's calls and their callees call, for the command's tasks.
     Raises UsageError, before the command runs, if a pattern matches no function.
     """
     lines = symbols.of(guest)
     names = {name for _, name in calls.functions(lines)}
-    for pattern in patterns:
+    for pattern in (each for both in patterns for each in both.split(PATH)):
         if not fnmatch.filter(names, pattern):
             raise UsageError(f"no function of {guest.name} matches {pattern}")
+    by_caller = any(PATH in pattern for pattern in patterns)
     with tempfile.TemporaryDirectory(prefix="kadence-observe-") as name:
         folder = Path(name)
         reading = run(
@@ -52,12 +56,15 @@ def observe(
             argv,
             timeout_seconds=timeout_seconds,
             stand_in=True,
-            emulator_options=calls.options(folder, lines, paths=with_paths),
+            emulator_options=calls.options(folder, lines, paths=with_paths or by_caller),
         )
         counted = [tally for tally in calls.tallies(folder) if tally.section == COMMAND]
-        found = _paths(folder) if with_paths else None
+        found = _paths(folder) if with_paths or by_caller else None
     own = sum(each.own for each in counted)
-    return Observation(reading, _asked_for(counted, patterns), own, found)
+    asked = _asked_for(counted, patterns)
+    if found:
+        asked = _sorted([*asked, *by_path(found.command, patterns)])
+    return Observation(reading, asked, own, found if with_paths else None)
 
 
 def _paths(folder: Path) -> Paths:
@@ -72,4 +79,20 @@ def _asked_for(counted: Sequence[Tally], patterns: Sequence[str]) -> list[Tally]
         for tally in counted
         if tally.calls and any(fnmatch.fnmatchcase(tally.function, each) for each in patterns)
     ]
+    return _sorted(found)
+
+
+def _sorted(found: Sequence[Tally]) -> list[Tally]:
     return sorted(found, key=lambda tally: (-tally.inclusive, tally.function))
+
+
+def by_path(command: paths.Path, patterns: Sequence[str]) -> list[Tally]:
+    """The calls below a caller, for each caller and callee that match."""
+    sums: dict[str, tuple[int, int, int]] = {}
+    for caller, callee in (each.split(PATH, 1) for each in patterns if PATH in each):
+        for path, above in paths.matching(command, callee, caller):
+            name = f"{above.function if above else caller} {PATH} {path.function}"
+            before = sums.get(name, (0, 0, 0))
+            own = (path.calls, path.own, path.instructions)
+            sums[name] = (before[0] + own[0], before[1] + own[1], before[2] + own[2])
+    return [Tally(COMMAND, 0, name, *sums[name], longest=UNKNOWN) for name in sums]

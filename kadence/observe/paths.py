@@ -4,6 +4,7 @@
 The plugin's paths.h describes the file.
 """
 
+import fnmatch
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -70,6 +71,32 @@ class Path:
         while path:
             yield path
             path = path.parent
+
+
+def matching(root: Path, function: str, below: str) -> list[tuple[Path, Path | None]]:
+    """The paths of functions that match a pattern of the shell's, below a caller that does.
+
+    Each comes with the nearest such caller; None if any caller will do ("*"). A call within another
+    one of the same pattern, below the same caller, is a part of that one.
+    """
+    found = []
+    for path in root.all():
+        if fnmatch.fnmatchcase(path.function, function):
+            between, caller = _up_to(path, below)
+            is_part = any(fnmatch.fnmatchcase(each.function, function) for each in between)
+            if not is_part and (caller or below == "*"):
+                found.append((path, caller))
+    return found
+
+
+def _up_to(path: Path, caller: str) -> tuple[list[Path], Path | None]:
+    """The paths above until the nearest one that matches, and that one."""
+    between: list[Path] = []
+    for each in path.above():
+        if caller != "*" and fnmatch.fnmatchcase(each.function, caller):
+            return between, each
+        between.append(each)
+    return between, None
 
 
 @dataclass(frozen=True)

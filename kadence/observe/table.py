@@ -36,5 +36,5 @@ def _row(tally: Tally, instructions: int) -> Sequence[str]:
         f"{tally.inclusive:,}",
         f"{100 * tally.inclusive / instructions:.1f}",
         f"{tally.inclusive / tally.calls:,.0f}",
-        f"{tally.longest:,}",
+        f"{tally.longest:,}" if tally.longest else "",
     )

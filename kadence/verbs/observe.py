@@ -26,7 +26,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--functions",
         default="*",
         metavar="P[,P...]",
-        help="functions to show, by patterns such as 'vfs_*' (default: all)",
+        help="functions to show, by patterns such as 'vfs_*', or 'ksys_write>pipe_*' for calls "
+        "below a caller (default: all)",
     )
     parser.add_argument("--top", type=int, default=MOST, metavar="N",
                         help=f"show so many functions, 0 for all (default: {MOST})")  # fmt: skip

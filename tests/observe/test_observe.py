@@ -30,6 +30,24 @@ def test_calls_of_a_command_are_counted(tmp_path: Path, capfd: pytest.CaptureFix
     assert "instructions of the kernel meanwhile" in said.err
 
 
+@pytest.mark.kernel
+def test_calls_below_a_caller_are_counted(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """dd writes to a pipe, and cat from there to a file."""
+    table = tmp_path / "counts.tsv"
+    command = "dd if=/dev/zero bs=1 status=none count=500 | cat >/dev/null"
+    words = ["observe", "--functions", "ksys_write>*_write,vfs_write", "-o", str(table)]
+    assert cli.main([*words, "--", "sh", "-c", command]) == 0, capfd.readouterr().err
+    rows = {row["function"]: row for row in csv.DictReader(table.open(), delimiter="\t")}
+    # vfs_write is the outermost that matches.
+    assert int(rows["ksys_write > vfs_write"]["calls"]) >= TIMES
+    below, alone = (
+        int(rows[name]["inclusive"]) for name in ("ksys_write > vfs_write", "vfs_write")
+    )
+    assert below <= alone
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [

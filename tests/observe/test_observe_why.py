@@ -13,6 +13,7 @@ from kadence.boot import debian, qemu
 from kadence.lab import calls
 from kadence.live.kernel import kallsyms_of
 from kadence.observe import advice, paths, walk
+from kadence.observe.observation import by_path
 from kadence.observe.paths import Paths
 
 HERE = Path(__file__).resolve().parent / "programs/causes"
@@ -52,6 +53,19 @@ def test_the_walk_ends_where_nothing_below_explains_a_tenth() -> None:
     assert list(walk.lines(command)) == [
         "94.0 %  __x64_sys_open › do_truncate: 2 calls, 450 ns each, waiting 60.0 %"
     ]
+
+
+def test_paths_are_added_up_by_caller_and_callee() -> None:
+    command = paths.read(TREE.splitlines(), 1).command
+    [found] = by_path(command, ["__x64_sys_*>do_*", "do_truncate"])[:1]
+    assert (found.function, found.calls, found.own, found.inclusive) == (
+        "__x64_sys_open > do_truncate",
+        2,
+        300,
+        300,
+    )
+    names = [each.function for each in by_path(command, ["__x64_sys_*>do_*"])]
+    assert names == ["__x64_sys_open > do_truncate", "__x64_sys_wait4 > do_wait"]
 
 
 def test_waiting_for_a_child_is_not_a_cause() -> None:
