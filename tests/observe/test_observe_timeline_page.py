@@ -73,7 +73,7 @@ def test_the_page_says_what_it_is_of(small: Browser) -> None:
     text = small.driver.find_element(By.TAG_NAME, "header").text
     assert "sh -c '<b>'" in text
     assert "A remark." in text
-    assert "7 events came faster than they were taken" in text
+    assert "7 events came too fast or had no room" in text
     assert small.complaints() == []
 
 

@@ -5,7 +5,8 @@
 #include "events.h"
 
 #define EVENT sizeof(struct kadapt_probe_event)
-#define MOST_AHEAD 64 /* events that other tasks have written meanwhile */
+#define MOST_AHEAD 64	    /* events that other tasks have written meanwhile */
+#define MOST_KEPT (1 << 23) /* 256 MiB: the command needs memory, too */
 
 bool events_begin(struct events *events, const struct kadapt_probe_pool *pool)
 {
@@ -33,6 +34,10 @@ static uint64_t sequence_at(const struct events *events, unsigned int ring, uint
 
 static bool keep(struct events *events, const struct kadapt_probe_event *event, unsigned int ring)
 {
+	if (events->count == MOST_KEPT) {
+		events->lost++;
+		return true;
+	}
 	if (events->count == events->room) {
 		size_t room = events->room ? 2 * events->room : 1 << 16;
 		struct kadapt_probe_event *more = reallocarray(events->kept, room, EVENT);

@@ -30,7 +30,7 @@ bool events_take(struct events *events);
 /*
  * Writes records of 32 bytes, little-endian: u64 begin, u64 end, u32 what, s32 task, u32 processor,
  * u32 0. In the first one `begin` is the number of events that were overwritten before they were
- * taken. Returns false with errno.
+ * taken, or of which there were too many. Returns false with errno.
  */
 bool events_write(const struct events *events, const char *path);
 

@@ -31,7 +31,7 @@ class Events:
     """Calls, waits and phases that ended, in the order of each processor."""
 
     rows: Rows  # of ROW; times are ticks
-    lost: int  # events that were overwritten before they were taken
+    lost: int  # events that were overwritten before they were taken, or had no room
 
 
 def read(path: Path) -> Events:

@@ -53,7 +53,7 @@ def render(timeline: Timeline, command: Sequence[str], remarks: Sequence[str]) -
 def _lost(timeline: Timeline) -> list[str]:
     if not timeline.lost:
         return []
-    return [f"{timeline.lost:,} events came faster than they were taken, and are missing."]
+    return [f"{timeline.lost:,} events came too fast or had no room, and are missing."]
 
 
 def _header(timeline: Timeline) -> str:
