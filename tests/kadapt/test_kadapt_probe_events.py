@@ -114,6 +114,8 @@ def test_phases_are_events(seen: Seen) -> None:
 
 
 def test_events_cost_what_is_subtracted(seen: Seen) -> None:
-    assert seen.found.costs.calls[TIME] > seen.found.costs.inner
-    if seen.found.costs.ticks_khz == 1_000_000:  # a tick is an instruction
-        assert seen.found.costs.calls[TIME] <= 61
+    costs = seen.found.costs
+    # Also where other work of the host disturbs the calibration.
+    assert costs.inner < costs.calls[TIME]
+    if costs.ticks_khz == 1_000_000:  # a tick is an instruction
+        assert costs.calls[TIME] <= 61

@@ -32,19 +32,25 @@ static struct kadapt_probe_record records[OWN_STUBS + 1];
 static struct kadapt_probe_state state;
 static struct ftrace_ops operations;
 
+/* What the calls of one round recorded of themselves, at least. */
+static u64 least_recorded;
+
 static u64 least_time(u64 (*time_calls)(u64 calls))
 {
 	u64 least = U64_MAX;
 	unsigned long flags;
 	unsigned int i;
 
+	least_recorded = U64_MAX;
 	for (i = 0; i < ROUNDS; i++) {
 		local_irq_save(flags);
+		records[NUMBER].inclusive = 0;
 		state = (struct kadapt_probe_state){ .top = &state.base };
 		this_cpu_write(kadapt_probe_state, &state);
 		this_cpu_write(kadapt_probe_block, records);
 		kadapt_probe_events_calibrate(true);
 		least = min(least, time_calls(CALLS));
+		least_recorded = min(least_recorded, records[NUMBER].inclusive);
 		this_cpu_write(kadapt_probe_state, NULL);
 		kadapt_probe_events_calibrate(false);
 		local_irq_restore(flags);
@@ -69,11 +75,6 @@ static int least_instrumented(u32 kind, u64 *least)
 static u64 per_call(u64 ticks)
 {
 	return DIV_ROUND_CLOSEST_ULL(ticks, CALLS);
-}
-
-static u64 recorded_per_call(void)
-{
-	return per_call(records[NUMBER].inclusive / ROUNDS);
 }
 
 static int measure(u32 kind, u64 empty, u64 look_up)
@@ -104,12 +105,11 @@ int kadapt_probe_calibrate(void)
 	look_up = per_call(least_time(kadapt_probe_time_look_up) -
 			   least_time(kadapt_probe_time_nothing));
 	for (kind = KADAPT_PROBE_COUNT; kind < KINDS && !error; kind++) {
-		records[NUMBER].inclusive = 0;
 		error = measure(kind, empty, look_up);
 		if (kind == KADAPT_PROBE_TIME) {
 			/* The call itself is its caller's. */
 			own = per_call(empty - bare) - 1;
-			kadapt_probe_inner = recorded_per_call() - own;
+			kadapt_probe_inner = per_call(least_recorded) - own;
 		}
 	}
 	/* Nothing that was preempted goes on in the stub of this function. */
