@@ -16,8 +16,11 @@ $(OBSERVE_HEAT): examples/heat/heat.c
 	$(CC12) $(CFLAGS_STRICT) -o $@ $< -lm
 
 .PHONY: bench-observe
-bench-observe: build-bench ## instruments: cost, start and error; whole programs; KernInst's case
+bench-observe: build-bench $(STAMPS)/observe-packages ## instruments: cost, start and error; whole programs; KernInst's case
 	$(PYTHON) -m bench.observe.observe
+
+$(STAMPS)/observe-packages: requirements/debian-observe.txt $(STAMPS)/packages
+	@$(call install_packages,$<)
 
 .PHONY: bench-timeline
 bench-timeline: build test-deps ## the page of a timeline with a million events: size, and times to open and paint

@@ -2,6 +2,8 @@
 """What it costs whole programs to have all their system calls timed, beside other tools."""
 
 import statistics
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +19,8 @@ from kadence.observe.probes import modules
 from kadence.observe.probes.instruments import listed
 
 ROUNDS = 3
+GENERATE = resources.home() / "examples/minimap2/generate.py"
+SIZES = ("--genome", "200000", "--reads", "20", "--seed", "1")
 MOST_PERCENT = {"timed": 3.0, "events": 5.0}
 SQL = ("create table t(a, b); with recursive c(x) as (select 1 union all select x + 1 from c where "
        "x < 20000) insert into t select x, x * 7 % 1000 from c; create index i on t(b); "
@@ -24,6 +28,7 @@ SQL = ("create table t(a, b); with recursive c(x) as (select 1 union all select 
 PROGRAMS = {
     "sqlite3": "rm -f db; sqlite3 db < sql",
     "heat": "heat -n 128 -s 400 -e 20 -g 8 -o checkpoint",
+    "minimap2": "minimap2 -t 1 -c -x map-ont genome.fa reads.fa",
     "zstd": "zstd -q -f -3 input -o output",
     "sh": "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do /bin/true; done",
     "find | sort": "find /sys | sort | tail -1",
@@ -46,7 +51,7 @@ writes=@WRITES@ probe='@PROBE@' lists=@LISTS@
 mount -t tmpfs none $lists/work
 cd $lists/work
 PATH=$PATH:@HEAT@
-cp $lists/input $lists/sql .
+cp $lists/input $lists/sql $lists/*.fa .
 mount -t debugfs none /sys/kernel/debug 2>/dev/null
 mount -t tracefs none /sys/kernel/tracing 2>/dev/null
 """
@@ -86,6 +91,7 @@ def _measured(bench: Bench) -> Figures:
         (lists / "work").mkdir()
         (lists / "sql").write_text(SQL)
         (lists / "input").write_bytes(_input())
+        subprocess.run([sys.executable, GENERATE, *SIZES], cwd=lists, check=True)
         loaded = " ".join(f"-m {path}" for path in modules.built(bench.release))
         own = built / "bench/observe"
         probe = f"{built / 'kadence/probe'} {loaded}"
