@@ -123,17 +123,17 @@ def sockets_kernel_x86_64(sockets_plan: Path) -> Any:
 
 @pytest.fixture(scope="session")
 def module_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
-    """Build a module for Debian's kernel; it has the name of its source's folder."""
+    """Build a module of one file for Debian's kernel."""
     from kadence.boot import debian
 
     def make(source: Path) -> Path:
         folder = tmp_path_factory.mktemp("module")
-        shutil.copy(source, folder / f"{source.parent.name}.c")
-        (folder / "Kbuild").write_text(f"obj-m := {source.parent.name}.o\n")
+        shutil.copy(source, folder)
+        (folder / "Kbuild").write_text(f"obj-m := {source.stem}.o\n")
         headers = debian.kernel_headers(debian.newest_release("6.12"))
         command = ["make", "-s", "-C", str(headers), f"M={folder}", "modules"]
         subprocess.run(command, check=True, env={"PATH": "/usr/bin:/bin"})
-        return folder / f"{source.parent.name}.ko"
+        return folder / f"{source.stem}.ko"
 
     return make
 

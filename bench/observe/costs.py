@@ -84,7 +84,9 @@ def _calls(bench: Bench) -> Iterator[str]:
     for way in (*OWN, *PROBES, "function_graph", "plain-again"):
         more = _least(figures, _word(way)) - _least(figures, "plain")
         goal = GOALS.get(way)
-        verdict = "" if goal is None else f"<= {goal}" + ("" if more < goal + 0.5 else " MISSED")
+        verdict = (
+            "" if goal is None else f"<= {goal}" + ("" if round(more, 1) <= goal else " MISSED")
+        )
         rows.append(
             [way if way != "plain-again" else "nothing, afterwards", f"{more:,.1f}", verdict]
         )

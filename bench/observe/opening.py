@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""KernInst's case (Tamches and Miller 1999, section 5): a proxy's cache files take long to open.
+"""KernInst's case (Tamches and Miller 1999, section 4): a proxy's cache files take long to open.
 
-The cache is on ext4, and the table of the directory name cache is small. The tool finds both
-causes; each is mended in turn.
+The cache is on ext4, and the table of the directory name cache is small. Solaris's cache held so
+many names and missed the others; Linux's holds all, and a small table makes each search longer. The
+tool finds both causes; each is mended in turn.
 """
 
 import lzma

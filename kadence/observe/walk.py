@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The walk from a command's system calls to what takes their time: KernInst's, section 5.
+"""The walk from a command's system calls to what takes their time: KernInst's, section 4.2.
 
 It begins with all of the command's time in the kernel and goes on into the calls that count, until
 nothing below explains a tenth of it.

@@ -5,15 +5,12 @@ in tasks that end or stay, and in the instrument itself.
 
 import errno
 import re
-import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from test_kadapt_probe import COUNT, HERE, TIME, Driver, driver, recording, records
 
-from kadence.boot import debian
 from kadence.observe.probes.results import Record
 
 __all__ = ["driver"]
@@ -73,15 +70,9 @@ dmesg | grep "still in a function"
 
 
 @pytest.fixture(scope="module")
-def contexts(driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def contexts(module_of: Callable[[Path], Path]) -> Path:
     """The module whose functions are called in every context."""
-    folder = tmp_path_factory.mktemp("contexts")
-    shutil.copy(HERE / "contexts.c", folder)
-    (folder / "Kbuild").write_text("obj-m := contexts.o\n")
-    headers = debian.kernel_headers(driver.release)
-    command = ["make", "-s", "-C", str(headers), f"M={folder}", "modules"]
-    subprocess.run(command, check=True, env={"PATH": "/usr/bin:/bin"})
-    return folder / "contexts.ko"
+    return module_of(HERE / "contexts.c")
 
 
 def by_name(console: str) -> dict[str, list[Record]]:

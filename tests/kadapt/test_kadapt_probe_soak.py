@@ -115,7 +115,6 @@ def test_functions_are_instrumented_and_let_go(
     assert complaints_about_us(console) == [], console
 
 
-NEEDS_TWO = "leaves states loaded"
 MISTAKES = [
     # mmap() takes the memory's lock and then ours.
     Mistake(
@@ -127,6 +126,7 @@ MISTAKES = [
         "\tif (get_user(byte, (u8 __user *)arm->functions))\n\t\treturn -EFAULT;\n"
         "\tif (armed == file)\n\t\treturn -EALREADY;",
         overrides=OVERRIDES,
+        processors=1,
     ),
     # A stack has red zones between the variables of its functions.
     Mistake(
@@ -136,6 +136,7 @@ MISTAKES = [
         right="READ_ONCE_NOCHECK(word[1])",
         wrong="READ_ONCE(word[1])",
         overrides=OVERRIDES,
+        processors=1,
     ),
     # A task that still runs on the other processor is found there by the next session.
     Mistake(
@@ -155,6 +156,7 @@ MISTAKES = [
         wrong="\tflags = 0;\n\traw_spin_lock(&tasks_lock);\n\tlocal_irq_save(flags);\n"
         "\t/* Of a task that ends now",
         overrides=OVERRIDES,
+        processors=1,
     ),
 ]
 
@@ -167,8 +169,7 @@ def test_a_mistake_is_found(
 ) -> None:
     kernel = mistaken_kernel(mistake)
     try:
-        processors = 2 if mistake.name == NEEDS_TWO else 1
-        console = under_load(kernel, CYCLES_FOR_MISTAKES, processors)
+        console = under_load(kernel, CYCLES_FOR_MISTAKES, mistake.processors)
     except GuestError as error:
         # It did not outlive the mistake.
         assert boot.complaints(str(error)), str(error)

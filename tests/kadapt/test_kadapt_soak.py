@@ -182,6 +182,7 @@ class Mistake:
     target: str = "x86_64"
     units: tuple[Path, ...] = ()
     overrides: tuple[tuple[str, str], ...] = ()  # symbols of the kernel
+    processors: int = PROCESSORS
 
 
 MISTAKES = [

@@ -64,7 +64,7 @@ def planted(module_of: Callable[[Path], Path], tmp_path_factory: pytest.TempPath
     flags = ("-O2", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-static")
     subprocess.run(["gcc-12", *flags, "-o", program, HERE / "main.c"], check=True)
     release = debian.newest_release("6.12")
-    files = {"planted.ko": module_of(HERE / "module.c"), "planted": program}
+    files = {"planted.ko": module_of(HERE / "planted.c"), "planted": program}
 
     def run(script: str, *options: str) -> str:
         arguments = ["quiet", calls.KERNEL_ARGUMENT, *SLOW]

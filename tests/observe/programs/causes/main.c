@@ -12,24 +12,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../section.h"
 #include "causes.h"
 
 char block[BLOCK], into[BLOCK];
-
-/* The instruction of boot/mark.h, with a section that is known when the program runs. */
-static void mark(int section)
-{
-	static unsigned char *code;
-	static const unsigned char bytes[] = {0x0f, 0x1f, 0x80, 0, 0x44, 0x41, 0x4b, 0xc3};
-
-	if (!code) {
-		code = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		memcpy(code, bytes, sizeof(bytes));
-	}
-	code[3] = section;
-	((void (*)(void))code)();
-}
 
 int new_file(const char *name, size_t size)
 {

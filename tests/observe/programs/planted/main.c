@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Programs that a kernel makes slow: by a function of module.c, or by an option or a mount flag of
+ * Programs that a kernel makes slow: by a function of planted.c, or by an option or a mount flag of
  * the guest. Prints lines "case N NAME"; case N is section N + 1. "planted FOLDER": the folder is
  * on the file system that is mounted with the flag.
  */
@@ -13,26 +13,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../section.h"
+
 #define TIMES 30
 #define TURNS 100000
 #define NAMES 3000
 #define MOUNTS 300
 #define PATH_BYTES 256
-
-/* The instruction of boot/mark.h, with a section that is known when the program runs. */
-static void mark(int section)
-{
-	static unsigned char *code;
-	static const unsigned char bytes[] = {0x0f, 0x1f, 0x80, 0, 0x44, 0x41, 0x4b, 0xc3};
-
-	if (!code) {
-		code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		memcpy(code, bytes, sizeof(bytes));
-	}
-	code[3] = section;
-	((void (*)(void))code)();
-}
 
 static void must(long result, const char *what)
 {
