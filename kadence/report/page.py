@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
+from kadence.base import pages
 from kadence.measurement.measure import KERNEL_NAMES
 from kadence.phases.find.matrix import COLOURS
 from kadence.report import effects
@@ -21,13 +20,7 @@ TICKS = 6
 
 def render(document: Mapping[str, Any], matrix: bytes) -> str:
     """The whole page."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = pages.environment(TEMPLATES)
     environment.filters.update(
         bytes=in_bytes,
         count=in_digits,

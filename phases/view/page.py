@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import jinja2
 from bokeh.resources import Resources
 
+from kadence.base import pages
 from kadence.phases.artefact.document import Phase
 from kadence.phases.plan import memory_planning
 from kadence.phases.planning import NANOSECONDS
@@ -38,13 +38,7 @@ def render(
     subject: Subject, made: Content, served: bool = False, remarks: Sequence[str] = ()
 ) -> str:
     """Returns the whole page. `served` allows the page to send requests to its own server."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(ASSETS),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = pages.environment(ASSETS)
     header = made.header
     return environment.get_template("view.html.j2").render(
         served=served,

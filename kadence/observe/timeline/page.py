@@ -12,10 +12,9 @@ import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
-import jinja2
 import numpy as np
 
-from kadence.base import artefact
+from kadence.base import artefact, pages
 from kadence.observe.timeline.spans import Lane, Numbers, Timeline
 
 ASSETS = Path(__file__).parent / "assets"
@@ -31,13 +30,7 @@ def write(timeline: Timeline, command: Sequence[str], remarks: Sequence[str], pa
 
 def render(timeline: Timeline, command: Sequence[str], remarks: Sequence[str]) -> str:
     """The page's text."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(ASSETS),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = pages.environment(ASSETS)
     compress = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     data = b"".join(compress.compress(_encoded(lane)) for lane in timeline.lanes)
     return environment.get_template("timeline.html.j2").render(
