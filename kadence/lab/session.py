@@ -44,17 +44,20 @@ def run(
     stand_in: bool = False,
     emulator_options: Sequence[str] = (),
     streams: tuple[int, int, int] = (0, 1, 2),
+    modules: Sequence[Path] = (),
 ) -> Reading:
     """Run a command once the guest does nothing else. `stand_in` is as in kadence.boot.
 
-    `streams` are the file descriptors of the command's input, output and errors.
+    `streams` are the file descriptors of the command's input, output and errors. The modules of the
+    kernel are loaded first.
     """
     stdin, stdout, stderr = streams
     with tempfile.TemporaryDirectory(prefix="kadence-lab-") as folder:
         report = Path(folder) / "report"
+        loaded = [word for module in modules for word in ("-m", str(module))]
         request = Request(
             image=guest.image,
-            argv=[str(resources.built("kadence/settle")), str(report), *argv],
+            argv=[str(resources.built("kadence/settle")), *loaded, str(report), *argv],
             target=X86_64,
             lab=True,
             memory_bytes=guest.memory_bytes,

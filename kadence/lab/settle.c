@@ -2,8 +2,9 @@
 /*
  * settle: waits until the guest's own work after boot has ended, then executes a command.
  *
- *	settle REPORT COMMAND [ARGUMENT...]
+ *	settle [-m MODULE]... REPORT COMMAND [ARGUMENT...]
  *
+ * Modules of the kernel are loaded first.
  * After a boot the kernel continues to work for a while (self-tests, deferred set-up, the work that
  * udev would do on a whole system). Any operation measured during this time costs up to twice as
  * much. So settle times a loop of known length in windows, with a pause before each. The guest has
@@ -29,6 +30,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -128,22 +130,38 @@ static bool report(const char *path, const struct outcome *outcome)
 	return !fclose(file) && written;
 }
 
+static bool load(const char *path)
+{
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	bool loaded = file >= 0 && (!syscall(SYS_finit_module, file, "", 0) || errno == EEXIST);
+
+	if (!loaded)
+		fprintf(stderr, "kadence: %s: %s\n", path, strerror(errno));
+	close(file);
+	return loaded;
+}
+
 int main(int argc, char **argv)
 {
 	struct outcome outcome;
+	int letter;
 
-	if (argc < 3) {
-		fputs("usage: settle REPORT COMMAND [ARGUMENT...]\n", stderr);
+	while ((letter = getopt(argc, argv, "+m:")) == 'm')
+		if (!load(optarg))
+			return STATUS_NOT_EXECUTABLE;
+	argv += optind;
+	if (letter != -1 || argc - optind < 2) {
+		fputs("usage: settle [-m MODULE]... REPORT COMMAND [ARGUMENT...]\n", stderr);
 		return STATUS_USAGE;
 	}
 	outcome = settle();
-	if (!report(argv[1], &outcome)) {
-		fprintf(stderr, "kadence: %s: %s\n", argv[1], strerror(errno));
+	if (!report(argv[0], &outcome)) {
+		fprintf(stderr, "kadence: %s: %s\n", argv[0], strerror(errno));
 		return STATUS_NOT_EXECUTABLE;
 	}
 	/* The guest's init ends this section when the command has ended. */
 	KADENCE_MARK("1");
-	execvp(argv[2], argv + 2);
-	fprintf(stderr, "kadence: %s: %s\n", argv[2], strerror(errno));
+	execvp(argv[1], argv + 1);
+	fprintf(stderr, "kadence: %s: %s\n", argv[1], strerror(errno));
 	return errno == ENOENT || errno == ENOTDIR ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }

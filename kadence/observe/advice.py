@@ -2,6 +2,7 @@
 """Advice on what the kernel does for a command: which row of advice.toml fits its paths."""
 
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as File
@@ -10,6 +11,7 @@ from kadence.observe import paths
 from kadence.observe.paths import Path
 
 TABLE = File(__file__).with_name("advice.toml")
+LEAST = 0.1  # of the cost, in phases that are named
 # What may be changed, in the order in which it is shown.
 CHANGES = ("program", "plan", "option", "mount")
 
@@ -67,11 +69,21 @@ def lines(root: Path, found: Sequence[tuple[Advice, Evidence]]) -> Iterator[str]
         share = f"{100 * seen.cost / root.cost:.1f} %"
         yield (
             f"{row.name}: {row.says} ({share} of the kernel's time, {seen.calls:,} calls of "
-            f"{seen.paths[0].function}, {seen.per_call:,.0f} ns each; {row.source})"
+            f"{seen.paths[0].function}, {seen.per_call:,.0f} ns each{_where(seen)}; {row.source})"
         )
         for what in CHANGES:
             if what in row.change:
                 yield f"  {what}: {row.change[what]}"
+
+
+def _where(seen: Evidence) -> str:
+    """The phases in which most of it was."""
+    costs: Counter[int] = Counter()
+    for path in seen.paths:
+        costs.update({each.phase: path.cost for each in path.above() if each.phase is not None})
+    numbers = [str(phase) for phase, cost in sorted(costs.items()) if cost >= seen.cost * LEAST]
+    phases = "phase" if len(numbers) == 1 else "phases"
+    return f", in {phases} {', '.join(numbers)}" if numbers else ""
 
 
 def _evidence(root: Path, function: str, below: str) -> Evidence:

@@ -37,10 +37,12 @@ def observe(
     timeout_seconds: float | None = None,
     *,
     with_paths: bool = False,
+    modules: Sequence[Path] = (),
 ) -> Observation:
     """Run a command, and count the calls of the functions that match a pattern of the shell's.
 
     "CALLER>CALLEE" counts what a caller's calls and their callees call, for the command's tasks.
+    With the modules that mark phases, paths begin with the phase of their task.
     Raises UsageError, before the command runs, if a pattern matches no function.
     """
     lines = symbols.of(guest)
@@ -56,6 +58,7 @@ def observe(
             argv,
             timeout_seconds=timeout_seconds,
             stand_in=True,
+            modules=modules,
             emulator_options=calls.options(folder, lines, paths=with_paths or by_caller),
         )
         counted = [tally for tally in calls.tallies(folder) if tally.section == COMMAND]

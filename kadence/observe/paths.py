@@ -19,6 +19,7 @@ FOR_CHILDREN = "do_wait"
 FOR_FILES = ("fuse", "filemap_fault")
 TO_PROGRAM = frozenset({"syscall_exit_to_user_mode", "irqentry_exit_to_user_mode"})
 PREEMPTED = "schedule"
+PHASE = "phase:"  # in place of a function: what a task does in this phase is below
 
 
 @dataclass
@@ -53,6 +54,11 @@ class Path:
         if self.function == PREEMPTED and self.parent.function in TO_PROGRAM:
             return True
         return self.parent._waits_for_others
+
+    @property
+    def phase(self) -> int | None:
+        """The phase that this stands for, in place of a function."""
+        return int(self.function[len(PHASE) :]) if self.function.startswith(PHASE) else None
 
     @property
     def cost(self) -> int:

@@ -31,7 +31,7 @@ def lines(root: Path, least_percent: float = LEAST_PERCENT) -> Iterator[str]:
 
 
 def bottom(root: Path, least_percent: float = LEAST_PERCENT) -> Path:
-    """Where the walk ends that takes the costliest call each time."""
+    """Where the walk ends that takes the costliest phase and call each time."""
     path, least = root, root.cost * least_percent / 100
     while found := _counting(path, least):
         path = found[0]
@@ -41,14 +41,24 @@ def bottom(root: Path, least_percent: float = LEAST_PERCENT) -> Path:
 def _lines(path: Path, total: int, least_percent: float, depth: int) -> Iterator[str]:
     chain = _chain(path, total * least_percent / 100)
     last = chain[-1]
-    names = " › ".join(each.function for each in _shown(chain))
+    names = " › ".join(_name(each) for each in _shown(chain))
     waited = f", waiting {_share(last.waited, total)}" if last.waited * 100 > total else ""
     yield (
-        f"{_share(chain[0].cost, total):>6}  {'  ' * depth}{names}: {last.calls:,} calls, "
+        f"{_share(chain[0].cost, total):>6}  {'  ' * depth}{names}: {_calls(last)}, "
         f"{last.cost / max(last.calls, 1):,.0f} ns each{waited}"
     )
     for each in _counting(last, total * least_percent / 100):
         yield from _lines(each, total, least_percent, depth + 1)
+
+
+def _name(path: Path) -> str:
+    return path.function if path.phase is None else f"phase {path.phase}"
+
+
+def _calls(path: Path) -> str:
+    if path.phase is None:
+        return f"{path.calls:,} calls"
+    return "once" if path.calls == 1 else f"{path.calls:,} times"
 
 
 def _shown(chain: list[Path]) -> list[Path]:

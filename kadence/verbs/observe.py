@@ -8,12 +8,14 @@ from pathlib import Path
 
 from kadence.base import artefact, resources
 from kadence.base.errors import UsageError
+from kadence.boot import debian
 from kadence.boot.memory import parse_size
 from kadence.lab import calls, report
-from kadence.lab.guest import MEMORY_BYTES, STOCK, find
+from kadence.lab.guest import MEMORY_BYTES, STOCK, STOCK_SERIES, find
 from kadence.observe import advice, table, walk
 from kadence.observe.observation import Observation, observe
 from kadence.observe.paths import Paths
+from kadence.observe.probes import modules
 from kadence.verbs import observe_probes
 from kadence.verbs.observe_options import check
 
@@ -57,12 +59,26 @@ def execute(options: argparse.Namespace) -> int:
     resources.built(calls.PLUGIN)  # fail now rather than after a boot
     memory = parse_size(options.mem) if options.mem else MEMORY_BYTES
     guest = find(options.kernel, memory_bytes=memory)
-    found = observe(guest, command, patterns, options.timeout, with_paths=options.why)
+    found = observe(
+        guest,
+        command,
+        patterns,
+        options.timeout,
+        with_paths=options.why,
+        modules=_marks_of(options.kernel) if options.why else [],
+    )
     _print(found, options.top)
     if options.output:
         with artefact.atomic_output(options.output) as temporary:
             temporary.write_text("\n".join(table.separated(found)) + "\n", encoding="utf-8")
     return found.reading.result.status
+
+
+def _marks_of(kernel: str) -> list[Path]:
+    """The modules that mark phases. They are for the stock kernel."""
+    if kernel != STOCK:
+        return []
+    return modules.built(debian.newest_release(STOCK_SERIES), modules.MARKS)
 
 
 def _print(found: Observation, top: int) -> None:

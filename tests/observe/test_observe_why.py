@@ -3,6 +3,7 @@
 
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +12,12 @@ import pytest
 
 from kadence.boot import debian, qemu
 from kadence.lab import calls
+from kadence.lab.guest import stock
 from kadence.live.kernel import kallsyms_of
 from kadence.observe import advice, paths, walk
-from kadence.observe.observation import by_path
+from kadence.observe.observation import by_path, observe
 from kadence.observe.paths import Paths
+from kadence.observe.probes import modules
 
 HERE = Path(__file__).resolve().parent / "programs/causes"
 ROWS = {row.name: row for row in advice.read()}
@@ -38,6 +41,38 @@ dropped 2
 1 4 3 do_wait 1 0 9000
 1 5 2 schedule 1 0 600
 """
+
+IN_PHASES = """\
+dropped 0
+1 9 -1 command 0 10 0
+1 8 -1 others 0 0 0
+1 7 -1 interrupts 0 0 0
+1 0 9 phase:3 2 0 0
+1 1 9 phase:12 1 0 0
+1 2 0 do_syscall_64 5 0 0
+1 3 2 __x64_sys_read 5 300 0
+1 4 1 do_syscall_64 5 0 0
+1 5 4 __x64_sys_write 5 490 0
+1 6 4 __x64_sys_read 2 200 0
+"""
+
+
+def test_the_walk_begins_with_the_phase_that_takes_most() -> None:
+    command = paths.read(IN_PHASES.splitlines(), 1).command
+    assert walk.bottom(command).function == "__x64_sys_write"
+    assert list(walk.lines(command)) == [
+        "69.0 %  phase 12: once, 690 ns each",
+        "49.0 %    __x64_sys_write: 5 calls, 98 ns each",
+        "20.0 %    __x64_sys_read: 2 calls, 100 ns each",
+        "30.0 %  phase 3 › __x64_sys_read: 5 calls, 60 ns each",
+    ]
+
+
+def test_advice_names_the_phases() -> None:
+    command = paths.read(IN_PHASES.splitlines(), 1).command
+    row = advice.Advice("reads", "__x64_sys_read", "it reads", "none", {"program": "do not"})
+    [first, _] = advice.lines(command, advice.fitting(command, [row]))
+    assert "7 calls of __x64_sys_read, 71 ns each, in phases 3, 12; none" in first
 
 
 def test_paths_are_read_by_section() -> None:
@@ -142,6 +177,30 @@ def test_a_command_is_told_why(kadence: Callable[..., subprocess.CompletedProces
     assert "of them for the command, which waited" in done.stderr
     assert "pipes in small pieces: processes exchange a few bytes" in done.stderr
     assert "  program: send more in each message, or share memory" in done.stderr
+
+
+@pytest.mark.kernel
+def test_what_two_tasks_do_at_once_is_of_the_phase_of_each(root: Path, tmp_path: Path) -> None:
+    program = tmp_path / "phases"
+    flags = ("-O2", "-Wall", "-Wextra", "-Werror", "-static", f"-I{root}/kadapt/uapi")
+    source = HERE.parent / "phases/phases.c"
+    subprocess.run(["gcc-12", *flags, "-o", program, source], check=True)
+    marks = modules.built(debian.newest_release("6.12"), modules.MARKS)
+    found = observe(stock(), [str(program), "200"], ["*"], 600, with_paths=True, modules=marks)
+    assert found.reading.result.status == 0
+    assert found.paths
+    counted: Counter[tuple[int | None, str]] = Counter()
+    for path in found.paths.command.all():
+        phases = [above.phase for above in path.above() if above.phase is not None]
+        counted[phases[0] if phases else None, path.function] += path.calls
+    known = {(7, "__x64_sys_pwrite64"): 600, (200, "__x64_sys_pread64"): 200,
+             (None, "__x64_sys_fcntl"): 4, (7, "__x64_sys_write"): 200,
+             (200, "__x64_sys_write"): 200, (None, "phase:7"): 1,
+             (None, "phase:200"): 1}  # fmt: skip
+    names = {name for _, name in known}
+    others = {key: n for key, n in counted.items() if key[1] in names and key not in known}
+    assert others == {}
+    assert {key: counted[key] for key in known} == known
 
 
 @pytest.mark.kernel

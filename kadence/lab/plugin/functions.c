@@ -93,6 +93,28 @@ struct function *function_at(uint64_t address)
 	return NULL;
 }
 
+struct function *function_phase(uint32_t number)
+{
+	static struct phase {
+		uint32_t number;
+		struct function function;
+		struct phase *next;
+	} * phases;
+	struct phase *phase = phases;
+
+	while (phase && phase->number != number)
+		phase = phase->next;
+	if (phase)
+		return &phase->function;
+	phase = calloc(1, sizeof(*phase));
+	if (!phase || asprintf(&phase->function.name, "phase:%" PRIu32, number) < 0)
+		abort();
+	phase->number = number;
+	phase->next = phases;
+	phases = phase;
+	return &phase->function;
+}
+
 struct tally *function_tally(struct function *function, int section, unsigned int processor)
 {
 	struct tally **tallies = &function->tallies[section];

@@ -43,6 +43,9 @@ bool functions_read(const char *path);
 /* Returns the function that begins at the address, or NULL. */
 struct function *function_at(uint64_t address);
 
+/* Returns what stands for a phase in paths, named "phase:NUMBER". */
+struct function *function_phase(uint32_t number);
+
 /* Code that no known function called. */
 extern struct function function_unknown;
 

@@ -5,10 +5,12 @@
  *	-plugin PLUGIN.so,functions=FILE,out=FILE
  *
  * functions.h says what both files hold. With paths=FILE, FILE gets what paths.h describes. With
- *ignored=LOW-HIGH, two addresses in hexadecimal, instructions between them are not counted: an
- *instrument in the guest then has no part in the counts by which it is judged. A program in the
- *guest begins section N (1 to 127) by the instruction `nopl 0x4b4144NN(%rax)`, and ends it by the
- *one with N = 0. QEMU must run all processors in one thread.
+ * ignored=LOW-HIGH, two addresses in hexadecimal, instructions between them are not counted: an
+ * instrument in the guest then has no part in the counts by which it is judged.
+ *
+ * A program in the guest begins section N (1 to 127) by the instruction `nopl 0x4b4144NN(%rax)`,
+ *and ends it by the one with N = 0. The kernel marks the phases of tasks, see
+ *kadapt/driver/mark/mark.c. QEMU must run all processors in one thread.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -106,6 +108,24 @@ static void on_mark(unsigned int processor, void *section)
 	stacks_enter((int)(uintptr_t)section);
 }
 
+/* The marks of kadapt/driver/mark/mark.c; nothing is preempted between them. */
+enum phase_mark { BIT_CLEAR, BIT_SET, PHASE, NO_PHASE };
+
+static void on_phase_mark(unsigned int processor, void *data)
+{
+	static uint32_t numbers[PROCESSORS];
+	uint32_t *number = &numbers[processor];
+	enum phase_mark mark = (uintptr_t)data;
+
+	if (mark == BIT_CLEAR || mark == BIT_SET) {
+		*number = *number << 1 | mark;
+		return;
+	}
+	report(processor);
+	stacks_phase(processor, mark == PHASE ? function_phase(*number) : NULL);
+	*number = 0;
+}
+
 /* call rel32, call r/m, each with prefixes. A far call (/3) does not occur. */
 static bool is_call(const uint8_t *bytes)
 {
@@ -124,6 +144,16 @@ static bool is_pause(const uint8_t *bytes)
 	return *bytes == 0xf3 && bytes[1] == 0x90;
 }
 
+/* Whether this is `nopl ??????NN(%rax)` with these other bytes of the number. */
+static bool is_mark(const struct qemu_plugin_insn *instruction, const char *name)
+{
+	static const uint8_t nop[] = {0x0f, 0x1f, 0x80};
+	const uint8_t *bytes = qemu_plugin_insn_data(instruction);
+
+	return qemu_plugin_insn_size(instruction) == 7 && !memcmp(bytes, nop, 3) &&
+	       !memcmp(bytes + 4, name, 3);
+}
+
 static void look_at_kernel(struct qemu_plugin_insn *instruction)
 {
 	const uint8_t *bytes = qemu_plugin_insn_data(instruction);
@@ -140,6 +170,10 @@ static void look_at_kernel(struct qemu_plugin_insn *instruction)
 	else if (is_return(bytes))
 		qemu_plugin_register_vcpu_mem_cb(instruction, on_return, QEMU_PLUGIN_CB_NO_REGS,
 						 QEMU_PLUGIN_MEM_RW, NULL);
+	else if (is_mark(instruction, "PAK"))
+		qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_phase_mark,
+						       QEMU_PLUGIN_CB_NO_REGS,
+						       (void *)(uintptr_t)bytes[3]);
 	else if (has_several && is_pause(bytes))
 		qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_pause,
 						       QEMU_PLUGIN_CB_NO_REGS, NULL);
@@ -147,13 +181,10 @@ static void look_at_kernel(struct qemu_plugin_insn *instruction)
 
 static void look_at_program(struct qemu_plugin_insn *instruction)
 {
-	static const uint8_t mark[] = {0x0f, 0x1f, 0x80};
-	static const uint8_t name[] = {0x44, 0x41, 0x4b};
 	const uint8_t *bytes = qemu_plugin_insn_data(instruction);
 	uintptr_t section;
 
-	if (qemu_plugin_insn_size(instruction) != 7 || memcmp(bytes, mark, 3) ||
-	    memcmp(bytes + 4, name, 3))
+	if (!is_mark(instruction, "DAK"))
 		return;
 	section = bytes[3] % SECTIONS;
 	qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_mark, QEMU_PLUGIN_CB_NO_REGS,

@@ -23,7 +23,8 @@ struct stack {
 	uint64_t number, clock;
 	uint64_t left; /* when its task was switched away, or 0 */
 	enum root root;
-	struct path *base; /* what calls at the stack's begin continue, or NULL */
+	const struct function *phase; /* that its task is in, or NULL */
+	struct path *base;	      /* what calls at the stack's begin continue, or NULL */
 	int base_section;
 	struct stack *interrupted; /* whose clock goes on with this one's */
 	int depth;
@@ -81,6 +82,14 @@ static struct frame *top_of(struct stack *stack)
 	return stack && stack->depth ? &stack->frames[stack->depth - 1] : NULL;
 }
 
+/* Where the paths of a stack's task begin. */
+static struct path *root_of(const struct stack *stack)
+{
+	struct path *root = paths_root(section_now, stack ? stack->root : ROOT_OTHERS);
+
+	return stack && stack->phase ? paths_below(root, stack->phase) : root;
+}
+
 static struct path *path_of(struct stack *stack)
 {
 	struct frame *top = top_of(stack);
@@ -89,7 +98,7 @@ static struct path *path_of(struct stack *stack)
 		return top->path;
 	if (!top && stack && stack->base && stack->base_section == section_now)
 		return stack->base;
-	return paths_root(section_now, stack ? stack->root : ROOT_OTHERS);
+	return root_of(stack);
 }
 
 void stacks_ran(unsigned int processor, uint64_t instructions)
@@ -229,6 +238,7 @@ static void note_meaning(struct stack *stack, const struct function *function)
 		stack->root = births ? ROOT_COMMAND : ROOT_OTHERS;
 		births -= births > 0;
 		stack->left = 0;
+		stack->phase = NULL;
 	}
 	if (function->meaning == MEANS_KERNEL_TASK && stack->root == ROOT_COMMAND) {
 		/* The birth was another task's. */
@@ -245,7 +255,7 @@ static struct path *path_for(struct stack *stack, const struct frame *frame,
 	if (function->meaning == MEANS_INTERRUPT)
 		above = paths_root(section_now, ROOT_INTERRUPTS);
 	else if (function->meaning == MEANS_BIRTH || function->meaning == MEANS_KERNEL_TASK)
-		above = paths_root(section_now, stack->root);
+		above = root_of(stack);
 	return paths_below(above, function);
 }
 
@@ -299,4 +309,15 @@ void stacks_enter(int section)
 	section_now = section;
 	section_began_ns = clock_ns();
 	is_marked = section > 0;
+}
+
+void stacks_phase(unsigned int processor, const struct function *phase)
+{
+	struct stack *stack = current[processor];
+
+	if (!stack)
+		return;
+	stack->phase = phase;
+	if (phase)
+		root_of(stack)->calls++;
 }

@@ -34,4 +34,7 @@ void stacks_left(unsigned int processor, uint64_t instructions);
 /* From now on, all is counted for this section. */
 void stacks_enter(int section);
 
+/* The current task is in this phase from its next call on, or in none. */
+void stacks_phase(unsigned int processor, const struct function *phase);
+
 #endif

@@ -2,22 +2,25 @@
 """The driver's modules for a kernel of Debian's."""
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from kadence.base import resources
 from kadence.base.errors import ToolError
 from kadence.boot import debian
 
-MODULES = ("kadapt.ko", "kadapt_probe.ko")  # in the order in which they are loaded
+# In the order in which they are loaded.
+PROBES = ("kadapt.ko", "kadapt_probe.ko")
+MARKS = ("kadapt.ko", "kadapt_mark.ko")  # of phases, for QEMU's plugin
 
 
-def built(release: str) -> list[Path]:
+def built(release: str, names: Sequence[str] = PROBES) -> list[Path]:
     """The modules, built if their sources are newer."""
     home = resources.home()
     headers = debian.kernel_headers(release)
     command = ["make", "-s", "kadapt-module", f"RELEASE={release}", f"KADAPT_HEADERS={headers}"]
     completed = subprocess.run(command, cwd=home, capture_output=True, text=True, check=False)
-    modules = [home / "build/kadapt" / f"module-{release}" / name for name in MODULES]
+    modules = [home / "build/kadapt" / f"module-{release}" / name for name in names]
     if completed.returncode or not all(module.exists() for module in modules):
         raise ToolError(
             f"the driver does not build for {release}; `{' '.join(command)}` in {home} says why"
