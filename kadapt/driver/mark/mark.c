@@ -12,30 +12,35 @@
 #include "phase/events.h"
 #include "phase/state.h"
 
+enum mark {
+	MARK_BIT_CLEAR,
+	MARK_BIT_SET,
+	MARK_PHASE,
+	MARK_NO_PHASE,
+};
+
 /* nopl 0x4b4150NN(%rax) */
-#define MARK(number) \
-	asm volatile(".byte 0x0f, 0x1f, 0x80, " number ", 0x50, 0x41, 0x4b" \
-		     ::: "memory")
-#define MARK_BIT_CLEAR	"0"
-#define MARK_BIT_SET	"1"
-#define MARK_PHASE	"2"
-#define MARK_NO_PHASE	"3"
+static __always_inline void mark(const enum mark number)
+{
+	asm volatile(".byte 0x0f, 0x1f, 0x80, %c0, 0x50, 0x41, 0x4b"
+		     : : "i" (number) : "memory");
+}
 
 static void mark_phase(void *data, u32 phase)
 {
 	int bit;
 
 	if (phase == KADAPT_NO_PHASE) {
-		MARK(MARK_NO_PHASE);
+		mark(MARK_NO_PHASE);
 		return;
 	}
 	for (bit = fls(phase) - 1; bit >= 0; bit--) {
 		if (phase & BIT(bit))
-			MARK(MARK_BIT_SET);
+			mark(MARK_BIT_SET);
 		else
-			MARK(MARK_BIT_CLEAR);
+			mark(MARK_BIT_CLEAR);
 	}
-	MARK(MARK_PHASE);
+	mark(MARK_PHASE);
 }
 
 static int __init mark_init(void)

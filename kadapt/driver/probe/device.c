@@ -3,8 +3,9 @@
  * /dev/kadapt_probe: uapi/kadapt_probe.h describes it.
  *
  * When an armed file is closed, tasks may still be in timed calls, and will
- * return to a stub. Until the last one has, the session's memory, its hooks and
- * this module stay, and no other file can be armed.
+ * return to a stub. Calls of tasks that sleep are abandoned; the others return
+ * soon. Until then the session's memory and its hooks stay, and no other file
+ * can be armed. This module stays until the last call has returned.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -192,13 +193,6 @@ static int observe_task(struct file *file, unsigned long number)
 
 /* ---- the end -------------------------------------------------------------- */
 
-static void note_waiting(struct task_struct *task)
-{
-	pr_info("%s (%d) is still in a function that was observed\n",
-		task->comm, task_pid_nr(task));
-	put_task_struct(task);
-}
-
 static void end_session(void)
 {
 	kadapt_probe_hooks_unregister();
@@ -211,35 +205,27 @@ static void end_session(void)
 	module_put(THIS_MODULE);
 }
 
+static void drain_now(void)
+{
+	if (kadapt_probe_abandon())
+		end_session();
+	else
+		schedule_delayed_work(&drainage, DRAIN_PAUSE);
+}
+
 static void drain(struct work_struct *work)
 {
-	struct task_struct *inside;
-
 	guard(mutex)(&session_lock);
-	inside = kadapt_probe_task_inside();
-	if (!inside) {
-		end_session();
-		return;
-	}
-	put_task_struct(inside);
-	schedule_delayed_work(&drainage, DRAIN_PAUSE);
+	drain_now();
 }
 
 static void disarm(void)
 {
-	struct task_struct *inside;
-
 	kadapt_probe_places_restore();
 	armed = NULL;
 	draining = true;
 	__module_get(THIS_MODULE);
-	inside = kadapt_probe_task_inside();
-	if (!inside) {
-		end_session();
-		return;
-	}
-	note_waiting(inside);
-	schedule_delayed_work(&drainage, DRAIN_PAUSE);
+	drain_now();
 }
 
 static int probe_release(struct inode *inode, struct file *file)
@@ -326,6 +312,7 @@ static void __exit probe_exit(void)
 	misc_deregister(&probe_device);
 	/* The work that ended the last session may not have returned. */
 	cancel_delayed_work_sync(&drainage);
+	kadapt_probe_abandoned_exit();
 }
 
 module_init(probe_init);

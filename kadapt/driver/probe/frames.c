@@ -22,7 +22,7 @@ static notrace bool is_on_stack(const struct kadapt_probe_state *state,
 	unsigned long stack = (unsigned long)task_stack_page(state->task);
 	unsigned long address = (unsigned long)frame;
 
-	return address >= stack && IS_ALIGNED(address, sizeof(long)) &&
+	return address > stack && IS_ALIGNED(address, sizeof(long)) &&
 	       address <= stack + THREAD_SIZE - sizeof(*frame);
 }
 
@@ -87,6 +87,50 @@ notrace void kadapt_probe_frames_end(struct kadapt_probe_state *state, u64 now)
 			kadapt_probe_event(state, frame->record,
 					   frame->begin + away_of(frame), now);
 	}
+}
+
+/* The address to which a timed call returns. */
+static unsigned long *slot_of(struct kadapt_probe_frame *frame)
+{
+	return (unsigned long *)frame - 1;
+}
+
+static bool is_of_timer(struct kadapt_probe_frame *frame)
+{
+	unsigned long offset = *slot_of(frame) -
+			       (unsigned long)kadapt_probe_timers;
+
+	return offset < kadapt_probe_timers_end - kadapt_probe_timers;
+}
+
+/* The outermost frame's parent is the base. */
+static bool are_all_of_timers(const struct kadapt_probe_state *state)
+{
+	struct kadapt_probe_frame *frame = first_frame(state), *last = NULL;
+
+	for (; frame; last = frame, frame = next_frame(state, frame))
+		if (!is_of_timer(frame))
+			return false;
+	return last && last->parent == &state->base;
+}
+
+bool kadapt_probe_frames_abandon(struct kadapt_probe_state *state, u64 *calls)
+{
+	const char *stub = kadapt_probe_events_wanted() ?
+				   kadapt_probe_abandoned_event_timer :
+				   kadapt_probe_abandoned_timer;
+	struct kadapt_probe_frame *frame, *parent;
+
+	if (!are_all_of_timers(state))
+		return false;
+	for (frame = state->top; frame != &state->base; frame = parent) {
+		parent = frame->parent;
+		*slot_of(frame) = (unsigned long)stub;
+		frame->begin = (unsigned long)calls;
+		++*calls;
+	}
+	WRITE_ONCE(state->top, &state->base);
+	return true;
 }
 
 static notrace const struct kadapt_probe_span *span_around(unsigned long address)

@@ -84,8 +84,21 @@ struct kadapt_probe_state *kadapt_probe_task_find(const struct task_struct *task
 void kadapt_probe_task_end(struct kadapt_probe_state *state);
 /* Ends a task that was added on another processor and has not run since. */
 void kadapt_probe_task_forget(const struct task_struct *task);
-/* A task that is in a timed call, or NULL; the caller puts it. */
-struct task_struct *kadapt_probe_task_inside(void);
+/* How many tasks are in timed calls. */
+unsigned int kadapt_probe_tasks_inside(void);
+/* Calls `visit` for each task that is in a timed call. */
+typedef void kadapt_probe_visit(struct kadapt_probe_state *state, void *data);
+void kadapt_probe_visit_inside(kadapt_probe_visit *visit, void *data);
+
+/* ---- abandoned.c: timed calls that outlive their session ------------------ */
+
+/*
+ * Abandons the timed calls of all tasks that sleep. Places have been restored.
+ * Returns whether no task is in a timed call any more.
+ */
+bool kadapt_probe_abandon(void);
+/* There are no abandoned calls any more, but their work may not have returned. */
+void kadapt_probe_abandoned_exit(void);
 
 /* ---- frames.c: timed calls in progress ------------------------------------ */
 
@@ -93,6 +106,12 @@ struct task_struct *kadapt_probe_task_inside(void);
 void kadapt_probe_frames_waited(struct kadapt_probe_state *state, u64 ticks);
 /* The task ends within all of its calls. */
 void kadapt_probe_frames_end(struct kadapt_probe_state *state, u64 now);
+/*
+ * The task sleeps, and nothing else runs. From now on its calls return without
+ * the session, and count `calls` down, which gets their number. Returns false
+ * and changes nothing if that is not possible.
+ */
+bool kadapt_probe_frames_abandon(struct kadapt_probe_state *state, u64 *calls);
 /* The current task is preempted: see stubs.S. */
 void kadapt_probe_frames_restart(void);
 

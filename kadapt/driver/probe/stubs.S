@@ -181,6 +181,25 @@
 .Lnone_\@:
 	.endm
 
+/*
+ * Where an abandoned call returns: see abandoned.c. The kernel's unwinder looks
+ * for the instruction before.
+ */
+	.macro abandoned_timer name, bytes
+SYM_START(\name\()_call, SYM_L_LOCAL, SYM_A_NONE)
+	ANNOTATE_NOENDBR
+	UNWIND_HINT type=UNWIND_HINT_TYPE_CALL sp_reg=ORC_REG_SP sp_offset=\bytes
+	nop
+SYM_INNER_LABEL(\name, SYM_L_GLOBAL)
+	ANNOTATE_NOENDBR
+	movq	CALL_BEGIN(%rsp), %rcx
+	lock decq (%rcx)
+	addq	$(\bytes), %rsp
+	UNWIND_HINT_FUNC
+	RET
+SYM_FUNC_END(\name\()_call)
+	.endm
+
 /* Only calls and returns come here, so that stubs need no endbr64. */
 	.macro begin_stub name
 SYM_START(\name, SYM_L_LOCAL, SYM_A_NONE)
@@ -305,6 +324,9 @@ SYM_ENTRY(kadapt_probe_corrected_counters, SYM_L_GLOBAL, SYM_A_NONE)
 	incq	RECORD_HISTOGRAM(%r11, %rax)
 	correct	kadapt_probe_shared_costs
 SYM_FUNC_END(kadapt_probe_shared_corrected_counter)
+
+	abandoned_timer kadapt_probe_abandoned_timer, CALL_AND_FUNCTION
+	abandoned_timer kadapt_probe_abandoned_event_timer, (CALL_AND_FUNCTION + 8)
 
 /* ---- what the calibration times ------------------------------------------ */
 

@@ -14,6 +14,9 @@ extern const char kadapt_probe_shared_timers[];
 /* The same, of timers that write events. */
 extern const char kadapt_probe_event_timers[];
 extern const char kadapt_probe_shared_event_timers[];
+/* Where abandoned calls return, of timers without events and with them. */
+extern const char kadapt_probe_abandoned_timer[];
+extern const char kadapt_probe_abandoned_event_timer[];
 DECLARE_PER_CPU(u64, kadapt_probe_event_head);
 DECLARE_PER_CPU(void *, kadapt_probe_event_ring);
 extern u64 kadapt_probe_event_mask;

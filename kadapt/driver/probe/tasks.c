@@ -187,9 +187,8 @@ static bool is_inside(const struct kadapt_probe_state *state)
 	return READ_ONCE(state->top) != &state->base;
 }
 
-struct task_struct *kadapt_probe_task_inside(void)
+void kadapt_probe_visit_inside(kadapt_probe_visit *visit, void *data)
 {
-	struct task_struct *found = NULL;
 	struct kadapt_probe_state *state;
 	unsigned long flags;
 	int bucket;
@@ -197,8 +196,20 @@ struct task_struct *kadapt_probe_task_inside(void)
 	/* A state that is in the table has a task that has not ended. */
 	raw_spin_lock_irqsave(&tasks_lock, flags);
 	hash_for_each(tasks, bucket, state, entry)
-		if (!found && is_inside(state))
-			found = get_task_struct(state->task);
+		if (is_inside(state))
+			visit(state, data);
 	raw_spin_unlock_irqrestore(&tasks_lock, flags);
-	return found;
+}
+
+static void count(struct kadapt_probe_state *state, void *data)
+{
+	++*(unsigned int *)data;
+}
+
+unsigned int kadapt_probe_tasks_inside(void)
+{
+	unsigned int tasks_inside = 0;
+
+	kadapt_probe_visit_inside(count, &tasks_inside);
+	return tasks_inside;
 }
