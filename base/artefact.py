@@ -43,6 +43,7 @@ RECORD = "kadence.record"
 PREDICTION = "kadence.prediction"
 CEILING = "kadence.ceiling"
 FLAGS = "kadence.flags"
+OBSERVED = "kadence.observed"
 TRIALS = "kadence.trials"
 RACE = "kadence.race"
 TUNE = "kadence.tune"
@@ -68,6 +69,7 @@ VERSIONS = {
     PREDICTION: 1,
     CEILING: 1,
     FLAGS: 1,
+    OBSERVED: 1,
     TRIALS: 1,
     RACE: 1,
     TUNE: 1,

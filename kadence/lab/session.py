@@ -2,7 +2,7 @@
 """Runs one command in the lab, on the host's files: boots, lets the guest settle, and measures."""
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,11 +45,13 @@ def run(
     emulator_options: Sequence[str] = (),
     streams: tuple[int, int, int] = (0, 1, 2),
     modules: Sequence[Path] = (),
+    directory: Path | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Reading:
     """Run a command once the guest does nothing else. `stand_in` is as in kadence.boot.
 
     `streams` are the file descriptors of the command's input, output and errors. The modules of the
-    kernel are loaded first.
+    kernel are loaded first. Directory and environment are the caller's, unless named.
     """
     stdin, stdout, stderr = streams
     with tempfile.TemporaryDirectory(prefix="kadence-lab-") as folder:
@@ -65,6 +67,8 @@ def run(
             boot_timeout_seconds=BOOT_TIMEOUT_SECONDS,
             hang_timeout_seconds=HANG_TIMEOUT_SECONDS,
             emulator_options=emulator_options,
+            directory=directory,
+            environment=environment,
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,

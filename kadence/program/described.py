@@ -28,6 +28,7 @@ KEYS: dict[str, dict[str, tuple[str, bool]]] = {
     },
     "plan": {"io": ("mode", False), "memory": ("memory mode", False), "units": ("words", False)},
     "check": {"command": ("words", True)},
+    "observe": {"functions": ("words", False)},
 }
 # The table whose keys the user chooses, and the table of which there may be several.
 ENVIRONMENT, FILTER = "environment", "filter"

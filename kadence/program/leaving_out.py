@@ -19,6 +19,7 @@ KERNELS = "all kernels but this machine's own"
 TAILORED_KERNEL = "the tailored kernel"
 CEILING = "the ceiling"
 FLAGS = "the compiler flags"
+OBSERVED = "the kernel's functions"
 
 REMEDIES = {
     PHASE_CALLS: (
@@ -43,6 +44,7 @@ REMEDIES = {
     ),
     CEILING: "correct the error above; the rest of this report is valid without it",
     FLAGS: "correct the error above, or leave them out with --no-flags",
+    OBSERVED: "correct the error above, or remove [observe] from kadence.toml",
 }
 OF_A_RUN = "read its output; the rest of this report is valid without it"
 

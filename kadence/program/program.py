@@ -42,6 +42,7 @@ class Program:
     io: str = io_planning.STRICT  # which I/O paths are planned
     memory: str = memory_planning.DEFAULT  # whether treatments of memory are planned
     flags: tuple[str, ...] = DEFAULT_FLAGS  # options of the compiler whose gain is measured
+    observed: tuple[str, ...] = ()  # functions of the kernel that the report shows
     units: tuple[Wanted, ...] = ()  # that the program's phases take
 
     @property
@@ -92,6 +93,7 @@ def read(folder: Path) -> Program:
         io=values.get("plan.io", io_planning.STRICT),
         memory=values.get("plan.memory", memory_planning.DEFAULT),
         flags=values.get("build.flags", DEFAULT_FLAGS),
+        observed=values.get("observe.functions", ()),
         units=units,
     )
 

@@ -20,13 +20,13 @@ from kadence.boot import host
 from kadence.kconfig.store.store import Kernel
 from kadence.kernel.proof import REPAIRED, Proof
 from kadence.measurement import execution, measure, neighbours, programs
-from kadence.measurement.measure import TAILORED, Bench
+from kadence.measurement.measure import ADAPTED, PLAIN, TAILORED, Bench
 from kadence.measurement.neighbours import Neighbours
 from kadence.phases.artefact import document as phases_document
 from kadence.phases.plan.trials import Trials, TriedPhase
 from kadence.prediction import ceiling, tasks
 from kadence.program import filters, leaving_out, outputs, program
-from kadence.program.leaving_out import CEILING, FLAGS, KERNELS, LeftOut
+from kadence.program.leaving_out import CEILING, FLAGS, KERNELS, OBSERVED, LeftOut
 from kadence.program.places import Places, claim
 from kadence.report import gains, page, report, trials
 from kadence.specialize import pipeline
@@ -34,6 +34,7 @@ from kadence.specialize.explaining import Explaining
 from kadence.specialize.flags import Trial
 from kadence.specialize.foresight import Foresight
 from kadence.specialize.line import Line
+from kadence.specialize.observing import Observing
 from kadence.specialize.pipeline import Made, Prepared, Wish
 
 FEWEST_ROUNDS = 7
@@ -80,17 +81,19 @@ def specialize(
         prepared = pipeline.prepare(described, places, stages, wish, foresight)
         explained = _explained(line, prepared.made)
         tried = flags and bool(described.flags) and _tried(line, prepared.made, rounds)
+        observed = bool(described.observed) and _observed(line, prepared.made)
         # The pipeline has a line of its own, which may have left out other parts.
         every = dict.fromkeys([*prepared.left_out, *line.parts.left_out])
         prepared = replace(prepared, left_out=tuple(every))
-        measured = replace(described, flags=())  # whose runs do not depend on them
+        # Whose runs do not depend on these.
+        measured = replace(described, flags=(), observed=())
         stages.run(
             "measure",
             [prepared.key, rounds, platform.release(), measured, *_measuring_code()],
             [places.output / "report.json"],
             lambda: _measure(prepared, rounds, command),
         )
-        return _rendered(places, explained, tried)
+        return _rendered(places, explained, tried, observed)
 
 
 def _explained(line: Line, made: Made) -> bool:
@@ -106,7 +109,14 @@ def _tried(line: Line, made: Made, rounds: int) -> bool:
     return bool(line.parts.attempt(FLAGS, lambda: trial(made.source_key, made.plain_key)))
 
 
-def _rendered(places: Places, explained: bool, tried: bool) -> dict[str, Any]:
+def _observed(line: Line, made: Made) -> bool:
+    """Whether the kernel's functions could be observed."""
+    mode = ADAPTED if ADAPTED in made.modes else PLAIN
+    observing = Observing(line, made.folders[mode])
+    return bool(line.parts.attempt(OBSERVED, lambda: observing(made.key)))
+
+
+def _rendered(places: Places, explained: bool, tried: bool, observed: bool) -> dict[str, Any]:
     """Begin the report with what was explained, and draw the page.
 
     Both are done every time: that is cheap, and neither is ever out of date.
@@ -118,6 +128,8 @@ def _rendered(places: Places, explained: bool, tried: bool) -> dict[str, Any]:
         artefact.read(places.artefact("ceiling.json"), artefact.CEILING) if explained else None,
         artefact.read(places.artefact("flags.json"), artefact.FLAGS) if tried else None,
     )
+    seen = artefact.read(places.artefact("observed.json"), artefact.OBSERVED) if observed else None
+    body["observed"] = artefact.body_of(seen) if seen else None
     artefact.write(path, artefact.REPORT, measured["build_id"], measured["command"], body)
     document = artefact.read(path, artefact.REPORT)
     matrix = places.artefact("matrix-annotated.png").read_bytes()

@@ -105,6 +105,7 @@ def document(
     return body | {
         "flags": None,
         "ceiling": None,
+        "observed": None,
         "command": ["kadence", "specialize", "heat"],
         "program": {"name": "heat", "run": ["./heat"], "profile": ["./heat", "-s", "9"]},
         "machine": {"release": "6.1.0", "processor": "A <fast> one", "processors": 2},
@@ -215,6 +216,19 @@ def test_different_output_is_a_failure_however_fast() -> None:
     assert text.index("The output is not the same everywhere.") < text.index("Kadence report")
     assert text.index("result.dat") < text.index("Time from request")
     assert "50" not in shown["verdict"]["sentence"]
+
+
+def test_the_page_shows_functions_of_the_kernel_by_phase() -> None:
+    row = {"function": "vfs_<write>", "calls": 1234, "own_us": 10.0, "inclusive_us": 20.0,
+           "share": 0.25, "waited": "slept 7.0", "bytes": 4096}  # fmt: skip
+    phase = {"phase": 1, "tasks": 1, "elapsed_us": 99.0, "ran_us": 80.0, "functions": [row],
+             "others": 3}  # fmt: skip
+    observed = {"release": "6.12.1", "functions": ["vfs_*"], "correction": "9 calls took 40 ticks",
+                "phases": [phase, phase | {"phase": None, "others": 0}]}  # fmt: skip
+    shown = document(measurements({})) | {"observed": observed}
+    text = visible_text(page.render(shown, b""))
+    assert "1 0.1 ms vfs_<write> 1,234 10 20 25.0 % slept 7.0 4,096 and 3 more outside" in text
+    assert "9 calls took 40 ticks." in text
 
 
 def test_a_program_that_is_not_deterministic_is_told_so() -> None:

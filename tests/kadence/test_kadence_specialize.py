@@ -21,7 +21,7 @@ COMBINATIONS = {
 }
 STAGES = (
     *("prepare", "build plain", "plain runs", "profile", "phases", "predict", "needs", "plan"),
-    *("build adapted", "adapted run", "ceiling", "flags", "measure"),
+    *("build adapted", "adapted run", "ceiling", "flags", "observe", "measure"),
 )
 RUN = ["./heat", "-n", "64", "-s", "2000", "-e", "200"]
 
@@ -115,6 +115,21 @@ def test_the_report_has_phases_plan_kernels_and_calls(heat: Path) -> None:
     ]  # fmt: skip
     # 10 checkpoints of 8 x 8 cells; the profiled run's standard output is a file, too.
     assert writes[0]["count"] == 640 + 1
+
+
+def test_the_report_tells_what_the_kernel_did_in_each_phase(heat: Path) -> None:
+    document = report(heat)
+    writing = {phase["id"] for phase in document["phases"] if phase["kind"] == "file-io"}
+    writes = {
+        phase["phase"]: row["calls"]
+        for phase in document["observed"]["phases"]
+        for row in phase["functions"]
+        if row["function"] == "vfs_write"
+    }
+    # 10 checkpoints of 8 x 8 cells, and the program's last line.
+    assert sum(writes.values()) == 640 + 1
+    assert set(writes) <= writing
+    assert "What the kernel does in each phase" in (heat / "report.html").read_text()
 
 
 def test_the_report_tells_what_adapted_runs_tried(heat: Path) -> None:

@@ -4,7 +4,7 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +38,8 @@ class Observer:
     release: str
     argv: Sequence[str]
     timeout_seconds: float | None = None
+    directory: Path | None = None  # default: the caller's
+    environment: Mapping[str, str] | None = None  # default: the caller's
 
     def count(
         self, instruments: Sequence[Instrument], stdin: int, *, with_events: bool = False
@@ -56,6 +58,12 @@ class Observer:
         """Run the command with this process's streams. All that it does is written to `events`."""
         return self._observe(instruments, events, stand_in=True)
 
+    def observe_aside(
+        self, instruments: Sequence[Instrument], streams: tuple[int, int, int]
+    ) -> tuple[Reading, Results]:
+        """Run the command with these streams, and let signals be this process's own."""
+        return self._observe(instruments, None, streams=streams)
+
     def _observe(
         self, instruments: Sequence[Instrument], events: Path | None, **how: Any
     ) -> tuple[Reading, Results]:
@@ -66,7 +74,14 @@ class Observer:
             taken = ["-e", str(events)] if events else []
             probe = [str(resources.built(PROBE)), *loaded, *taken, str(functions), str(out), "--"]
             argv = [*probe, *self.argv]
-            reading = run(self.guest, argv, timeout_seconds=self.timeout_seconds, **how)
+            reading = run(
+                self.guest,
+                argv,
+                timeout_seconds=self.timeout_seconds,
+                directory=self.directory,
+                environment=self.environment,
+                **how,
+            )
             try:
                 return reading, results.read(out.read_text(encoding="utf-8").splitlines())
             except FileNotFoundError as error:

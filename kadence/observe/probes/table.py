@@ -16,17 +16,18 @@ UNKNOWN = ""
 def lines(phases: Sequence[Phase], costs: Costs, most: int) -> Iterator[str]:
     """Each phase, with the functions that took most time."""
     for phase in phases:
-        functions = sorted(phase.functions.values(), key=_weight)
+        functions = sorted(phase.functions.values(), key=weight)
         if not functions:
             continue
         yield _title(phase, costs)
         yield from _aligned([HEAD, *(_row(phase, each, costs) for each in functions[:most])])
         if len(functions) > most:
             yield f"and {len(functions) - most} more; --top 0 shows all"
-    yield _correction(phases, costs)
+    yield correction(phases, costs)
 
 
-def _weight(function: Function) -> tuple[int, int, str]:
+def weight(function: Function) -> tuple[int, int, str]:
+    """A key that sorts the functions in which tasks were longest first."""
     residence = function.inclusive + sum(function.waited)
     return (-residence, -function.calls, function.instrument.function)
 
@@ -50,7 +51,7 @@ def _row(phase: Phase, each: Function, costs: Costs) -> Sequence[str]:
         _us(each.own, costs),
         _us(each.inclusive, costs),
         f"{100 * each.inclusive / phase.ran:.1f}" if phase.ran else UNKNOWN,
-        _waited(each, costs),
+        waited(each, costs),
         f"{phase.concurrency(each):.2f}" if phase.elapsed else UNKNOWN,
         f"{costs.ns(each.percentile(50)) / 1000:.3g}",
         f"{costs.ns(each.percentile(99)) / 1000:.3g}",
@@ -58,7 +59,7 @@ def _row(phase: Phase, each: Function, costs: Costs) -> Sequence[str]:
     )
 
 
-def _waited(each: Function, costs: Costs) -> str:
+def waited(each: Function, costs: Costs) -> str:
     """By reason, the longest first."""
     parts = sorted(zip(each.waited, WAITS, strict=True), reverse=True)
     return ", ".join(f"{name} {_us(ticks, costs)}" for ticks, name in parts if ticks)
@@ -68,7 +69,7 @@ def _us(ticks: float, costs: Costs) -> str:
     return f"{costs.ns(ticks) / 1000:,.1f}"
 
 
-def _correction(phases: Sequence[Phase], costs: Costs) -> str:
+def correction(phases: Sequence[Phase], costs: Costs) -> str:
     """How much was subtracted, and how well that is known: to half a tick a call."""
     functions, ran = timed(phases), sum(phase.ran for phase in phases)
     calls = sum(each.calls for each in functions)
