@@ -20,6 +20,8 @@
  * A timed function must pass no argument on the stack and return at most 8
  * bytes: the call is given another return address, on a stack that is longer by
  * 32 bytes. The caller of ARM must check this. A counted function may be any.
+ * Tracepoints are counted like functions; if events are wanted, each is one that
+ * takes no time.
  */
 #ifndef _UAPI_KADAPT_PROBE_H
 #define _UAPI_KADAPT_PROBE_H
@@ -37,11 +39,12 @@ enum kadapt_probe_kind {
 	/* Times, and the sum of the results that are positive, in `bytes`. */
 	KADAPT_PROBE_BYTES_LONG,	/* of results of 64 bits */
 	KADAPT_PROBE_BYTES_INT,	/* of results of 32 bits */
+	KADAPT_PROBE_POINT,	/* of a tracepoint: as KADAPT_PROBE_COUNT */
 	KADAPT_PROBE_KINDS,
 };
 
 struct kadapt_probe_function {
-	__u64 address;		/* of the function's symbol */
+	__u64 address;		/* of the function's symbol, or the tracepoint's */
 	__u32 kind;		/* enum kadapt_probe_kind */
 	__u32 reserved;		/* 0 */
 };
@@ -61,7 +64,8 @@ struct kadapt_probe_function {
  *	EINVAL	unknown kind, a function twice, no function, more than
  *		KADAPT_PROBE_FUNCTIONS; `events` is none of
  *		KADAPT_PROBE_EVENTS_LEAST to KADAPT_PROBE_EVENTS_MOST, nor 0
- *	ENOENT	no function that can be traced begins at an address
+ *	ENOENT	no function that can be traced begins at an address, or no
+ *		tracepoint of the kernel itself is there
  *	ENOMEM	no memory
  *	EOPNOTSUPP	the time stamp counter is unstable, and a function is to
  *		be timed
@@ -87,7 +91,6 @@ struct kadapt_probe_arm {
 	 * timed. They are subtracted.
 	 */
 	__u32 cost_ticks[KADAPT_PROBE_KINDS];
-	__u32 padding;
 };
 
 /* Why a task did not run during a call. */
@@ -141,7 +144,7 @@ struct kadapt_probe_pool {
 };
 
 /*
- * A timed call, a wait or a phase that has ended. Each processor writes its
+ * A timed call, a tracepoint, a wait or a phase that has ended. Each processor writes its
  * events into a ring and overwrites the oldest. The Nth event of all, from 0 on,
  * has the sequence N * sizeof(event) + 1, which is written last. A ring may leave
  * an event out: if what follows is there, that one never comes.

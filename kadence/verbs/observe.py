@@ -16,6 +16,7 @@ from kadence.observe import advice, table, walk
 from kadence.observe.observation import Observation, observe
 from kadence.observe.paths import Paths
 from kadence.observe.probes import modules
+from kadence.observe.probes.instruments import POINT
 from kadence.verbs import observe_probes
 from kadence.verbs.observe_options import check
 
@@ -56,6 +57,8 @@ def execute(options: argparse.Namespace) -> int:
     if not command:
         raise UsageError("no command to run; name it after --, as in `kadence observe -- ls`")
     patterns = check(options)
+    if any(pattern.startswith(POINT) for pattern in patterns):
+        raise UsageError("tracepoints are counted inside the kernel only; add --per-phase")
     resources.built(calls.PLUGIN)  # fail now rather than after a boot
     memory = parse_size(options.mem) if options.mem else MEMORY_BYTES
     guest = find(options.kernel, memory_bytes=memory)

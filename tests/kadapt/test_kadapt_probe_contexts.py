@@ -170,6 +170,7 @@ def test_other_tasks_are_not_recorded(driver: Driver) -> None:
 
 REFUSED = {
     "kind": "EINVAL",
+    "tracepoint": "ENOENT",
     "reserved": "EINVAL",
     "few-events": "EINVAL",
     "many-events": "EINVAL",

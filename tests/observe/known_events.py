@@ -18,7 +18,7 @@ INSTRUMENTS = [
 SLEPT = WAIT + results.WAITS.index("slept")
 # Ticks of half a nanosecond.
 RECORDS = """\
-arm 2000000 10 0 0 0 5000 3 8 56 59 59
+arm 2000000 10 0 0 0 5000 3 8 56 59 59 40
 block 7 7 3 8000 2000 writer
 block 8 8 -1 4000 0 a reader
 """

@@ -53,6 +53,7 @@ def test_calls_below_a_caller_are_counted(
     [
         ([], "no command to run"),
         (["--functions", ",", "--", "ls"], "--functions names no function"),
+        (["--functions", "tracepoint:sched_*", "--", "ls"], "add --per-phase"),
         (["--top", "-1", "--", "ls"], "--top -1 shows nothing"),
         (["--timeout", "0", "--", "ls"], "0 seconds are too few"),
         (["-o", "/missing/counts.tsv", "--", "ls"], "there is no folder /missing"),

@@ -26,7 +26,7 @@ KERNEL = Kernel(
 TIMED = [Instrument("vfs_read", 1, Kind.TIME), Instrument("vfs_write", 2, Kind.COUNT)]
 # Ticks of half a nanosecond. Two tasks are in phase 3, one after the other.
 TEXT = """\
-arm 2000000 10 0 0 0 5000 3 8 40 42 43
+arm 2000000 10 0 0 0 5000 3 8 40 42 43 22
 block 0 0 -1 0 0 -
 block 7 7 3 8000 2000 a name
 record 0 4 2000 500 0 0 100 2000 0 0 9:3 63:1
@@ -42,6 +42,22 @@ def test_what_is_traced_and_matches_is_chosen() -> None:
     # Without types, nobody knows where arguments are.
     assert {each.kind for each in chosen} == {Kind.COUNT}
     assert instruments.listed(chosen) == "ffff0010 0\nffff0020 0\n"
+
+
+def test_tracepoints_are_chosen_by_their_own_names() -> None:
+    lines = [*KERNEL.kallsyms, "ffff0100 D __tracepoint_sched_switch",
+             "ffff0200 d __tracepoint_own\t[module]"]  # fmt: skip
+    kernel = Kernel("a kernel", lines, KERNEL.traced, None)
+    assert {each.function for each in instruments.choose(kernel, ["*"])} == {
+        "vfs_read",
+        "vfs_write",
+    }
+    for only_count in (False, True):
+        chosen = instruments.choose(kernel, ["tracepoint:*"], only_count=only_count)
+        assert instruments.listed(chosen) == "ffff0100 4\n"
+        assert chosen[0].function == "tracepoint:sched_switch"
+    with pytest.raises(UsageError, match="can be traced matches tracepoint:own"):
+        instruments.choose(kernel, ["tracepoint:own"])
 
 
 @pytest.mark.parametrize("pattern", ["vfs_data", "notraced", "nothing*"])
@@ -110,7 +126,7 @@ def test_the_table_names_what_took_the_time() -> None:
 
 
 def test_the_slowdown_is_predicted_from_counted_calls() -> None:
-    counted = results.read(["arm 1000000 10 0 0 0 1 3 8 40 42 43", "block 1 1 -1 10300 200 x",
+    counted = results.read(["arm 1000000 10 0 0 0 1 3 8 40 42 43 22", "block 1 1 -1 10300 200 x",
                             "record 0 100 0 0 0 0 0 0 0 0 0:100"])  # fmt: skip
     percent = slowdown.predicted_percent(counted, TIMED)
     assert percent == pytest.approx(100 * 100 * 40 / (10100 - 300))
@@ -154,14 +170,17 @@ PROGRAM = "dd if=/dev/zero of=/dev/null bs=1 count=500 status=none; cat"
 @pytest.mark.kernel
 def test_a_command_runs_with_instruments(tmp_path: Path, kadence: Callable[..., object]) -> None:
     counts = tmp_path / "counts.tsv"
-    words = ["observe", "--per-phase", "--functions", "vfs_write,vfs_read", "-o", counts]
+    functions = "vfs_write,vfs_read,tracepoint:sched_process_exec"
+    words = ["observe", "--per-phase", "--functions", functions, "-o", counts]
     done = kadence(*words, "--", "sh", "-c", PROGRAM, input="given\n")
     assert (done.returncode, done.stdout) == (0, "given\n"), done  # type: ignore[attr-defined]
-    assert "2 functions; they should make the run" in done.stderr  # type: ignore[attr-defined]
+    assert "3 functions; they should make the run" in done.stderr  # type: ignore[attr-defined]
     rows = list(csv.DictReader(counts.open(), delimiter="\t"))
     written = sum(int(row["calls"]) for row in rows if row["function"] == "vfs_write")
     moved = sum(int(row["bytes"]) for row in rows if row["function"] == "vfs_write")
     assert (written, moved) == (501, 500 + len("given\n"))
+    executed = [int(row["calls"]) for row in rows if row["function"].startswith("tracepoint:")]
+    assert sum(executed) == len(["sh", "dd", "cat"])
 
 
 @pytest.mark.kernel

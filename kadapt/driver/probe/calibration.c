@@ -8,9 +8,11 @@
 #include <linux/irqflags.h>
 #include <linux/math.h>
 #include <linux/minmax.h>
+#include <linux/tracepoint.h>
 #include <asm/tsc.h>
 
 #include "probe/layout.h"
+#include "probe/point.h"
 #include "probe/places.h"
 #include "probe/session.h"
 #include "probe/stubs.h"
@@ -92,6 +94,45 @@ static int measure(u32 kind, u64 empty, u64 look_up)
 	return 0;
 }
 
+/* ---- tracepoints ---------------------------------------------------------- */
+
+DEFINE_TRACE(kadapt_probe_calibrated, TP_PROTO(u64 number), TP_ARGS(number));
+
+noinline void kadapt_probe_point_empty(u64 number)
+{
+	trace_kadapt_probe_calibrated(number);
+}
+
+static int measure_point(u32 kind, void (*hook)(void *offset), u64 without)
+{
+	struct tracepoint *point = &__tracepoint_kadapt_probe_calibrated;
+	int error = tracepoint_probe_register(point, hook, NULL);
+	u64 with;
+
+	if (error)
+		return error;
+	with = least_time(kadapt_probe_time_point);
+	tracepoint_probe_unregister(point, hook, NULL);
+	tracepoint_synchronize_unregister();
+	kadapt_probe_costs[kind] = per_call(with - without);
+	kadapt_probe_shared_costs[kind] = kadapt_probe_costs[kind];
+	return 0;
+}
+
+static int measure_points(void)
+{
+	u64 without = least_time(kadapt_probe_time_point);
+
+	return measure_point(KIND_POINT, kadapt_probe_point_count, without) ?:
+	       measure_point(KIND_POINT_EVENTS, kadapt_probe_point_write,
+			     without);
+}
+
+static bool is_point(u32 kind)
+{
+	return kind == KIND_POINT || kind == KIND_POINT_EVENTS;
+}
+
 int kadapt_probe_calibrate(void)
 {
 	u64 bare, empty, look_up, own;
@@ -105,6 +146,8 @@ int kadapt_probe_calibrate(void)
 	look_up = per_call(least_time(kadapt_probe_time_look_up) -
 			   least_time(kadapt_probe_time_nothing));
 	for (kind = KADAPT_PROBE_COUNT; kind < KINDS && !error; kind++) {
+		if (is_point(kind))
+			continue;
 		error = measure(kind, empty, look_up);
 		if (kind == KADAPT_PROBE_TIME) {
 			/* The call itself is its caller's. */
@@ -114,5 +157,5 @@ int kadapt_probe_calibrate(void)
 	}
 	/* Nothing that was preempted goes on in the stub of this function. */
 	synchronize_rcu_tasks();
-	return error;
+	return error ?: measure_points();
 }

@@ -42,7 +42,8 @@ static int check_function(const struct kadapt_probe_function *function)
 {
 	if (function->kind >= KADAPT_PROBE_KINDS || function->reserved)
 		return -EINVAL;
-	if (function->kind != KADAPT_PROBE_COUNT && check_tsc_unstable())
+	if (function->kind != KADAPT_PROBE_COUNT &&
+	    function->kind != KADAPT_PROBE_POINT && check_tsc_unstable())
 		return -EOPNOTSUPP;
 	return 0;
 }
@@ -127,8 +128,13 @@ static int begin_session(const struct kadapt_probe_function *functions,
 	if (error)
 		goto tasks;
 	error = kadapt_probe_places_call(functions, arm->count);
+	if (error)
+		goto hooks;
+	error = kadapt_probe_points_hook(functions, arm->count);
 	if (!error)
 		return 0;
+	kadapt_probe_places_restore();
+hooks:
 	kadapt_probe_hooks_unregister();
 tasks:
 	kadapt_probe_tasks_destroy();
@@ -221,6 +227,7 @@ static void drain(struct work_struct *work)
 
 static void disarm(void)
 {
+	kadapt_probe_points_unhook();
 	kadapt_probe_places_restore();
 	armed = NULL;
 	draining = true;

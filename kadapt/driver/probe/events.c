@@ -42,11 +42,16 @@ bool kadapt_probe_events_wanted(void)
 notrace void kadapt_probe_event(const struct kadapt_probe_state *state,
 				u32 what, u64 begin, u64 end)
 {
+	if (wanted)
+		kadapt_probe_event_write(state, what, begin, end);
+}
+
+notrace void kadapt_probe_event_write(const struct kadapt_probe_state *state,
+				      u32 what, u64 begin, u64 end)
+{
 	struct kadapt_probe_event *event;
 	u64 next;
 
-	if (!wanted)
-		return;
 	next = this_cpu_add_return(kadapt_probe_event_head, sizeof(*event));
 	event = this_cpu_read(kadapt_probe_event_ring) +
 		((next - sizeof(*event)) & kadapt_probe_event_mask);

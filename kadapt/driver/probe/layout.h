@@ -14,11 +14,13 @@
 #define KIND_TIME		1
 #define KIND_BYTES_LONG		2
 #define KIND_BYTES_INT		3
+#define KIND_POINT		4
 /* A counter whose cost is subtracted: what KADAPT_PROBE_COUNT is beside timers. */
-#define KIND_CORRECTED		4
-/* Timers that also write events, in the order of the others. */
-#define KIND_TIME_EVENTS	5
-#define KINDS			8
+#define KIND_CORRECTED		5
+/* What also writes events: timers, in the order of the others, and points. */
+#define KIND_TIME_EVENTS	6
+#define KIND_POINT_EVENTS	9
+#define KINDS			10
 
 /* struct kadapt_probe_state */
 #define STATE_AWAY		0

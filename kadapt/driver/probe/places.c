@@ -67,6 +67,9 @@ u32 kadapt_probe_places_kind(u32 kind)
 {
 	if (kind == KADAPT_PROBE_COUNT)
 		return has_timers ? KIND_CORRECTED : KADAPT_PROBE_COUNT;
+	if (kind == KADAPT_PROBE_POINT)
+		return kadapt_probe_events_wanted() ? KIND_POINT_EVENTS :
+						      KADAPT_PROBE_POINT;
 	if (kadapt_probe_events_wanted())
 		return KIND_TIME_EVENTS + (kind - KADAPT_PROBE_TIME);
 	return kind;
@@ -79,7 +82,8 @@ static void look_for_timers(const struct kadapt_probe_function *functions,
 
 	has_timers = false;
 	for (i = 0; i < count; i++)
-		if (functions[i].kind != KADAPT_PROBE_COUNT)
+		if (functions[i].kind != KADAPT_PROBE_COUNT &&
+		    functions[i].kind != KADAPT_PROBE_POINT)
 			has_timers = true;
 }
 
@@ -138,6 +142,8 @@ static int call_own(const struct kadapt_probe_function *functions,
 		unsigned long address = functions[i].address;
 		u32 kind = kadapt_probe_places_kind(functions[i].kind);
 
+		if (functions[i].kind == KADAPT_PROBE_POINT)
+			continue;
 		error = call_stub(&address, 1, kadapt_probe_stub(i, kind));
 	}
 	return error;
@@ -152,17 +158,22 @@ static int table_create(const struct kadapt_probe_function *functions,
 	unsigned int i;
 
 	for (i = 0; i < count; i++) {
+		if (functions[i].kind == KADAPT_PROBE_POINT)
+			continue;
 		least = min(least, IN_TABLE(functions[i].address));
 		most = max(most, IN_TABLE(functions[i].address));
 	}
+	if (least > most)
+		return 0;
 	if (most - least > KADAPT_PROBE_TABLE_MOST)
 		return -ERANGE;
 	table = vcalloc(most - least + 1, sizeof(*table));
 	if (!table)
 		return -ENOMEM;
 	for (i = 0; i < count; i++)
-		table[IN_TABLE(functions[i].address) - least] =
-			i * sizeof(struct kadapt_probe_record);
+		if (functions[i].kind != KADAPT_PROBE_POINT)
+			table[IN_TABLE(functions[i].address) - least] =
+				i * sizeof(struct kadapt_probe_record);
 	kadapt_probe_table = table - least;
 	return 0;
 }
@@ -192,7 +203,7 @@ static int call_shared(const struct kadapt_probe_function *functions,
 	if (!addresses)
 		return -ENOMEM;
 	error = table_create(functions, count);
-	for (kind = 0; kind < KADAPT_PROBE_KINDS && !error; kind++)
+	for (kind = 0; kind < KADAPT_PROBE_POINT && !error; kind++)
 		error = call_shared_of(kind, addresses, functions, count);
 	kvfree(addresses);
 	return error;

@@ -69,6 +69,9 @@ bool kadapt_probe_events_wanted(void);
 /* Preemption is off. */
 void kadapt_probe_event(const struct kadapt_probe_state *state, u32 what,
 			u64 begin, u64 end);
+/* The same, without asking whether there are rings. */
+void kadapt_probe_event_write(const struct kadapt_probe_state *state, u32 what,
+			      u64 begin, u64 end);
 /* The current processor's calibration writes here. */
 void kadapt_probe_events_calibrate(bool begins);
 
@@ -130,6 +133,17 @@ u32 kadapt_probe_places_kind(u32 kind);
 /* Tasks may still be in timed calls when this returns, but not in stubs. */
 void kadapt_probe_places_restore(void);
 bool kadapt_probe_places_shared(unsigned int count);
+
+/* ---- points.c: tracepoints of the kernel ---------------------------------- */
+
+/* Of these functions, those that are tracepoints. Returns 0, -ENOENT or -ENOMEM. */
+int kadapt_probe_points_hook(const struct kadapt_probe_function *functions,
+			     unsigned int count);
+/* Waits until no tracepoint calls. */
+void kadapt_probe_points_unhook(void);
+/* What tracepoints call for a record at this offset. */
+void kadapt_probe_point_count(void *offset);
+void kadapt_probe_point_write(void *offset);
 
 /* ---- calibration.c: what stubs cost --------------------------------------- */
 

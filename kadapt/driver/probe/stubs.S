@@ -377,3 +377,4 @@ SYM_FUNC_END(\name)
 	timed_loop kadapt_probe_time_empty, kadapt_probe_empty
 	timed_loop kadapt_probe_time_nothing, nothing_alone
 	timed_loop kadapt_probe_time_look_up, look_up_alone
+	timed_loop kadapt_probe_time_point, kadapt_probe_point_empty

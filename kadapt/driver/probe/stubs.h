@@ -36,7 +36,10 @@ u64 kadapt_probe_time_bare(u64 calls);
 u64 kadapt_probe_time_empty(u64 calls);
 u64 kadapt_probe_time_nothing(u64 calls);
 u64 kadapt_probe_time_look_up(u64 calls);
+u64 kadapt_probe_time_point(u64 calls);
 /* The empty function, in calibration.c. */
 void kadapt_probe_empty(void);
+/* The function with a tracepoint, there. */
+void kadapt_probe_point_empty(u64 number);
 
 #endif /* _KADAPT_PROBE_STUBS_H */

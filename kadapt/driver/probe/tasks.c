@@ -26,6 +26,7 @@ static_assert(offsetof(struct kadapt_probe_record, histogram) == RECORD_HISTOGRA
 static_assert(KADAPT_PROBE_TIME == KIND_TIME);
 static_assert(KADAPT_PROBE_BYTES_LONG == KIND_BYTES_LONG);
 static_assert(KADAPT_PROBE_BYTES_INT == KIND_BYTES_INT);
+static_assert(KADAPT_PROBE_POINT == KIND_POINT);
 static_assert(KADAPT_PROBE_KINDS == KIND_CORRECTED);
 static_assert(offsetof(struct kadapt_probe_state, away) == STATE_AWAY);
 static_assert(offsetof(struct kadapt_probe_state, top) == STATE_TOP);

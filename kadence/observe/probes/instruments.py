@@ -12,6 +12,8 @@ from kadence.kadapt.live.registers import bytes_of_result, has_simple_call
 
 MOST = 4096  # KADAPT_PROBE_FUNCTIONS
 CODE = frozenset("tTwW")
+# How tracepoints are named among functions, and the kernel's names of them.
+POINT, POINT_SYMBOL = "tracepoint:", "__tracepoint_"
 LANDING_PAD_BYTES = 4  # of endbr64, which may precede the tracer's instruction
 
 
@@ -22,6 +24,7 @@ class Kind(IntEnum):
     TIME = 1
     BYTES_LONG = 2
     BYTES_INT = 3
+    POINT = 4  # of a tracepoint
 
 
 BYTES = {0: Kind.TIME, 4: Kind.BYTES_INT, 8: Kind.BYTES_LONG}
@@ -29,7 +32,7 @@ BYTES = {0: Kind.TIME, 4: Kind.BYTES_INT, 8: Kind.BYTES_LONG}
 
 @dataclass(frozen=True)
 class Instrument:
-    """A function with its instrument."""
+    """A function or a tracepoint with its instrument."""
 
     function: str
     address: int
@@ -53,23 +56,34 @@ class Kernel:
             if code in CODE and {place, place + LANDING_PAD_BYTES} & self.traced:
                 yield name, place
 
+    def points(self) -> Iterable[tuple[str, int]]:
+        """The tracepoints of the kernel itself, with their addresses."""
+        for line in self.kallsyms:
+            address, _, name, *module = line.split()
+            if name.startswith(POINT_SYMBOL) and not module:
+                yield POINT + name.removeprefix(POINT_SYMBOL), int(address, 16)
+
 
 def choose(
     kernel: Kernel, patterns: Sequence[str], *, only_count: bool = False
 ) -> list[Instrument]:
-    """The instruments of all functions that match a pattern of the shell's.
+    """The instruments of all functions, or tracepoints, that match a pattern of the shell's.
 
     A function is only counted if its arguments or its result may be outside of registers, because
     a timed call moves the stack. Raises UsageError if a pattern matches nothing, or all too much.
     """
     found: dict[int, Instrument] = {}
     functions = list(kernel.functions())
+    points = list(kernel.points())
     for pattern in patterns:
-        matching = [each for each in functions if fnmatch.fnmatchcase(each[0], pattern)]
+        candidates = points if pattern.startswith(POINT) else functions
+        matching = [each for each in candidates if fnmatch.fnmatchcase(each[0], pattern)]
         if not matching:
             raise UsageError(f"no function of {kernel.name} that can be traced matches {pattern}")
         for name, address in matching:
             kind = Kind.COUNT if only_count else _kind(kernel.types, name)
+            if name.startswith(POINT):
+                kind = Kind.POINT
             found[address] = Instrument(name, address, kind)
     if len(found) > MOST:
         raise UsageError(

@@ -27,7 +27,7 @@ class Function:
     @property
     def is_timed(self) -> bool:
         """Whether more than calls is known."""
-        return self.instrument.kind != Kind.COUNT
+        return self.instrument.kind not in (Kind.COUNT, Kind.POINT)
 
     @property
     def own(self) -> int:

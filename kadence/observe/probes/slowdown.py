@@ -13,15 +13,16 @@ MOST_PERCENT = 10.0
 def predicted_percent(counted: Results, instruments: Sequence[Instrument]) -> float:
     """How much longer the tasks' time on processors will be with these instruments."""
     costs = counted.costs
-    has_timers = any(each.kind != Kind.COUNT for each in instruments)
-    ran, more, calls = 0, 0, 0
+    has_timers = any(each.kind not in (Kind.COUNT, Kind.POINT) for each in instruments)
+    ran, more, counted_ticks = 0, 0, 0
     for block in counted.blocks:
         ran += block.elapsed - block.away
         for record in block.records:
             kind = instruments[record.function].kind
-            more += record.calls * (costs.calls[kind] if has_timers else costs.counted)
-            calls += record.calls
-    without = ran - calls * costs.counted
+            counting = costs.calls[kind] if kind == Kind.POINT else costs.counted
+            more += record.calls * (costs.calls[kind] if has_timers else counting)
+            counted_ticks += record.calls * counting
+    without = ran - counted_ticks
     return 100 * more / without if without > 0 else 0.0
 
 

@@ -2,6 +2,7 @@
 """Writes a timeline in the Trace Event Format, which Perfetto and Chrome's tracing page open.
 
 X  a call, wait, phase or run; the viewer puts spans of one track into one another
+i  a tracepoint
 M  names of tracks
 """
 
@@ -49,7 +50,7 @@ def _spans(lane: Lane, place: str, names: list[str]) -> Iterator[str]:
     for begin, end, label in zip(
         lane.begins.tolist(), lane.ends.tolist(), lane.labels.tolist(), strict=True
     ):
+        took = f'"ph":"X","dur":{(end - begin) / 1000:.3f}' if end > begin else '"ph":"i","s":"t"'
         yield (
-            f'{{"ph":"X","name":{names[label]},"cat":"{lane.kind}",{place},'
-            f'"ts":{begin / 1000:.3f},"dur":{(end - begin) / 1000:.3f}}}'
+            f'{{{took},"name":{names[label]},"cat":"{lane.kind}",{place},"ts":{begin / 1000:.3f}}}'
         )

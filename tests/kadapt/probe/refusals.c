@@ -52,7 +52,8 @@ static void refuse_functions(int device)
 {
 	struct kadapt_probe_function twice[] = {{.address = address}, {.address = address}};
 
-	told("kind", arm_one(device, (struct kadapt_probe_function){address, 4, 0}));
+	told("kind", arm_one(device, (struct kadapt_probe_function){address, 5, 0}));
+	told("tracepoint", arm_one(device, (struct kadapt_probe_function){address, 4, 0}));
 	told("reserved", arm_one(device, (struct kadapt_probe_function){address, 0, 1}));
 	told("few-events", arm_with_events(device, KADAPT_PROBE_EVENTS_LEAST - 1));
 	told("many-events", arm_with_events(device, KADAPT_PROBE_EVENTS_MOST + 1));
