@@ -24,7 +24,7 @@ VERBS = {
     "profile merge": "merge the profiles of a parallel program's ranks into one",
     "profile show": "print what a profile contains",
     "phases": "find the phases in a profile",
-    "view": "show the phases as an interactive page, a figure or a trace",
+    "view": "show the phases, or timelines of nodes, as an interactive page, a figure or a trace",
     "compare": "check whether a program does the same kinds of work on several inputs",
     "plan": "decide how to adapt each phase, and where the program announces it",
     "learn": "fold what runs found out about their policies into the plan",

@@ -2,8 +2,10 @@
 """`kadence observe --per-phase`, `--job` and `--process`: instruments inside the kernel."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from kadence.base import artefact, resources
 from kadence.base.errors import UsageError
@@ -104,9 +106,14 @@ def _observe_node(
     kernel = node.kernel()
     chosen = instruments.choose(kernel, patterns)
     counting = instruments.choose(kernel, patterns, only_count=True)
-    counted = node.observe(counting, node.tasks(processes), COUNTING_SECONDS)
+    # What counts is what it costs if events are written, too.
+    events = Path(os.devnull) if options.timeline else None
+    counted = node.observe(counting, node.tasks(processes), COUNTING_SECONDS, events)
     _predict(counted, chosen, options.most_slowdown)
-    found = node.observe(chosen, node.tasks(processes), options.seconds)
+    if options.timeline:
+        found = observe_timeline.observe_node(options, chosen, node.tasks(processes), ranks)
+    else:
+        found = node.observe(chosen, node.tasks(processes), options.seconds)
     for rank, part in node.by_rank(found, ranks).items():
         print(f"rank {rank}", file=sys.stderr)
         _show_table(options, part, chosen)

@@ -2,16 +2,19 @@
 """`kadence observe --timeline`: what a command's tasks did, as a page or as a trace."""
 
 import argparse
+import platform
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kadence.base.errors import UsageError
 from kadence.lab.session import Reading
+from kadence.observe.probes import node
 from kadence.observe.probes.guest import Observer
 from kadence.observe.probes.instruments import Instrument
 from kadence.observe.probes.results import Results
 from kadence.observe.timeline import events, page, spans, trace
+from kadence.observe.timeline.spans import Timeline
 
 ALL = "*"  # the default of --functions
 # What a timeline shows if no functions are named: system calls and page faults.
@@ -37,8 +40,6 @@ def check(options: argparse.Namespace) -> None:
             raise UsageError(
                 f"there is no folder {path.parent}; choose another one with --timeline"
             )
-    if options.timeline and (options.job or options.process):
-        raise UsageError("--timeline shows a command in a guest; leave out --job and --process")
     if options.timeline and options.functions == ALL:
         options.functions = FUNCTIONS
 
@@ -51,10 +52,31 @@ def observe(
         taken = Path(folder, "events")
         reading, found = observer.observe(chosen, taken)
         timeline = spans.make(events.read(taken), found, chosen)
-    remark = f"{reading.guest.name}; {len(chosen):,} functions."
+    _write(options, timeline, observer.argv, reading.guest.name, len(chosen))
+    return reading, found
+
+
+def observe_node(
+    options: argparse.Namespace,
+    chosen: Sequence[Instrument],
+    running: Sequence[int],
+    ranks: Mapping[int, int],
+) -> Results:
+    """Observe tasks of this machine, and write their timeline."""
+    with tempfile.TemporaryDirectory(prefix="kadence-observe-") as folder:
+        taken = Path(folder, "events")
+        found = node.observe(chosen, running, options.seconds, taken)
+        timeline = spans.make(events.read(taken), found, chosen, ranks)
+    what = ["job", options.job] if options.job else ["processes", *map(str, options.process)]
+    _write(options, timeline, what, platform.node(), len(chosen))
+    return found
+
+
+def _write(
+    options: argparse.Namespace, timeline: Timeline, what: Sequence[str], where: str, count: int
+) -> None:
     for path in options.timeline:
         if path.suffix == PAGE:
-            page.write(timeline, observer.argv, [remark], path)
+            page.write(timeline, what, [f"{where}; {count:,} functions."], path)
         else:
             trace.write(timeline, path)
-    return reading, found

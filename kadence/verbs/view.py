@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence view`: show the phases of a run as an interactive page, a figure or a trace."""
+"""`kadence view`: show the phases of a run, or timelines of the kernel, as an interactive page."""
 
 import argparse
 import contextlib
@@ -7,13 +7,20 @@ import os
 import webbrowser
 from pathlib import Path
 
+from kadence.base.errors import UsageError
+from kadence.observe.timeline import merging
+from kadence.observe.timeline import page as timeline_page
 from kadence.phases.view import command, subject
 from kadence.phases.view.command import Outputs, Shown
 from kadence.specialize import foresight
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("phases", type=Path, metavar="P.phases.json")
+    parser.add_argument(
+        "inputs", type=Path, nargs="+", metavar="P.phases.json",
+        help="phases of a run; or the traces of `kadence observe --timeline T.json`, one of each "
+             "node, which are put on one timeline",
+    )  # fmt: skip
     parser.add_argument(
         "-o", "--output", type=Path, metavar="P.html", help="the page (default: beside the input)"
     )
@@ -42,10 +49,33 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    page = options.output or options.phases.parent / f"{subject.stem(options.phases)}.html"
+    if any(map(merging.is_trace, options.inputs)):
+        return _timeline(options)
+    if len(options.inputs) > 1:
+        raise UsageError("give one P.phases.json; only traces of `kadence observe` may be several")
+    [phases] = options.inputs
+    return _phases(options, phases)
+
+
+def _timeline(options: argparse.Namespace) -> int:
+    if options.png or options.svg or options.trace or options.serve:
+        raise UsageError("a timeline of the kernel has a page only; leave out --png, --svg, "
+                         "--trace and --serve")  # fmt: skip
+    page = options.output or options.inputs[0].with_suffix(".html")
+    nodes = [merging.read(path) for path in options.inputs]
+    merged, agreement = merging.merged(nodes), merging.agreement(nodes)
+    words = [str(path) for path in options.inputs]
+    timeline_page.write(merged, words, [agreement] if agreement else [], page)
+    print(f"{page}: {len(nodes)} node{'s' if len(nodes) > 1 else ''}. {agreement}".rstrip())
+    _open(page.resolve().as_uri(), options.no_open)
+    return 0
+
+
+def _phases(options: argparse.Namespace, path: Path) -> int:
+    page = options.output or path.parent / f"{subject.stem(path)}.html"
     outputs = Outputs(page, options.png, options.svg, options.trace)
     shown = command.run(
-        options.phases, outputs, options.profile, options.plan, foresight.of_plan, options.source
+        path, outputs, options.profile, options.plan, foresight.of_plan, options.source
     )
     phases = len(shown.subject.document.phases)
     print(f"{page}: {shown.subject.intervals} intervals, {phases} phases")

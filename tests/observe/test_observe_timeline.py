@@ -108,7 +108,6 @@ def test_numbers_are_written_in_groups_of_seven_bits() -> None:
     [
         (["--timeline", "t.txt", "--", "ls"], "t.txt is neither a page (.html) nor a trace"),
         (["--timeline", "/missing/t.html", "--", "ls"], "there is no folder /missing"),
-        (["--timeline", "t.html", "--process", "1"], "leave out --job and --process"),
         (["--timeline", "t.html"], "no command to run"),
     ],
 )

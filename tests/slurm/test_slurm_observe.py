@@ -2,8 +2,10 @@
 """`kadence observe --job`: the kernel of a node with Debian's stock kernel, by rank."""
 
 import csv
+import json
 import re
-from collections import defaultdict
+import time
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -66,6 +68,25 @@ def test_each_rank_is_observed(cluster: GuestCluster, job: str) -> None:
     assert done.returncode == 0, done.stderr
     assert re.findall(r"^rank (\d+)$", done.stderr, re.MULTILINE) == ["0", "1", "2"]
     assert sizes_by_process(counts) == {1.0, 2.0, 3.0}
+
+
+def test_the_ranks_have_a_timeline(cluster: GuestCluster, job: str) -> None:
+    trace = cluster.folder / "share/node1.json"
+    words = ["--functions", "vfs_write", "--seconds", "1", "--most-slowdown", "100"]
+    done = observe(cluster, "--job", job, "--timeline", trace, *words)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(trace.read_text())
+    assert document["otherData"]["node"] == "node1"
+    # The node has no NTP.
+    assert document["otherData"]["clock error ns"] == "unknown"
+    began = int(document["otherData"]["begin ns"])
+    assert abs(began / 1e9 - time.time()) < 600
+    rows = document["traceEvents"]
+    owners = {row["tid"]: row["args"]["name"] for row in rows if row["name"] == "thread_name"}
+    writes = Counter(owners[row["tid"]].split(" (")[0] for row in rows if row["ph"] == "X"
+                     and row["name"] == "vfs_write")  # fmt: skip
+    assert {f"rank {rank}, perl" for rank in range(RANKS)} <= set(writes)
+    assert min(writes[f"rank {rank}, perl"] for rank in range(RANKS)) > 50
 
 
 def sizes_by_process(counts: Path) -> set[float]:

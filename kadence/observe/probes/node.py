@@ -70,9 +70,15 @@ def tasks(processes: Sequence[int]) -> list[int]:
     return found
 
 
-def observe(instruments: Sequence[Instrument], running: Sequence[int], seconds: float) -> Results:
-    """Observe the tasks and all that they create, for so long."""
+def observe(
+    instruments: Sequence[Instrument],
+    running: Sequence[int],
+    seconds: float,
+    events: Path | None = None,
+) -> Results:
+    """Observe the tasks and all that they create, for so long. All they do goes to `events`."""
     named = [word for task in running for word in ("-p", str(task))]
+    named += ["-e", str(events)] if events else []
     with tempfile.TemporaryDirectory(prefix="kadence-observe-") as name:
         functions, out = Path(name, "functions"), Path(name, "records")
         functions.write_text(listed(instruments), encoding="ascii")

@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "events.h"
 #include "kadapt_probe.h"
 
@@ -39,6 +40,7 @@ struct probe {
 	struct kadapt_probe_function functions[KADAPT_PROBE_FUNCTIONS];
 	struct kadapt_probe_arm arm;
 	uint64_t arm_ns; /* how long arming took */
+	struct clock_reading armed;
 	const struct kadapt_probe_pool *pool;
 	const char *events_path; /* or NULL */
 	struct events events;
@@ -103,6 +105,7 @@ static void arm(struct probe *probe)
 	if (ioctl(probe->device, KADAPT_PROBE_ARM, &probe->arm))
 		fail(DEVICE, reason(errno));
 	probe->arm_ns = now_ns() - begin;
+	probe->armed = clock_read();
 	if (probe->arm.version != KADAPT_PROBE_VERSION)
 		fail(DEVICE, "the driver has another version; build it anew");
 	probe->pool = mmap(NULL, probe->arm.map_bytes, PROT_READ, MAP_SHARED, probe->device, 0);
@@ -163,9 +166,11 @@ static void print_block(FILE *out, const struct probe *probe, unsigned int numbe
  * Prints
  *
  *	arm TICKS-KHZ INNER SHARED TASKS-LOST STAYS-LOST ARM-NS COUNT COST...
+ *	clock TICKS NS AROUND-TICKS MOST-US
  *
- * with the costs of a call that is counted alone, and of each kind; and for each block, and below
- *it for each function that was called there,
+ * with the costs of a call that is counted alone, and of each kind. There are two clocks, as
+ *clock.h describes them: of the time when the functions were instrumented, and of now. For each
+ *block, and below it for each function that was called there, follow
  *
  *	block PROCESS TASK PHASE ELAPSED AWAY NAME
  *	record FUNCTION CALLS INCLUSIVE CHILDREN BYTES UNENDED WAITED... BUCKET:CALLS...
@@ -173,6 +178,7 @@ static void print_block(FILE *out, const struct probe *probe, unsigned int numbe
 static void print_all(const struct probe *probe, const char *path)
 {
 	const struct kadapt_probe_arm *arm = &probe->arm;
+	struct clock_reading now = clock_read();
 	FILE *out = fopen(path, "w");
 
 	if (!out)
@@ -183,6 +189,8 @@ static void print_all(const struct probe *probe, const char *path)
 	for (int kind = 0; kind < KADAPT_PROBE_KINDS; kind++)
 		fprintf(out, " %u", arm->cost_ticks[kind]);
 	fputc('\n', out);
+	clock_print(out, &probe->armed);
+	clock_print(out, &now);
 	for (unsigned int i = 0; i < probe->pool->blocks; i++)
 		print_block(out, probe, i);
 	if (ferror(out) | fclose(out))
@@ -232,6 +240,15 @@ static void take_events(struct probe *probe)
 		fail(probe->events_path, strerror(ENOMEM));
 }
 
+/* What is missing now is awaited once more. */
+static void write_events(struct probe *probe)
+{
+	take_events(probe);
+	take_events(probe);
+	if (!events_write(&probe->events, probe->events_path))
+		fail(probe->events_path, strerror(errno));
+}
+
 /* Takes events until the child has ended. */
 static void wait_taking(struct probe *probe, pid_t child, int *status)
 {
@@ -244,11 +261,7 @@ static void wait_taking(struct probe *probe, pid_t child, int *status)
 	}
 	if (ended != child)
 		fail("waitpid", strerror(errno));
-	/* What is missing now is awaited once more. */
-	take_events(probe);
-	take_events(probe);
-	if (!events_write(&probe->events, probe->events_path))
-		fail(probe->events_path, strerror(errno));
+	write_events(probe);
 }
 
 static int run(struct probe *probe, char **command)
@@ -269,19 +282,30 @@ static int run(struct probe *probe, char **command)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+static volatile sig_atomic_t is_told_to_end;
+
 static void on_signal(int number)
 {
 	(void)number;
+	is_told_to_end = true;
 }
 
 /* A signal ends the observation early. */
-static void pass(unsigned int seconds)
+static void pass(struct probe *probe, unsigned int seconds)
 {
+	const struct timespec pause = {.tv_nsec = TAKING_NS};
 	struct sigaction action = {.sa_handler = on_signal};
+	uint64_t end = now_ns() + seconds * 1000000000ULL;
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	sleep(seconds);
+	while (!is_told_to_end && now_ns() < end) {
+		nanosleep(&pause, NULL);
+		if (probe->events_path)
+			take_events(probe);
+	}
+	if (probe->events_path)
+		write_events(probe);
 }
 
 static void load(const char *path)
@@ -325,7 +349,7 @@ int main(int argc, char **argv)
 	if (argc - optind > 3)
 		status = run(&probe, argv + optind + 3);
 	else
-		pass(seconds);
+		pass(&probe, seconds);
 	print_all(&probe, argv[optind + 1]);
 	return status;
 }

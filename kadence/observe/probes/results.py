@@ -57,11 +57,22 @@ class Block:
 
 
 @dataclass(frozen=True)
+class Clock:
+    """What the node's clock said at a value of the processor's counter: clock.h."""
+
+    ticks: int
+    ns: int  # since 1970
+    around_ticks: int
+    most_us: int | None  # how wrong the clock is at most; None: nobody knows
+
+
+@dataclass(frozen=True)
 class Results:
     """All that was recorded."""
 
     costs: Costs
     blocks: Sequence[Block]
+    clocks: Sequence[Clock] = ()  # at the begin and at the end
 
 
 def read(lines: Iterable[str]) -> Results:
@@ -69,7 +80,8 @@ def read(lines: Iterable[str]) -> Results:
     rows = [line.rstrip("\n") for line in lines]
     try:
         costs = _costs(rows[0].split())
-        return Results(costs, list(_blocks(rows[1:])))
+        clocks = [_clock(row.split()[1:]) for row in rows if row.startswith("clock ")]
+        return Results(costs, list(_blocks(rows[1:])), clocks)
     except (IndexError, ValueError) as error:
         raise KadenceError("the observation ended without its results; run it again") from error
 
@@ -80,6 +92,11 @@ def _costs(words: Sequence[str]) -> Costs:
         raise ValueError(name)
     by_kind = [int(cost) for cost in calls]
     return Costs(int(khz), int(inner), int(tasks), int(stays), int(start), int(counted), by_kind)
+
+
+def _clock(words: Sequence[str]) -> Clock:
+    ticks, ns, around, most = map(int, words)
+    return Clock(ticks, ns, around, None if most < 0 else most)
 
 
 def _blocks(rows: Sequence[str]) -> Iterable[Block]:

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Lanes of spans: for each task its phases, calls and waits, and for each processor its tasks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from kadence.observe.probes.instruments import Instrument
-from kadence.observe.probes.results import WAITS, Costs, Results
-from kadence.observe.timeline import events
+from kadence.observe.probes.results import WAITS, Block, Costs, Results
+from kadence.observe.timeline import clocks, events
+from kadence.observe.timeline.clocks import Begin
 from kadence.observe.timeline.events import Events, Rows
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
@@ -47,15 +48,24 @@ class Timeline:
     lanes: Sequence[Lane]
     length_ns: int
     lost: int
+    begin: Begin | None = None  # None: no clock was read
 
 
-def make(found: Events, results: Results, instruments: Sequence[Instrument]) -> Timeline:
-    """The lanes of what was observed, tasks in the order in which they began."""
+def make(
+    found: Events,
+    results: Results,
+    instruments: Sequence[Instrument],
+    ranks: Mapping[int, int] | None = None,
+) -> Timeline:
+    """The lanes of what was observed, tasks in the order in which they began.
+
+    `ranks` are those of processes.
+    """
     rows = found.rows
     if not len(rows):
         return Timeline([], [], 0, found.lost)
     start, labels = int(rows["begin"].min()), Labels()
-    owners = {block.task: f"{block.name} ({block.task})" for block in results.blocks}
+    owners = {block.task: _owner(block, ranks or {}) for block in results.blocks}
     numbers = _labels_of(instruments, labels)
     lanes: list[Lane] = []
     for task in _by_begin(rows):
@@ -63,7 +73,13 @@ def make(found: Events, results: Results, instruments: Sequence[Instrument]) -> 
         lanes += _task(owners.get(task, f"task {task}"), own, numbers, labels)
     lanes += _processors(_scaled(rows, start, results.costs), owners, labels)
     length = max(int(lane.ends.max()) for lane in lanes)
-    return Timeline(list(labels.numbers), lanes, length, found.lost)
+    begin = clocks.begin(results.clocks, results.costs, start)
+    return Timeline(list(labels.numbers), lanes, length, found.lost, begin)
+
+
+def _owner(block: Block, ranks: Mapping[int, int]) -> str:
+    rank = f"rank {ranks[block.process]}, " if block.process in ranks else ""
+    return f"{rank}{block.name} ({block.task})"
 
 
 def _labels_of(instruments: Sequence[Instrument], labels: Labels) -> Numbers:
@@ -91,7 +107,7 @@ def _task(owner: str, rows: Rows, numbers: Numbers, labels: Labels) -> Iterator[
         yield _lane(owner, PHASES, 0, phases, np.array(names))
     calls = rows[events.is_call(rows)]
     calls = calls[np.lexsort((-calls["end"].astype(np.int64), calls["begin"]))]
-    depths = _depths(calls)
+    depths = depths_of(calls["begin"], calls["end"])
     for depth in range(int(depths.max()) + 1 if len(calls) else 0):
         level = calls[depths == depth]
         yield _lane(owner, CALLS, depth, level, numbers[level["what"] // events.RECORD_BYTES])
@@ -107,13 +123,11 @@ def _lane(owner: str, kind: str, depth: int, rows: Rows, labels: Numbers) -> Lan
     return Lane(owner, kind, depth, begins, ends, labels[order].astype(np.int64))
 
 
-def _depths(calls: Rows) -> Numbers:
-    """How many calls contain each one; the calls are sorted by their begin."""
-    depths = np.zeros(len(calls), dtype=np.int64)
+def depths_of(begins: Numbers, ends: Numbers) -> Numbers:
+    """How many calls contain each one; the calls are sorted by their begin, the longest first."""
+    depths = np.zeros(len(begins), dtype=np.int64)
     open_ends: list[int] = []
-    for at, (begin, end) in enumerate(
-        zip(calls["begin"].tolist(), calls["end"].tolist(), strict=True)
-    ):
+    for at, (begin, end) in enumerate(zip(begins.tolist(), ends.tolist(), strict=True)):
         while open_ends and open_ends[-1] <= begin:
             open_ends.pop()
         depths[at] = len(open_ends)

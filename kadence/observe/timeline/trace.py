@@ -7,6 +7,7 @@ M  names of tracks
 """
 
 import json
+import platform
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,9 @@ from kadence.base import artefact
 from kadence.observe.timeline.spans import RUNNING, Lane, Timeline
 
 TASKS, PROCESSORS = 1, 2  # the format's processes
+NODE, LOST, BEGIN, ERROR = "node", "lost events", "begin ns", "clock error ns"
+HEAD = '"otherData":{"kadence": "observe"'  # near the begin of the file
+UNKNOWN = "unknown"
 
 
 def write(timeline: Timeline, path: Path) -> None:
@@ -23,9 +27,18 @@ def write(timeline: Timeline, path: Path) -> None:
         temporary.open("w", encoding="utf-8") as out,
     ):
         out.write('{"displayTimeUnit":"ns",')
-        out.write(f'"otherData":{{"lost events":"{timeline.lost}"}},"traceEvents":[\n')
+        out.write(f'"otherData":{json.dumps(_about(timeline))},"traceEvents":[\n')
         out.write(",\n".join(_events(timeline)))
         out.write("\n]}\n")
+
+
+def _about(timeline: Timeline) -> dict[str, str]:
+    """What the format has no place for; the format's values are strings."""
+    about = {"kadence": "observe", NODE: platform.node(), LOST: str(timeline.lost)}
+    if timeline.begin:
+        error = timeline.begin.error_ns
+        about |= {BEGIN: str(timeline.begin.ns), ERROR: UNKNOWN if error is None else str(error)}
+    return about
 
 
 def _events(timeline: Timeline) -> Iterator[str]:
