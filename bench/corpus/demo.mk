@@ -3,7 +3,7 @@
 DEMOS := $(BUILD)/demo
 
 .PHONY: demo
-demo: build ## examples/heat from source to report, on kernels made for it
+demo: build-lab ## examples/heat from source to report, on kernels made for it
 	@$(VENV)/bin/kadence specialize examples/heat -o $(DEMOS)/heat
 
 .PHONY: demo-minimap2
