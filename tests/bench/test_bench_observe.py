@@ -11,7 +11,7 @@ from kadence.observe.probes import results
 from kadence.observe.probes.instruments import Instrument, Kind
 
 RECORDS = """\
-arm 1000000 10 0 0 0 1 3 8 40 41 41
+arm 1000000 10 0 0 0 1 3 8 40 41 41 22
 block 7 7 1 5000000 0 writer
 record 0 2000 2010000 0 0 0 0 0 0 0 9:2000
 record 1 2000 1 0 0 0 0 0 0 0 0:2000
