@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What it costs whole programs to have all their system calls timed, beside other tools."""
 
+import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -21,21 +23,31 @@ from kadence.observe.probes.instruments import listed
 ROUNDS = 3
 GENERATE = resources.home() / "examples/minimap2/generate.py"
 SIZES = ("--genome", "200000", "--reads", "20", "--seed", "1")
-MOST_PERCENT = {"timed": 3.0, "events": 5.0}
+MOST_PERCENT = {"timed": 3.0, "phases": 1.0, "events": 5.0}
 SQL = ("create table t(a, b); with recursive c(x) as (select 1 union all select x + 1 from c where "
        "x < 20000) insert into t select x, x * 7 % 1000 from c; create index i on t(b); "
        "select b, count(*), sum(a) from t group by b;")  # fmt: skip
 PROGRAMS = {
     "sqlite3": "rm -f db; sqlite3 db < sql",
     "heat": "heat -n 128 -s 400 -e 20 -g 8 -o checkpoint",
+    "heat, adapted": "heat-adapted -n 128 -s 400 -e 20 -g 8 -o checkpoint",
     "minimap2": "minimap2 -t 1 -c -x map-ont genome.fa reads.fa",
     "zstd": "zstd -q -f -3 input -o output",
     "sh": "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do /bin/true; done",
     "find | sort": "find /sys | sort | tail -1",
 }
-OWN, EVENTS = "timed", "events"
+# The README's.
+ADAPT = """
+kadence-cc -O2 -o heat heat.c -lm
+kadence profile -o heat.kprof -- ./heat -s 600 -e 60
+kadence phases heat.kprof -o heat.phases.json
+kadence plan heat.phases.json -o heat.plan.json
+KADENCE_PLAN=heat.plan.json kadence-cc -O2 -o heat-adapted heat.c -lm
+"""
+OWN, PHASES, EVENTS = "timed", "phases", "events"
 WAYS = {
     OWN: "$probe $lists/list $lists/out -- $writes run @NAME@ $lists/command",
+    PHASES: "$probe -e $lists/events $lists/point $lists/out -- $writes run @NAME@ $lists/command",
     EVENTS: "$probe -e $lists/events $lists/all $lists/out -- $writes run @NAME@ $lists/command",
     "strace -c": "$writes run @NAME@ strace -f -c -o /dev/null $lists/command",
     "perf trace -s": "perf trace -s -o /dev/null $writes run @NAME@ $lists/command",
@@ -50,7 +62,7 @@ set -u
 writes=@WRITES@ probe='@PROBE@' lists=@LISTS@
 mount -t tmpfs none $lists/work
 cd $lists/work
-PATH=$PATH:@HEAT@
+PATH=$PATH:@HEAT@:$lists
 cp $lists/input $lists/sql $lists/*.fa .
 mount -t debugfs none /sys/kernel/debug 2>/dev/null
 mount -t tracefs none /sys/kernel/tracing 2>/dev/null
@@ -70,8 +82,8 @@ def tables(bench: Bench) -> Iterator[str]:
         rows.append([name, f"{plain / 1e6:,.1f}", *cells, _verdicts(figures, word)])
     yield from aligned(rows)
     yield "Instructions of the program and its children; strace's own are in its figures."
-    yield "events: each call, page fault, wait and phase is written down, as Choices does (Table 3:"
-    yield "1.9 % for the application's events, 17 % with the kernel's)"
+    yield "phases: each phase and wait is written down; events: each call and page fault, too, as"
+    yield "Choices does (Table 3: 1.9 % for the application's events, 17 % with the kernel's)"
 
 
 def _verdicts(figures: Figures, name: str) -> str:
@@ -88,7 +100,10 @@ def _measured(bench: Bench) -> Figures:
         lists = Path(name)
         (lists / "list").write_text(listed(bench.chosen("__x64_sys_*")))
         (lists / "all").write_text(listed(bench.chosen("__x64_sys_*", "handle_mm_fault")))
+        # The device wants something to instrument.
+        (lists / "point").write_text(listed(bench.chosen("tracepoint:sched_process_exit")))
         (lists / "work").mkdir()
+        _adapt(lists)
         (lists / "sql").write_text(SQL)
         (lists / "input").write_bytes(_input())
         subprocess.run([sys.executable, GENERATE, *SIZES], cwd=lists, check=True)
@@ -124,13 +139,23 @@ def _rounds(lists: Path) -> str:
     return text
 
 
+def _adapt(folder: Path) -> None:
+    """Build a program that announces its phases."""
+    shutil.copy(resources.home() / "examples/heat/heat.c", folder)
+    path = f"{resources.home() / 'build/bin'}:{os.environ['PATH']}"
+    command = ["sh", "-ec", ADAPT]
+    done = subprocess.run(command, cwd=folder, env=os.environ | {"PATH": path}, capture_output=True)
+    if done.returncode:
+        raise KadenceError(f"heat was not adapted: {done.stderr.decode()}")
+
+
 def _input() -> bytes:
     """Text that zstd can shorten."""
     return "".join(f"line {n} {n * 2654435761 % 4294967296:x}\n" for n in range(60_000)).encode()
 
 
 def _word(name: str) -> str:
-    return name.replace(" | ", "-").replace(" ", "-")
+    return name.replace(" | ", "-").replace(", ", "-").replace(" ", "-")
 
 
 def percents(figures: Figures, way: str, name: str) -> list[float]:
