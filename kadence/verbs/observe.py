@@ -12,12 +12,12 @@ from kadence.boot import debian
 from kadence.boot.memory import parse_size
 from kadence.lab import calls, report
 from kadence.lab.guest import MEMORY_BYTES, STOCK, STOCK_SERIES, find
-from kadence.observe import advice, table, walk
+from kadence.observe import table
 from kadence.observe.observation import Observation, observe
 from kadence.observe.paths import Paths
 from kadence.observe.probes import modules
 from kadence.observe.probes.instruments import POINT
-from kadence.verbs import observe_probes
+from kadence.verbs import observe_probes, observe_why
 from kadence.verbs.observe_options import check
 
 MOST = 30
@@ -102,10 +102,6 @@ def _why(found: Paths) -> Iterator[str]:
         f"files); {found.others.instructions:,} in other tasks, "
         f"{found.interrupts.instructions:,} in interrupts"
     )
-    yield from walk.lines(command)
-    fits = advice.fitting(command, advice.read())
-    yield from advice.lines(command, fits)
-    if not fits:
-        yield "no advice of advice.toml fits"
+    yield from observe_why.lines(command)
     if found.dropped:
         yield f"{found.dropped:,} calls had no memory for a path, and count as their callers'"

@@ -16,7 +16,7 @@ from kadence.lab import report
 from kadence.observe.probes import guest, instruments, node, phases, slowdown, table
 from kadence.observe.probes.instruments import Instrument
 from kadence.observe.probes.results import Results
-from kadence.verbs import observe_timeline
+from kadence.verbs import observe_timeline, observe_why
 from kadence.verbs.observe_options import check
 
 SECONDS = 10.0
@@ -46,6 +46,7 @@ def is_asked_for(options: argparse.Namespace) -> bool:
 def execute(options: argparse.Namespace, command: Sequence[str]) -> int:
     """Observe; return the command's exit status, or 0."""
     observe_timeline.check(options)
+    observe_why.check(options)
     patterns = check(options)
     if not options.most_slowdown > 0:
         raise UsageError("--most-slowdown must be more than 0 %; leave it out for the default")
@@ -103,6 +104,8 @@ def _observe_node(
     node.require()
     ranks = node.ranks(options.job) if options.job else {}
     processes = [*ranks, *options.process]
+    if options.why:
+        return observe_why.observe_node(options, processes, patterns)
     kernel = node.kernel()
     chosen = instruments.choose(kernel, patterns)
     counting = instruments.choose(kernel, patterns, only_count=True)

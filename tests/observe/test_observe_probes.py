@@ -2,7 +2,8 @@
 """Instruments inside the kernel: what is chosen, what is read, what is shown and refused."""
 
 import csv
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -194,29 +195,53 @@ def test_a_slow_run_is_refused_before_it_starts(
     assert "longer, more than 0.001 %" in done.stderr  # type: ignore[attr-defined]
 
 
+def on_a_machine(folder: Path, lines: Sequence[str]) -> None:
+    """Run the lines of a script, as root, on a guest that shares this machine's files."""
+    loads = [f"insmod {module}" for module in modules.built(debian.newest_release("6.12"))]
+    tracer = "mount -t tracefs tracefs /sys/kernel/tracing || true"
+    script = folder / "script"
+    script.write_text("\n".join(["set -e", *loads, tracer, *lines]))
+    reading = session.run(lab_guest.stock(), ["sh", "-e", str(script)], timeout_seconds=900)
+    assert reading.result.status == 0, reading.result.log
+
+
 @pytest.mark.kernel
 def test_a_process_of_the_machine_is_observed(root: Path, tmp_path: Path) -> None:
-    """The machine is a guest, which shares this one's files."""
-    release = debian.newest_release("6.12")
-    loads = [f"insmod {module}" for module in modules.built(release)]
     command = f"{root}/.venv/bin/kadence observe --functions write_null,ksys_write --seconds 1"
-    script = tmp_path / "script"
-    script.write_text(
-        "\n".join(
-            [
-                "set -e",
-                *loads,
-                "mount -t tracefs tracefs /sys/kernel/tracing || true",
-                "dd if=/dev/zero of=/dev/null bs=1 status=none &",
-                f"{command} -o {tmp_path}/counts.tsv --most-slowdown 100 --process $!",
-                "kill $!",
-            ]
-        )  # fmt: skip
+    on_a_machine(
+        tmp_path,
+        [
+            "dd if=/dev/zero of=/dev/null bs=1 status=none &",
+            f"{command} -o {tmp_path}/counts.tsv --most-slowdown 100 --process $!",
+            "kill $!",
+        ],
     )
-    reading = session.run(lab_guest.stock(), ["sh", "-e", str(script)], timeout_seconds=600)
-    assert reading.result.status == 0, reading.result.log
     rows = list(csv.DictReader((tmp_path / "counts.tsv").open(), delimiter="\t"))
     calls = {row["function"]: int(row["calls"]) for row in rows}
     assert calls["write_null"] > 1000
     assert abs(calls["ksys_write"] - calls["write_null"]) <= 1
     assert {row["phase"] for row in rows} == {"-1"}
+
+
+TRUNCATING = 'while (1) { open(F, ">", "/mnt/f"); print F "x" x 65536; close F }'
+ON_THE_WAY = ("__x64_sys_*", "do_sys_openat2", "do_filp_open", "path_openat", "do_truncate",
+              "shmem_*", "vfs_write", "ksys_write")  # fmt: skip
+
+
+@pytest.mark.kernel
+def test_the_walk_on_a_machine_finds_a_known_cause(root: Path, tmp_path: Path) -> None:
+    command = f"{root}/.venv/bin/kadence observe --why --functions '{','.join(ON_THE_WAY)}'"
+    on_a_machine(
+        tmp_path,
+        [
+            "mount -t tmpfs none /mnt",
+            f"perl -e '{TRUNCATING}' &",
+            "sleep 0.5",
+            f"{command} --seconds 1 --most-slowdown 50 --process $! 2>{tmp_path}/said",
+            "kill $!",
+        ],
+    )
+    said = (tmp_path / "said").read_text()
+    assert re.search(r"%  __x64_sys_openat › .* › path_openat", said), said
+    assert re.search(r"%    do_truncate › shmem_setattr", said), said
+    assert "opening truncates: files that have contents are opened with O_TRUNC" in said

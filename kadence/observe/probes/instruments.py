@@ -3,7 +3,7 @@
 
 import fnmatch
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from kadence.base.errors import UsageError
@@ -67,10 +67,26 @@ class Kernel:
 def choose(
     kernel: Kernel, patterns: Sequence[str], *, only_count: bool = False
 ) -> list[Instrument]:
+    """The instruments of all functions that match, as matching() finds them.
+
+    Raises UsageError if a pattern matches nothing, or all too much.
+    """
+    found = matching(kernel, patterns, only_count=only_count)
+    if len(found) > MOST:
+        raise UsageError(
+            f"{len(found):,} functions match, and at most {MOST:,} can be observed at once; "
+            "give narrower patterns with --functions"
+        )
+    return found
+
+
+def matching(
+    kernel: Kernel, patterns: Sequence[str], *, only_count: bool = False
+) -> list[Instrument]:
     """The instruments of all functions, or tracepoints, that match a pattern of the shell's.
 
     A function is only counted if its arguments or its result may be outside of registers, because
-    a timed call moves the stack. Raises UsageError if a pattern matches nothing, or all too much.
+    a timed call moves the stack. Raises UsageError if a pattern matches nothing.
     """
     found: dict[int, Instrument] = {}
     functions = list(kernel.functions())
@@ -85,12 +101,12 @@ def choose(
             if name.startswith(POINT):
                 kind = Kind.POINT
             found[address] = Instrument(name, address, kind)
-    if len(found) > MOST:
-        raise UsageError(
-            f"{len(found):,} functions match, and at most {MOST:,} can be observed at once; "
-            "give narrower patterns with --functions"
-        )
     return sorted(found.values(), key=lambda each: each.address)
+
+
+def timed(kernel: Kernel, counted: Instrument) -> Instrument:
+    """The same function, timed if that is possible."""
+    return replace(counted, kind=_kind(kernel.types, counted.function))
 
 
 def _kind(types: Types | None, function: str) -> Kind:

@@ -82,7 +82,7 @@ def observe(
     with tempfile.TemporaryDirectory(prefix="kadence-observe-") as name:
         functions, out = Path(name, "functions"), Path(name, "records")
         functions.write_text(listed(instruments), encoding="ascii")
-        probe = [str(resources.built(PROBE)), *named, "-s", str(round(seconds))]
+        probe = [str(resources.built(PROBE)), *named, "-s", f"{seconds:g}"]
         done = subprocess.run([*probe, str(functions), str(out)], check=False)
         if done.returncode:
             raise KadenceError("the functions were not instrumented; the line above says why")

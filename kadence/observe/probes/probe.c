@@ -291,11 +291,11 @@ static void on_signal(int number)
 }
 
 /* A signal ends the observation early. */
-static void pass(struct probe *probe, unsigned int seconds)
+static void pass(struct probe *probe, double seconds)
 {
 	const struct timespec pause = {.tv_nsec = TAKING_NS};
 	struct sigaction action = {.sa_handler = on_signal};
-	uint64_t end = now_ns() + seconds * 1000000000ULL;
+	uint64_t end = now_ns() + (uint64_t)(seconds * 1e9);
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
@@ -324,7 +324,8 @@ int main(int argc, char **argv)
 {
 	static struct probe probe;
 	pid_t tasks[MOST_TASKS];
-	unsigned int seconds = 0, count = 0;
+	unsigned int count = 0;
+	double seconds = 0;
 	int letter, status = 0;
 
 	while ((letter = getopt(argc, argv, "+m:p:s:e:")) != -1) {
@@ -333,7 +334,7 @@ int main(int argc, char **argv)
 		else if (letter == 'p' && count < MOST_TASKS)
 			tasks[count++] = atoi(optarg);
 		else if (letter == 's')
-			seconds = atoi(optarg);
+			seconds = atof(optarg);
 		else if (letter == 'e')
 			probe.events_path = optarg;
 		else
