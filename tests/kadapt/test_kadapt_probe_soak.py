@@ -39,7 +39,7 @@ CYCLES_OF_TWO, CYCLES_FOR_MISTAKES = max(CYCLES // 10, 1), 10
 LONGEST_SECONDS = 12 * 3600.0
 TRACER = ("FTRACE", "FUNCTION_TRACER", "DYNAMIC_FTRACE")
 OVERRIDES = tuple((name, "y") for name in (*TRACER, "KADAPT_PROBE"))
-TIME, BYTES_LONG, COUNT = 1, 2, 0
+TIME, BYTES_LONG, COUNT, POINT = 1, 2, 0, 4
 FUNCTIONS = {
     **dict.fromkeys(("schedule", "do_nanosleep", "copy_process", "do_exit", "wake_up_new_task",
                      "handle_mm_fault", "do_wait", "do_futex", "dput", "path_openat", "__fput",
@@ -47,10 +47,12 @@ FUNCTIONS = {
                      "exit_mmap", "do_group_exit"), TIME),
     **dict.fromkeys(("vfs_write", "vfs_read", "ksys_read"), BYTES_LONG),
     **dict.fromkeys(("try_to_wake_up", "update_process_times", "kfree"), COUNT),
+    **dict.fromkeys(("__tracepoint_sched_waking", "__tracepoint_sched_switch",
+                     "__tracepoint_kmem_cache_free"), POINT),
 }  # fmt: skip
 LOAD = """
 while read name kind; do
-	sed -n "s/^\\([0-9a-f]*\\) [tT] $name\\$/\\1 $kind/p" /proc/kallsyms | head -1
+	sed -n "s/^\\([0-9a-f]*\\) [tTdD] $name\\$/\\1 $kind/p" /proc/kallsyms | head -1
 done </names >/functions
 echo "functions $(wc -l </functions)"
 /crowd 2 none &
