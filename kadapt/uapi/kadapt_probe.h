@@ -58,7 +58,7 @@ struct kadapt_probe_function {
  * KADAPT_PROBE_ARM: instrument functions. Once for an open file.
  *
  *	EALREADY	this file is armed
- *	EBUSY	another file is armed, or tasks are still in functions that a
+ *	EBUSY	another file is armed, or tasks still run in functions that a
  *		closed file had instrumented, or another tool has a direct call
  *		in one of the functions
  *	EINVAL	unknown kind, a function twice, no function, more than
