@@ -2,6 +2,7 @@
 """The walk on a machine: paths from events, and the functions that are worth timing."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from known_events import FAULT, INSTRUMENTS, READ, SLEPT, event, known, known_results
@@ -103,6 +104,12 @@ def test_what_is_called_too_often_is_left_out(
     most_percent: float, functions: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert chosen(most_percent, monkeypatch) == functions
+
+
+def test_functions_of_modules_are_left_out() -> None:
+    module = replace(KERNEL, kallsyms=[*KERNEL.kallsyms, "10 T other\t[module]"])
+    [(_, batch)] = candidates.called(module, ["*"], counted)
+    assert {each.function for each in batch} == set(CALLS)
 
 
 def test_many_functions_are_counted_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ often called ones are left out, until the rest may be timed. They are short, and
 import fnmatch
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from kadence.observe.probes.instruments import MOST, Instrument, Kernel, Kind, matching, timed
 from kadence.observe.probes.results import Results
@@ -21,8 +22,12 @@ Count = Callable[[Sequence[Instrument]], Results]
 def called(
     kernel: Kernel, patterns: Sequence[str], count: Count
 ) -> Iterator[tuple[Results, Sequence[Instrument]]]:
-    """Count all functions that match, and yield the results of each batch."""
-    found = matching(kernel, patterns, only_count=True)
+    """Count the kernel's own functions that match, and yield the results of each batch.
+
+    The device takes many functions of the kernel itself, but not together with those of modules.
+    """
+    own = [line for line in kernel.kallsyms if not line.endswith("]")]
+    found = matching(replace(kernel, kallsyms=own), patterns, only_count=True)
     for at in range(0, len(found), MOST):
         yield count(found[at : at + MOST]), found[at : at + MOST]
 

@@ -62,6 +62,8 @@ static void read_functions(struct probe *probe, const char *path)
 	while (each < &probe->functions[KADAPT_PROBE_FUNCTIONS] &&
 	       fscanf(file, "%" SCNx64 " %u", (uint64_t *)&each->address, &each->kind) == 2)
 		each++;
+	/* Behind the last line the end has not been seen yet. */
+	fscanf(file, " ");
 	if (!feof(file))
 		fail(path, "this is no list of at most 4096 functions");
 	fclose(file);
