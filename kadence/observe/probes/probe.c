@@ -169,10 +169,11 @@ static void print_block(FILE *out, const struct probe *probe, unsigned int numbe
  *
  *	arm TICKS-KHZ INNER SHARED TASKS-LOST STAYS-LOST ARM-NS COUNT COST...
  *	clock TICKS NS AROUND-TICKS MOST-US
+ *	clock TICKS NS AROUND-TICKS MOST-US
  *
- * with the costs of a call that is counted alone, and of each kind. There are two clocks, as
- *clock.h describes them: of the time when the functions were instrumented, and of now. For each
- *block, and below it for each function that was called there, follow
+ * with the costs of a call that is counted alone, and of each kind; and the clock, as clock.h
+ * describes it, when the functions were instrumented and now. For each block, and below it for
+ * each function that was called there, follow
  *
  *	block PROCESS TASK PHASE ELAPSED AWAY NAME
  *	record FUNCTION CALLS INCLUSIVE CHILDREN BYTES UNENDED WAITED... BUCKET:CALLS...
