@@ -33,7 +33,8 @@ POINTER_BYTES = 8
 ELLIPSIS = "…"
 
 
-@dataclass(frozen=True)
+# A kernel has some 150,000.
+@dataclass(frozen=True, slots=True)
 class Type:
     """An entry of BTF: `value` is its size in bytes or another type, depending on its kind."""
 

@@ -35,11 +35,11 @@ class Events:
 
 
 def read(path: Path) -> Events:
-    """Read the file. Raises KadenceError if it is something else."""
-    content = path.read_bytes()
-    if not content or len(content) % ROW.itemsize:
+    """Map the file, which may be removed then. Raises KadenceError if it is something else."""
+    length = path.stat().st_size
+    if not length or length % ROW.itemsize:
         raise KadenceError("the observation ended without its events; run it again")
-    rows = np.frombuffer(content, ROW)
+    rows = np.memmap(path, ROW, mode="r")
     return Events(rows[1:], int(rows[0]["begin"]))
 
 
