@@ -13,7 +13,8 @@
  *	...					// read the pool at any time
  *	close(fd);				// functions are as before
  *
- * One file at a time is armed. The device needs CAP_SYS_ADMIN.
+ * One file at a time is armed. The device needs CAP_SYS_ADMIN, except in
+ * User-Mode Linux, which is a process of its user.
  *
  * Ticks are those of the processor's time stamp counter.
  *

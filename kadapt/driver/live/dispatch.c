@@ -11,6 +11,7 @@
 
 #include "choice/choice.h"
 #include "live/dispatch.h"
+#include "base/stubs.h"
 #include "live/places.h"
 #include "live/table.h"
 #include "live/unit.h"
@@ -83,13 +84,6 @@ int kadapt_dispatch_begin(unsigned int number, const struct kadapt_unit *unit)
 void kadapt_dispatch_end(unsigned int number, const struct kadapt_unit *unit)
 {
 	kadapt_places_restore(number, unit, stub_of(number));
-	/*
-	 * A task may have been interrupted or preempted in the stub: wait for
-	 * all tasks, and for what interrupts on each processor.
-	 */
-	synchronize_rcu_tasks();
-#ifdef CONFIG_TASKS_RUDE_RCU
-	synchronize_rcu_tasks_rude();
-#endif
+	kadapt_wait_for_stubs();
 	kvfree(kadapt_tables[number].slot);
 }

@@ -9,7 +9,7 @@
 #include <linux/string.h>
 
 #include "live/places.h"
-#include "live/text.h"
+#include "base/text.h"
 #include "live/unit.h"
 
 #define CALL 0xe8

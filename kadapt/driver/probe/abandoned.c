@@ -20,6 +20,7 @@
 #include <linux/stop_machine.h>
 #include <linux/workqueue.h>
 
+#include "base/stubs.h"
 #include "probe/session.h"
 
 #define LOOK_PAUSE	(HZ / 10 + 1)
@@ -150,11 +151,8 @@ static void look(struct work_struct *work)
 
 	guard(mutex)(&abandoned_lock);
 	take_ended(&ended);
-	if (!list_empty(&ended)) {
-		/* A task may have been preempted at the end of the stub. */
-		synchronize_rcu_tasks();
-		synchronize_rcu_tasks_rude();
-	}
+	if (!list_empty(&ended))
+		kadapt_wait_for_stubs();
 	if (!list_empty(&abandoned_calls))
 		schedule_delayed_work(&looking, LOOK_PAUSE);
 	list_for_each_entry(each, &ended, entry) {

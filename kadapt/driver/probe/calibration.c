@@ -4,12 +4,10 @@
  *
  * The least of many rounds counts: all that disturbs a round only adds.
  */
-#include <linux/ftrace.h>
 #include <linux/irqflags.h>
 #include <linux/math.h>
 #include <linux/minmax.h>
 #include <linux/tracepoint.h>
-#include <asm/tsc.h>
 
 #include "probe/layout.h"
 #include "probe/point.h"
@@ -32,7 +30,7 @@ noinline void kadapt_probe_empty(void)
 
 static struct kadapt_probe_record records[OWN_STUBS + 1];
 static struct kadapt_probe_state state;
-static struct ftrace_ops operations;
+static struct kadapt_probe_calls registration;
 
 /* What the calls of one round recorded of themselves, at least. */
 static u64 least_recorded;
@@ -65,12 +63,12 @@ static int least_instrumented(u32 kind, u64 *least)
 {
 	unsigned long place = (unsigned long)kadapt_probe_empty;
 	unsigned long stub = kadapt_probe_stub(NUMBER, kind);
-	int error = kadapt_probe_register(&operations, &place, 1, stub);
+	int error = kadapt_probe_register(&registration, &place, 1, stub);
 
 	if (error)
 		return error;
 	*least = least_time(kadapt_probe_time_empty);
-	kadapt_probe_unregister(&operations, stub);
+	kadapt_probe_unregister(&registration, stub);
 	return 0;
 }
 

@@ -22,9 +22,10 @@
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
-#include <asm/tsc.h>
 
+#include "base/stubs.h"
 #include "probe/session.h"
+#include "probe/ticks.h"
 
 #define DRAIN_PAUSE	(HZ / 10 + 1)
 
@@ -43,7 +44,8 @@ static int check_function(const struct kadapt_probe_function *function)
 	if (function->kind >= KADAPT_PROBE_KINDS || function->reserved)
 		return -EINVAL;
 	if (function->kind != KADAPT_PROBE_COUNT &&
-	    function->kind != KADAPT_PROBE_POINT && check_tsc_unstable())
+	    function->kind != KADAPT_PROBE_POINT &&
+	    kadapt_probe_ticks_unstable())
 		return -EOPNOTSUPP;
 	return 0;
 }
@@ -152,7 +154,7 @@ static void report(struct kadapt_probe_arm *arm)
 
 	arm->map_bytes = kadapt_probe_pool_bytes();
 	arm->version = KADAPT_PROBE_VERSION;
-	arm->ticks_khz = tsc_khz;
+	arm->ticks_khz = kadapt_probe_ticks_khz();
 	arm->inner_ticks = kadapt_probe_inner;
 	arm->shared = shared;
 	for (i = 0; i < KADAPT_PROBE_KINDS; i++)
@@ -202,9 +204,7 @@ static int observe_task(struct file *file, unsigned long number)
 static void end_session(void)
 {
 	kadapt_probe_hooks_unregister();
-	/* Tasks may have been preempted at the end of a stub. */
-	synchronize_rcu_tasks();
-	synchronize_rcu_tasks_rude();
+	kadapt_wait_for_stubs();
 	kadapt_probe_tasks_destroy();
 	kadapt_probe_pool_destroy();
 	draining = false;
@@ -245,9 +245,18 @@ static int probe_release(struct inode *inode, struct file *file)
 
 /* ---- the device ----------------------------------------------------------- */
 
+/*
+ * User-Mode Linux is a process of the user who started it. What that user can do
+ * to it by this device, the user can do without, as by a debugger.
+ */
+static bool belongs_to_user(void)
+{
+	return IS_ENABLED(CONFIG_UML);
+}
+
 static int probe_open(struct inode *inode, struct file *file)
 {
-	return capable(CAP_SYS_ADMIN) ? 0 : -EPERM;
+	return belongs_to_user() || capable(CAP_SYS_ADMIN) ? 0 : -EPERM;
 }
 
 static long call_arm(struct file *file, void __user *user)
@@ -305,12 +314,13 @@ static const struct file_operations probe_fops = {
 static struct miscdevice probe_device = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = "kadapt_probe",
-	.mode = 0600,
+	.mode = IS_ENABLED(CONFIG_UML) ? 0666 : 0600,
 	.fops = &probe_fops,
 };
 
 static int __init probe_init(void)
 {
+	kadapt_probe_ticks_begin();
 	return kadapt_probe_calibrate() ?: misc_register(&probe_device);
 }
 

@@ -8,7 +8,9 @@
  */
 #include <linux/sched/task_stack.h>
 #include <asm/ptrace.h>
+#ifndef CONFIG_UML
 #include <asm/segment.h>
+#endif
 
 #include "probe/session.h"
 #include "probe/stubs.h"
@@ -133,6 +135,15 @@ bool kadapt_probe_frames_abandon(struct kadapt_probe_state *state, u64 *calls)
 	return true;
 }
 
+#ifdef CONFIG_UML
+
+/* In User-Mode Linux nothing preempts the kernel. */
+notrace void kadapt_probe_frames_restart(void)
+{
+}
+
+#else
+
 static notrace const struct kadapt_probe_span *span_around(unsigned long address)
 {
 	unsigned long offset = address - (unsigned long)kadapt_probe_timers;
@@ -168,3 +179,5 @@ notrace void kadapt_probe_frames_restart(void)
 				span->begin;
 	}
 }
+
+#endif

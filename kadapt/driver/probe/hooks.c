@@ -8,11 +8,11 @@
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/string.h>
-#include <linux/timex.h>
 #include <linux/tracepoint.h>
 
 #include "phase/events.h"
 #include "probe/session.h"
+#include "probe/ticks.h"
 
 /* From here to resume() nothing of the switch counts as the tasks' time. */
 static notrace void suspend(struct kadapt_probe_state *state, u64 now,
@@ -35,7 +35,7 @@ static notrace void resume(struct kadapt_probe_state *state)
 
 	if (!state->left)
 		return;
-	ticks = get_cycles() - state->left;
+	ticks = kadapt_probe_ticks() - state->left;
 	state->away += ticks;
 	if (state->block->entered)
 		state->block->away += ticks;
@@ -43,7 +43,7 @@ static notrace void resume(struct kadapt_probe_state *state)
 	kadapt_probe_event(state, KADAPT_PROBE_EVENT_WAIT + state->why,
 			   state->left, state->left + ticks);
 	/* The walk was no time of the task either. */
-	state->away += get_cycles() - state->left - ticks;
+	state->away += kadapt_probe_ticks() - state->left - ticks;
 }
 
 static notrace void load(struct kadapt_probe_state *state)
@@ -60,7 +60,7 @@ static notrace void on_switch(void *data, bool preempted,
 			      struct task_struct *next, unsigned int prev_state)
 {
 	struct kadapt_probe_state *state = this_cpu_read(kadapt_probe_state);
-	u64 now = get_cycles();
+	u64 now = kadapt_probe_ticks();
 
 	if (state) {
 		if (preempted)

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The instructions for the function tracer, turned into calls of stubs.
+ * The first instructions of functions, turned into calls of stubs.
  *
- * Few functions get a stub each. Each needs an ftrace_ops of its own, which
- * costs a pass over all of the kernel's functions. More functions share a stub
+ * Few functions get a stub each. With the function tracer, each needs a pass
+ * over all of the kernel's functions. More functions share a stub
  * for each kind, which finds the record in a table by the function's address.
  * The table covers the kernel's own code: a function of a module needs a stub of
  * its own.
  */
 #include <linux/errno.h>
-#include <linux/ftrace.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 #include <linux/vmalloc.h>
 
+#include "base/stubs.h"
 #include "probe/layout.h"
 #include "probe/places.h"
 #include "probe/session.h"
@@ -26,7 +25,7 @@
 #define IN_TABLE(address)	((u32)(address) >> TABLE_SHIFT)
 
 /* One for each function, or for each kind. */
-static struct ftrace_ops operations[OWN_STUBS];
+static struct kadapt_probe_calls registrations[OWN_STUBS];
 static unsigned long stubs[OWN_STUBS];
 static unsigned int registered;
 /* Counters beside timers are corrected. */
@@ -93,38 +92,10 @@ bool kadapt_probe_places_shared(unsigned int count)
 	return count >= OWN_STUBS;
 }
 
-/* The filter's hash has been freed, but the ftrace_ops still points to it. */
-static void forget(struct ftrace_ops *ops)
-{
-	memset(ops, 0, sizeof(*ops));
-}
-
-int kadapt_probe_register(struct ftrace_ops *ops, unsigned long *addresses,
-			  unsigned int count, unsigned long stub)
-{
-	int error = ftrace_set_filter_ips(ops, addresses, count, 0, 1);
-
-	if (!error)
-		error = register_ftrace_direct(ops, stub);
-	else if (error == -EINVAL)
-		error = -ENOENT;	/* the tracer has no place there */
-	if (error) {
-		ftrace_free_filter(ops);
-		forget(ops);
-	}
-	return error;
-}
-
-void kadapt_probe_unregister(struct ftrace_ops *ops, unsigned long stub)
-{
-	unregister_ftrace_direct(ops, stub, true);
-	forget(ops);
-}
-
 static int call_stub(unsigned long *addresses, unsigned int count,
 		     unsigned long stub)
 {
-	int error = kadapt_probe_register(&operations[registered], addresses,
+	int error = kadapt_probe_register(&registrations[registered], addresses,
 					  count, stub);
 
 	if (!error)
@@ -227,12 +198,10 @@ void kadapt_probe_places_restore(void)
 {
 	while (registered) {
 		registered--;
-		kadapt_probe_unregister(&operations[registered],
+		kadapt_probe_unregister(&registrations[registered],
 					stubs[registered]);
 	}
-	/* A task may have been preempted in a stub, or interrupted there. */
-	synchronize_rcu_tasks();
-	synchronize_rcu_tasks_rude();
+	kadapt_wait_for_stubs();
 	vfree(table);
 	table = NULL;
 }

@@ -6,11 +6,11 @@
 #include <linux/errno.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
-#include <linux/timex.h>
 #include <linux/tracepoint.h>
 
 #include "probe/layout.h"
 #include "probe/session.h"
+#include "probe/ticks.h"
 
 /* A tracepoint, and the offset of its record. */
 struct point {
@@ -40,7 +40,7 @@ notrace void kadapt_probe_point_count(void *offset)
 notrace void kadapt_probe_point_write(void *offset)
 {
 	struct kadapt_probe_state *state = this_cpu_read(kadapt_probe_state);
-	u64 now = get_cycles();
+	u64 now = kadapt_probe_ticks();
 
 	record_at(offset)->histogram[0]++;
 	if (!state)

@@ -9,10 +9,10 @@
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/string.h>
-#include <linux/timex.h>
 #include <linux/vmalloc.h>
 
 #include "probe/session.h"
+#include "probe/ticks.h"
 
 #define POOL_BYTES	(32UL << 20)
 #define LEAST_BLOCKS	4
@@ -143,7 +143,7 @@ notrace void kadapt_probe_block_enter(struct kadapt_probe_state *state,
 	struct kadapt_probe_block *block = block_of(task, phase);
 
 	if (block != block_at(0))
-		WRITE_ONCE(block->entered, get_cycles());
+		WRITE_ONCE(block->entered, kadapt_probe_ticks());
 	state->block = block;
 	WRITE_ONCE(state->records, records_of(block));
 }
@@ -152,7 +152,7 @@ notrace void kadapt_probe_block_leave(struct kadapt_probe_state *state)
 {
 	struct kadapt_probe_block *block = state->block;
 
-	u64 now = get_cycles();
+	u64 now = kadapt_probe_ticks();
 
 	if (!block->entered)
 		return;

@@ -26,7 +26,12 @@
  */
 #include <linux/linkage.h>
 #include <linux/objtool.h>
+#ifdef CONFIG_UML
+/* There is one processor, so its variables are ordinary ones. */
+#define PER_CPU_VAR(name) name(%rip)
+#else
 #include <asm/percpu.h>
+#endif
 #include <asm/unwind_hints.h>
 
 #include "probe/layout.h"
