@@ -4,13 +4,15 @@
 WATCH := $(BUILD)/kconfig-gen/watch
 # GCC's plugin that decides which functions of a kernel have places for units.
 PLACES := $(BUILD)/kconfig-gen/places.so
-BUILD_TARGETS += $(WATCH) $(PLACES)
+# The one that says how they are called, for probes.
+POINTS := $(BUILD)/kconfig-gen/points.so
+BUILD_TARGETS += $(WATCH) $(PLACES) $(POINTS)
 
 $(WATCH): $(wildcard kconfig-gen/watch/*.[ch])
 	@mkdir -p $(@D)
 	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -static -o $@ $(filter %.c,$^)
 
-$(PLACES): kconfig-gen/plant/places.cc
+$(PLACES) $(POINTS): $(BUILD)/kconfig-gen/%.so: kconfig-gen/plant/%.cc
 	@mkdir -p $(@D)
 	$(CXX12) $(GCCPLUGIN_CXXFLAGS) -isystem $(gccplugin_include) -shared -o $@ $<
 

@@ -19,6 +19,7 @@ from kadence.kconfig.tree.source import Origin
 # Raised whenever a change of the build steps gives another result from the same inputs.
 RECIPE = 2
 PLANTING = 2  # the same for kernels that contain units
+POINTS = 1  # the same for kernels with points
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,8 @@ class Inputs:
         if self.units:
             parts["units"] = self.units
             parts["planting"] = PLANTING
+        if self.request.points:
+            parts["points"] = POINTS
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
     @property

@@ -24,8 +24,8 @@ MINIMAL = "minimal"
 # Kinds that need only a name, no plan.
 NAMED = (GENERIC, TRACED, MEMORY_CHECKED, RACE_CHECKED, MINIMAL)
 
-# The driver can replace functions in this series only.
-UNITS_SERIES = "6.12"
+# The driver can replace and probe functions in this series only.
+LIVE_SERIES = "6.12"
 
 LOWEST_HZ, HIGHEST_HZ = 24, 10_000
 
@@ -44,6 +44,7 @@ class BuildRequest:
     overrides: tuple[tuple[str, str], ...] = ()  # symbols and values above all rules
     mitigations: bool = False  # defences against other users of the processor
     units: tuple[Path, ...] = ()  # sources of units that are built in
+    points: bool = False  # at which probes call, in all functions
 
     @property
     def tick_rate(self) -> int:
@@ -56,6 +57,7 @@ class BuildRequest:
             "hz": changed,
             "mitigations": self.mitigations,
             "units": bool(self.units),
+            "points": self.points,
             self.kind: True,
         }
         return frozenset(word for word, wanted in words.items() if wanted)
@@ -88,6 +90,7 @@ class BuildRequest:
                 "use --target x86_64"
             )
         self._check_units()
+        self._check_points(target)
         if self.source is None:
             series.get(self.series)
         if self.hz is not None and not LOWEST_HZ <= self.hz <= HIGHEST_HZ:
@@ -99,10 +102,26 @@ class BuildRequest:
 
     def _check_units(self) -> None:
         unit_source.check(self.units)
-        if self.units and self.source is None and self.series != UNITS_SERIES:
+        if self.units and self.source is None and self.series != LIVE_SERIES:
             raise UsageError(
-                f"units are written for {UNITS_SERIES}, not for {self.series}; "
-                f"use --series {UNITS_SERIES}"
+                f"units are written for {LIVE_SERIES}, not for {self.series}; "
+                f"use --series {LIVE_SERIES}"
+            )
+
+    def _check_points(self, target: Target) -> None:
+        if not self.points:
+            return
+        if target.traceable:
+            raise UsageError(
+                f"--points is for kernels without the function tracer, and {self.target} has it: "
+                "`kadence observe --per-phase` needs no points there"
+            )
+        if self.units:
+            raise UsageError("--points and --unit both change how functions begin; leave one out")
+        if self.source is None and self.series != LIVE_SERIES:
+            raise UsageError(
+                f"probes are written for {LIVE_SERIES}, not for {self.series}; "
+                f"use --series {LIVE_SERIES}"
             )
 
     def command(self) -> list[str]:
@@ -114,7 +133,7 @@ class BuildRequest:
         words += ["--hz", str(self.hz)] if self.hz is not None else []
         for unit in self.units:
             words += ["--unit", str(unit)]
-        return words
+        return words + (["--points"] if self.points else [])
 
     def options(self) -> list[str]:
         """The options of command() that `kadence kernel tailor` accepts too."""

@@ -21,7 +21,7 @@ from kadence.kconfig.configuration.configure import configure, lost, make, value
 from kadence.kconfig.configuration.identity import Inputs
 from kadence.kconfig.language.kconfig_files import definitions
 from kadence.kconfig.request.request import TRACED, BuildRequest
-from kadence.kconfig.store import image, planting, rehearsal, store
+from kadence.kconfig.store import image, planting, points, rehearsal, store
 from kadence.kconfig.store.store import Kernel
 from kadence.kconfig.tree import commands, locks, source
 from kadence.kconfig.tree.progress import Progress
@@ -86,7 +86,9 @@ def _build(inputs: Inputs) -> None:
 def _build_logged(inputs: Inputs, log: Path, began: float) -> None:
     with Progress(title(inputs), note(inputs)) as progress:
         progress.say("preparing the source")
-        tree = source.prepare(inputs.origin, inputs.patches, log, inputs.request.units)
+        request = inputs.request
+        planted = bool(request.units) or request.points
+        tree = source.prepare(inputs.origin, inputs.patches, log, request.units, planted=planted)
         commands.require_space(tree, inputs.target.build_bytes)
         with _build_folder(tree, inputs.id) as folder:
             progress.say("configuring")
@@ -102,6 +104,8 @@ def _build_logged(inputs: Inputs, log: Path, began: float) -> None:
                     inputs.target.planted_flags,
                     lambda names: commands.run(make(inputs, folder, jobs, *names), tree, log),
                 )
+            if request.points:
+                points.plant(folder, inputs.target.planted_flags)
             goal = make(inputs, folder, jobs, inputs.target.image_goal)
             commands.run(goal, tree, log, on_line=progress.compiled)
             if inputs.units:
@@ -157,6 +161,8 @@ def _store_image(inputs: Inputs, folder: Path, place: Path, log: Path) -> None:
         shutil.copyfile(folder / inputs.target.image, stored)
     if inputs.request.kind == TRACED:
         shutil.copyfile(folder / store.VMLINUX, place / store.VMLINUX)
+    if inputs.request.points:
+        (place / store.POINTS).write_text(points.table(folder / store.VMLINUX), encoding="ascii")
 
 
 def _chosen(inputs: Inputs, tree: Path, config: Path) -> int:
@@ -186,6 +192,7 @@ def _manifest(inputs: Inputs, folder: Path, place: Path) -> dict[str, Any]:
         "source_sha256": inputs.origin.digest,
         "driver_sha256": inputs.driver_digest,
         "units": dict(inputs.units),
+        "points": inputs.request.points,
         "patches": {patch.file: patch.reason for patch in inputs.patches},
         "compiler": inputs.compiler,
         "requested": {wanted.symbol: wanted.value for wanted in inputs.requested},

@@ -15,6 +15,7 @@ from kadence.kconfig.request.series import DEFAULT
 
 IMAGE = "image"
 VMLINUX = "vmlinux"  # with debug information; only for traced kernels
+POINTS = "points"  # where probes can call; only for kernels with points
 CONFIG = "config"
 FRAGMENT = "fragment"
 MANIFEST = "manifest.json"
@@ -36,6 +37,10 @@ class Kernel:
     @property
     def vmlinux(self) -> Path:
         return self.path / VMLINUX
+
+    @property
+    def points(self) -> Path:
+        return self.path / POINTS
 
     @property
     def target(self) -> str:

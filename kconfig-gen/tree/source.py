@@ -163,11 +163,20 @@ def folder() -> Path:
 
 
 def prepare(
-    found: Origin, patches: Sequence[Patch], log: Path, unit_files: Sequence[Path] = ()
+    found: Origin,
+    patches: Sequence[Patch],
+    log: Path,
+    unit_files: Sequence[Path] = (),
+    *,
+    planted: bool = False,
 ) -> Path:
-    """The tree with driver, units and patches; made if it does not exist yet."""
+    """The tree with driver, units and patches; made if it does not exist yet.
+
+    `planted`: the build folder decides how objects are compiled.
+    """
     parts = [found.digest, driver_digest(), *patches_digest(patches)]
     parts += unit_source.digests(unit_files).values()
+    parts += ["planted"] if planted else []
     key = "\0".join(parts)
     name = f"{found.digest[:16]}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
     unchanged = pristine(found, log)
@@ -177,6 +186,7 @@ def prepare(
         _add_driver(place)
         if unit_files:
             units.add(place, DRIVER_FOLDER, unit_files)
+        if planted:
             _hook(place, units.HOOKED, units.HOOK)
         for patch in patches:
             _apply(patch, place, log)

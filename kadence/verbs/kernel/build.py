@@ -41,6 +41,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="UNIT.c",
         help="build this unit in, so that phases can take it (may be repeated)",
     )
+    parser.add_argument(
+        "--points",
+        action="store_true",
+        help="let `kadence observe --per-phase` instrument its functions",
+    )
     parser.add_argument("--hz", type=int, help="tick rate (default: the target's)")
     wishes.add(parser)
 
@@ -58,6 +63,7 @@ def execute(options: argparse.Namespace) -> int:
         overrides=tuple(sorted(options.overrides)),
         mitigations=options.mitigations,
         units=tuple(options.units),
+        points=options.points,
     )
     kernel = build(request)
     print(f"{kernel.id}  {kernel.image}")
