@@ -12,9 +12,8 @@ from kadence.base.errors import UsageError
 from kadence.boot import debian
 from kadence.boot.memory import parse_size
 from kadence.lab import guest as lab_guest
-from kadence.lab import report
-from kadence.observe.probes import guest, instruments, node, phases, slowdown, table
-from kadence.observe.probes.instruments import Instrument
+from kadence.observe.probes import guest, instruments, node, phases, slowdown, table, um
+from kadence.observe.probes.instruments import Instrument, Kernel
 from kadence.observe.probes.results import Results
 from kadence.verbs import observe_timeline, observe_why
 from kadence.verbs.observe_options import check
@@ -64,30 +63,50 @@ def _observe_guest(
     options: argparse.Namespace, command: Sequence[str], patterns: Sequence[str]
 ) -> int:
     """Run the command twice: to count the calls, and to time them."""
-    if options.kernel != lab_guest.STOCK:
-        raise UsageError(
-            f"--per-phase needs a kernel with the function tracer, and {options.kernel} may have "
-            "none; leave out --kernel"
-        )
-    release = debian.newest_release(lab_guest.STOCK_SERIES)
     resources.built(guest.PROBE)
-    kernel = guest.kernel_of(release)
+    stock = options.kernel == lab_guest.STOCK
+    observer, kernel = (_in_lab if stock else _on_um)(options, command)
     chosen = instruments.choose(kernel, patterns)
-    memory = parse_size(options.mem) if options.mem else lab_guest.MEMORY_BYTES
-    machine = lab_guest.stock(memory_bytes=memory)
     counting = instruments.choose(kernel, patterns, only_count=True)
-    observer = guest.Observer(machine, release, command, options.timeout)
     with guest.input_for_two_runs() as stdin:
         counted = observer.count(counting, stdin, with_events=bool(options.timeline))
     _predict(counted, chosen, options.most_slowdown)
     if options.timeline:
-        reading, found = observe_timeline.observe(options, observer, chosen)
+        seen = observe_timeline.observe(options, observer, chosen)
     else:
-        reading, found = observer.observe(chosen)
-    told = [line.replace(": lab:", ": observe:", 1) for line in report.lines(reading)[:2]]
-    print("\n".join(told), file=sys.stderr)
-    _show(options, found, chosen)
-    return reading.result.status
+        seen = observer.observe(chosen)
+    print("\n".join(seen.told), file=sys.stderr)
+    _show(options, seen.results, chosen)
+    return seen.status
+
+
+def _in_lab(options: argparse.Namespace, command: Sequence[str]) -> tuple[guest.Observer, Kernel]:
+    release = debian.newest_release(lab_guest.STOCK_SERIES)
+    memory = parse_size(options.mem) if options.mem else lab_guest.MEMORY_BYTES
+    machine = lab_guest.stock(memory_bytes=memory)
+    observer = guest.Observer(machine, release, command, options.timeout)
+    return observer, guest.kernel_of(release)
+
+
+def _on_um(options: argparse.Namespace, command: Sequence[str]) -> tuple[um.Observer, Kernel]:
+    # Imported here, because the other cases do not need the kernel store.
+    from kadence.kconfig.store import store
+
+    if "/" in options.kernel:
+        raise UsageError(
+            f"--per-phase needs Debian's kernel or one of the store, not {options.kernel}; name a "
+            "kernel that `kadence kernel build --points` built"
+        )
+    built = store.find(options.kernel)
+    if built.target != um.TARGET:
+        raise UsageError(
+            f"--per-phase needs Debian's kernel or one for {um.TARGET}, and {built.id} is for "
+            f"{built.target}; leave out --kernel, or build one with --points"
+        )
+    memory = parse_size(options.mem) if options.mem else None
+    name = f"{built.kind} kernel {built.id}"
+    observer = um.Observer(name, built.image, command, options.timeout, memory)
+    return observer, um.kernel_of(name, built.points)
 
 
 # ---- this machine -------------------------------------------------------------------------------

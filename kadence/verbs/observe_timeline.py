@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kadence.base.errors import UsageError
-from kadence.lab.session import Reading
-from kadence.observe.probes import node
-from kadence.observe.probes.guest import Observer
+from kadence.lab.guest import STOCK
+from kadence.observe.probes import node, um
+from kadence.observe.probes.guest import Observer, Seen
 from kadence.observe.probes.instruments import Instrument
 from kadence.observe.probes.results import Results
 from kadence.observe.timeline import events, page, spans, trace
@@ -19,6 +19,7 @@ from kadence.observe.timeline.spans import Timeline
 ALL = "*"  # the default of --functions
 # What a timeline shows if no functions are named: system calls and page faults.
 FUNCTIONS = "__x64_sys_*,handle_mm_fault"
+UM_FUNCTIONS = "sys_*,handle_mm_fault"
 PAGE, TRACE = ".html", ".json"
 
 
@@ -41,19 +42,19 @@ def check(options: argparse.Namespace) -> None:
                 f"there is no folder {path.parent}; choose another one with --timeline"
             )
     if options.timeline and options.functions == ALL:
-        options.functions = FUNCTIONS
+        options.functions = FUNCTIONS if options.kernel == STOCK else UM_FUNCTIONS
 
 
 def observe(
-    options: argparse.Namespace, observer: Observer, chosen: Sequence[Instrument]
-) -> tuple[Reading, Results]:
+    options: argparse.Namespace, observer: Observer | um.Observer, chosen: Sequence[Instrument]
+) -> Seen:
     """Run the command, and write its timeline."""
     with tempfile.TemporaryDirectory(prefix="kadence-observe-") as folder:
         taken = Path(folder, "events")
-        reading, found = observer.observe(chosen, taken)
-        timeline = spans.make(events.read(taken), found, chosen)
-    _write(options, timeline, observer.argv, reading.guest.name, len(chosen))
-    return reading, found
+        seen = observer.observe(chosen, taken)
+        timeline = spans.make(events.read(taken), seen.results, chosen)
+    _write(options, timeline, observer.argv, observer.name, len(chosen))
+    return seen
 
 
 def observe_node(

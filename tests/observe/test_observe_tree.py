@@ -86,7 +86,7 @@ def counted(batch: Sequence[Instrument]) -> Results:
 
 def chosen(most_percent: float, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The kernel has no types, so nothing can be timed: as if all could."""
-    monkeypatch.setattr("kadence.observe.probes.instruments._kind", lambda *_: Kind.TIME)
+    monkeypatch.setattr("kadence.observe.probes.instruments.Kernel.kind_of", lambda *_: Kind.TIME)
     batches = list(candidates.called(KERNEL, ["*"], counted))
     return [each.function for each in candidates.affordable(KERNEL, batches, most_percent)]
 

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from kadence.base import resources
 from kadence.base.errors import GuestError
+from kadence.lab import report
 from kadence.lab.guest import Guest
 from kadence.lab.session import Reading, run
 from kadence.live import kernel
@@ -28,6 +29,14 @@ def kernel_of(release: str) -> Kernel:
     return Kernel(
         f"Debian {release}", kernel.kallsyms_of(release), symbols.traced, kernel.types_of(release)
     )
+
+
+class Seen(NamedTuple):
+    """What is known after a command has run with instruments."""
+
+    status: int
+    told: list[str]  # of the guest, for a person
+    results: Results
 
 
 @dataclass(frozen=True)
@@ -52,11 +61,16 @@ class Observer:
         finally:
             os.close(nothing)
 
-    def observe(
-        self, instruments: Sequence[Instrument], events: Path | None = None
-    ) -> tuple[Reading, Results]:
+    @property
+    def name(self) -> str:
+        """The kernel, for a person."""
+        return self.guest.name
+
+    def observe(self, instruments: Sequence[Instrument], events: Path | None = None) -> Seen:
         """Run the command with this process's streams. All that it does is written to `events`."""
-        return self._observe(instruments, events, stand_in=True)
+        reading, found = self._observe(instruments, events, stand_in=True)
+        told = [line.replace(": lab:", ": observe:", 1) for line in report.lines(reading)[:2]]
+        return Seen(reading.result.status, told, found)
 
     def observe_aside(
         self, instruments: Sequence[Instrument], streams: tuple[int, int, int]

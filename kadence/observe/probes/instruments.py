@@ -2,7 +2,7 @@
 """Which functions of a kernel are instrumented, and what is kept of each."""
 
 import fnmatch
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -46,7 +46,8 @@ class Kernel:
     name: str
     kallsyms: Sequence[str]
     traced: frozenset[int]  # where the function tracer can call something
-    types: Types | None  # None: nothing can be timed
+    types: Types | None  # None: nothing can be timed, unless `kinds` says so
+    kinds: Mapping[str, Kind] | None = None  # by function, of kernels that know them
 
     def functions(self) -> Iterable[tuple[str, int]]:
         """The functions that can be instrumented, with their addresses."""
@@ -55,6 +56,14 @@ class Kernel:
             place = int(address, 16)
             if code in CODE and {place, place + LANDING_PAD_BYTES} & self.traced:
                 yield name, place
+
+    def kind_of(self, function: str) -> Kind:
+        """What can be kept of the function."""
+        if self.kinds is not None:
+            return self.kinds.get(function, Kind.COUNT)
+        if self.types is None or not has_simple_call(self.types, function):
+            return Kind.COUNT
+        return BYTES[bytes_of_result(self.types, function)]
 
     def points(self) -> Iterable[tuple[str, int]]:
         """The tracepoints of the kernel itself, with their addresses."""
@@ -97,7 +106,7 @@ def matching(
         if not matching:
             raise UsageError(f"no function of {kernel.name} that can be traced matches {pattern}")
         for name, address in matching:
-            kind = Kind.COUNT if only_count else _kind(kernel.types, name)
+            kind = Kind.COUNT if only_count else kernel.kind_of(name)
             if name.startswith(POINT):
                 kind = Kind.POINT
             found[address] = Instrument(name, address, kind)
@@ -106,13 +115,7 @@ def matching(
 
 def timed(kernel: Kernel, counted: Instrument) -> Instrument:
     """The same function, timed if that is possible."""
-    return replace(counted, kind=_kind(kernel.types, counted.function))
-
-
-def _kind(types: Types | None, function: str) -> Kind:
-    if types is None or not has_simple_call(types, function):
-        return Kind.COUNT
-    return BYTES[bytes_of_result(types, function)]
+    return replace(counted, kind=kernel.kind_of(counted.function))
 
 
 def listed(instruments: Sequence[Instrument]) -> str:
