@@ -298,6 +298,7 @@ ranges:
 clients:
 	kadapt_clients_exit();
 	kadapt_rings_exit();
+	kadapt_quanta_exit();
 	return error;
 }
 
@@ -310,6 +311,7 @@ static void __exit kadapt_exit(void)
 	/* Waits for the last ring's work. */
 	kadapt_clients_exit();
 	kadapt_rings_exit();
+	kadapt_quanta_exit();
 }
 
 module_init(kadapt_init);

@@ -149,7 +149,7 @@ def test_results_that_are_none_are_refused(text: str) -> None:
         (["--per-phase", "--most-slowdown", "0", "--", "ls"], "must be more than 0 %"),
         (
             ["--per-phase", "--kernel", "/boot/x", "--", "ls"],
-            "needs a kernel with the function tracer",
+            "needs Debian's kernel or one of the store",
         ),
         (["--process", "1", "--", "ls"], "either a command or --job and --process"),
         (["--process", "1", "--seconds", "0"], "0 seconds are too few"),

@@ -27,9 +27,12 @@
  *   no parent is freed.
  */
 #include <linux/errno.h>
+#include <linux/jiffies.h>
 #include <linux/kstrtox.h>
 #include <linux/moduleparam.h>
+#include <linux/percpu.h>
 #include <linux/sched.h>
+#include <linux/smp.h>
 #include <linux/spinlock.h>
 
 #include "base/compat.h"
@@ -159,17 +162,70 @@ int kadapt_quantum_set(struct kadapt_quantum *quantum, u64 ns)
 	return error;
 }
 
+/*
+ * When somebody has waited too long, the scheduler may first switch to and fro.
+ * A quantum that began anew with each switch would make the waiting longer.
+ */
+#define TICKS_WITHOUT	2
+
+static unsigned long ended_at;		/* in jiffies */
+
+static bool may_begin(void)
+{
+	return time_after_eq(jiffies, READ_ONCE(ended_at) + TICKS_WITHOUT);
+}
+
 /* Called when the scheduler has switched to the current task. */
 void kadapt_quantum_grant(const struct kadapt_quantum *quantum)
 {
 	unsigned long flags;
 
-	if (!quantum->ns)
+	if (!quantum->ns || !may_begin())
 		return;
 	raw_spin_lock_irqsave(&current->pi_lock, flags);
 	if (has_slice(current) && !compat_slice_is_custom(&current->se))
 		compat_grant(&current->se, quantum->ns);
 	raw_spin_unlock_irqrestore(&current->pi_lock, flags);
+}
+
+/*
+ * A task that the scheduler owes nothing, when it wakes, does not preempt. Nor
+ * does the scheduler look at it again before the request of the running task
+ * ends. So who must not wait for a quantum ends the request.
+ */
+static void end_current(void *unused)
+{
+	struct sched_entity *se = &current->se;
+
+	raw_spin_lock(&current->pi_lock);
+	if (has_slice(current) && !compat_slice_is_custom(se))
+		for (; se; se = compat_parent(se))
+			compat_pull_deadline(se, KADAPT_ORDINARY_MIN_NS);
+	raw_spin_unlock(&current->pi_lock);
+}
+
+static DEFINE_PER_CPU(call_single_data_t, ending) =
+	CSD_INIT(end_current, NULL);
+
+/* A processor that has not ended the last quantum yet is left out. */
+void kadapt_quanta_end(void)
+{
+	int processor;
+
+	WRITE_ONCE(ended_at, jiffies);
+	for_each_online_cpu(processor)
+		smp_call_function_single_async(processor,
+					       &per_cpu(ending, processor));
+}
+
+static void do_nothing(void *unused)
+{
+}
+
+/* A processor answers calls in their order. */
+void kadapt_quanta_exit(void)
+{
+	on_each_cpu(do_nothing, NULL, true);
 }
 
 /* Give the current task the slice that it would have without its phase. */

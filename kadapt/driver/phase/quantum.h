@@ -19,5 +19,12 @@ int kadapt_quantum_check(u64 quantum_ns);
 int kadapt_quantum_set(struct kadapt_quantum *quantum, u64 quantum_ns);
 void kadapt_quantum_restore(struct kadapt_quantum *quantum);
 void kadapt_quantum_grant(const struct kadapt_quantum *quantum);
+/*
+ * On all processors, what is left of a quantum ends soon, and none begins for two
+ * ticks. For interrupts.
+ */
+void kadapt_quanta_end(void);
+/* Waits until no processor ends one. */
+void kadapt_quanta_exit(void);
 
 #endif /* _KADAPT_QUANTUM_H */

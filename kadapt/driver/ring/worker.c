@@ -14,6 +14,7 @@
 
 #include "base/compat.h"
 #include "phase/client.h"
+#include "phase/quantum.h"
 #include "ring/ring.h"
 
 /* The timer unbinds a ring that it has found unchanged this many times. */
@@ -52,6 +53,11 @@ void kadapt_ring_end(struct kadapt_ring *ring)
 		kadapt_ring_finish(ring);
 }
 
+static void start_timer(struct kadapt_ring *ring, u64 delay_ns)
+{
+	hrtimer_start(&ring->timer, ns_to_ktime(delay_ns), HRTIMER_MODE_REL);
+}
+
 static bool is_idle(struct kadapt_ring *ring, u64 tail)
 {
 	struct kadapt_idleness *idleness = &ring->idleness;
@@ -62,6 +68,22 @@ static bool is_idle(struct kadapt_ring *ring, u64 tail)
 		return false;
 	}
 	return ++idleness->looks >= IDLE_LOOKS;
+}
+
+/*
+ * The worker must not wait for a quantum: look again soon, and end all quanta if
+ * it has not finished by then.
+ */
+static void look_again(struct kadapt_ring *ring)
+{
+	start_timer(ring, min_t(u64, ring->delay_ns, TICK_NSEC));
+}
+
+static void wake_worker(struct kadapt_ring *ring)
+{
+	WRITE_ONCE(ring->awaits_worker, true);
+	kadapt_ring_queue(ring);
+	look_again(ring);
 }
 
 /* Only the binding's reference is left: every descriptor has been closed. */
@@ -78,13 +100,18 @@ static enum hrtimer_restart expired(struct hrtimer *timer)
 	u64 tail = READ_ONCE(ring->memory.header->tail);
 	u64 due = READ_ONCE(ring->emptied_ns) + ring->delay_ns;
 
-	/* After a request or a drain the worker starts the timer again. */
+	if (READ_ONCE(ring->awaits_worker)) {
+		kadapt_quanta_end();
+		look_again(ring);
+		return HRTIMER_NORESTART;
+	}
 	if (is_idle(ring, tail) || is_abandoned(ring)) {
-		kadapt_ring_request(ring, KADAPT_REQUEST_UNBIND);
+		set_bit(KADAPT_REQUEST_UNBIND, &ring->requests);
+		wake_worker(ring);
 		return HRTIMER_NORESTART;
 	}
 	if (tail != READ_ONCE(ring->head) && due <= now) {
-		kadapt_ring_queue(ring);
+		wake_worker(ring);
 		return HRTIMER_NORESTART;
 	}
 	if (due <= now)
@@ -97,14 +124,10 @@ static enum hrtimer_restart expired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-static void start_timer(struct kadapt_ring *ring, u64 delay_ns)
-{
-	hrtimer_start(&ring->timer, ns_to_ktime(delay_ns), HRTIMER_MODE_REL);
-}
-
 void kadapt_ring_timer_start(struct kadapt_ring *ring)
 {
 	ring->idleness = (struct kadapt_idleness){};
+	WRITE_ONCE(ring->awaits_worker, false);
 	start_timer(ring, ring->delay_ns);
 }
 
@@ -119,8 +142,10 @@ static void drain_or_unbind(struct kadapt_ring *ring)
 		kadapt_ring_unbind(ring);
 	else if (!kadapt_ring_drain(ring))
 		kadapt_ring_accept(ring);
-	if (ring->file)
+	if (ring->file) {
+		WRITE_ONCE(ring->awaits_worker, false);
 		start_timer(ring, ring->delay_ns);
+	}
 }
 
 static void work(struct work_struct *queued)
