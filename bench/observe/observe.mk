@@ -19,6 +19,10 @@ $(OBSERVE_HEAT): examples/heat/heat.c
 bench-observe: build-bench $(STAMPS)/observe-packages ## instruments: cost, start and error; whole programs; KernInst's case
 	$(PYTHON) -m bench.observe.observe
 
+.PHONY: bench-observe-um
+bench-observe-um: build-bench build-lab ## points and instruments of a User-Mode Linux kernel: what they cost
+	$(PYTHON) -m bench.observe.um
+
 $(STAMPS)/observe-packages: requirements/debian-observe.txt $(STAMPS)/packages
 	@$(call install_packages,$<)
 
