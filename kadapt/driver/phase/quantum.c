@@ -207,11 +207,16 @@ static void end_current(void *unused)
 static DEFINE_PER_CPU(call_single_data_t, ending) =
 	CSD_INIT(end_current, NULL);
 
-/* A processor that has not ended the last quantum yet is left out. */
+/*
+ * Once a tick is enough, however many rings are late. A processor that has not
+ * ended the last quantum yet is left out.
+ */
 void kadapt_quanta_end(void)
 {
 	int processor;
 
+	if (time_before_eq(jiffies, READ_ONCE(ended_at)))
+		return;
 	WRITE_ONCE(ended_at, jiffies);
 	for_each_online_cpu(processor)
 		smp_call_function_single_async(processor,

@@ -85,7 +85,7 @@ struct kadapt_ring {
 	struct work_struct work;
 	struct kadapt_ring_memory memory;
 	struct hrtimer timer;		/* runs while bound */
-	bool awaits_worker;		/* the timer has woken it */
+	unsigned int looks;		/* after the timer woke the worker */
 
 	struct task_struct *holder;	/* of the lock; compared with current */
 	struct hlist_node bound;	/* bound.c: by file, while guarded */

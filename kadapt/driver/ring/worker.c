@@ -19,6 +19,8 @@
 
 /* The timer unbinds a ring that it has found unchanged this many times. */
 #define IDLE_LOOKS 8
+/* Its pause between looks at a worker doubles this many times. */
+#define MOST_DOUBLINGS 6U
 
 void kadapt_ring_queue(struct kadapt_ring *ring)
 {
@@ -70,20 +72,31 @@ static bool is_idle(struct kadapt_ring *ring, u64 tail)
 	return ++idleness->looks >= IDLE_LOOKS;
 }
 
-/*
- * The worker must not wait for a quantum: look again soon, and end all quanta if
- * it has not finished by then.
- */
-static void look_again(struct kadapt_ring *ring)
+static void look_again(struct kadapt_ring *ring, unsigned int doublings)
 {
-	start_timer(ring, min_t(u64, ring->delay_ns, TICK_NSEC));
+	u64 pause = min_t(u64, ring->delay_ns, TICK_NSEC);
+
+	start_timer(ring, pause << min(doublings, MOST_DOUBLINGS));
 }
 
 static void wake_worker(struct kadapt_ring *ring)
 {
-	WRITE_ONCE(ring->awaits_worker, true);
+	/* The worker may set it back before this returns. */
+	WRITE_ONCE(ring->looks, 1);
 	kadapt_ring_queue(ring);
-	look_again(ring);
+	look_again(ring, 0);
+}
+
+/*
+ * The worker has not finished. It must not wait for a quantum, so end all quanta.
+ * Look less and less often: it may wait for the file.
+ */
+static void hasten_worker(struct kadapt_ring *ring, unsigned int looks)
+{
+	kadapt_quanta_end();
+	/* If the worker has finished now, the timer goes on as usual. */
+	cmpxchg(&ring->looks, looks, looks + 1);
+	look_again(ring, looks);
 }
 
 /* Only the binding's reference is left: every descriptor has been closed. */
@@ -99,10 +112,10 @@ static enum hrtimer_restart expired(struct hrtimer *timer)
 	u64 now = ktime_to_ns(hrtimer_cb_get_time(timer));
 	u64 tail = READ_ONCE(ring->memory.header->tail);
 	u64 due = READ_ONCE(ring->emptied_ns) + ring->delay_ns;
+	unsigned int looks = READ_ONCE(ring->looks);
 
-	if (READ_ONCE(ring->awaits_worker)) {
-		kadapt_quanta_end();
-		look_again(ring);
+	if (looks) {
+		hasten_worker(ring, looks);
 		return HRTIMER_NORESTART;
 	}
 	if (is_idle(ring, tail) || is_abandoned(ring)) {
@@ -127,7 +140,7 @@ static enum hrtimer_restart expired(struct hrtimer *timer)
 void kadapt_ring_timer_start(struct kadapt_ring *ring)
 {
 	ring->idleness = (struct kadapt_idleness){};
-	WRITE_ONCE(ring->awaits_worker, false);
+	WRITE_ONCE(ring->looks, 0);
 	start_timer(ring, ring->delay_ns);
 }
 
@@ -143,7 +156,7 @@ static void drain_or_unbind(struct kadapt_ring *ring)
 	else if (!kadapt_ring_drain(ring))
 		kadapt_ring_accept(ring);
 	if (ring->file) {
-		WRITE_ONCE(ring->awaits_worker, false);
+		WRITE_ONCE(ring->looks, 0);
 		start_timer(ring, ring->delay_ns);
 	}
 }
