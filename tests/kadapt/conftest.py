@@ -344,6 +344,7 @@ def mistaken_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable
                 kind=mistake.kind,
                 target=mistake.target,
                 units=mistake.units,
+                points=mistake.points,
                 overrides=mistake.overrides,
             )
         )

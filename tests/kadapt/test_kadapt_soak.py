@@ -181,6 +181,7 @@ class Mistake:
     command: str = FLIP
     target: str = "x86_64"
     units: tuple[Path, ...] = ()
+    points: bool = False  # for probes, in all functions
     overrides: tuple[tuple[str, str], ...] = ()  # symbols of the kernel
     processors: int = PROCESSORS
 

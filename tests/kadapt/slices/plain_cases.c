@@ -44,28 +44,53 @@ static enum outcome test_calls(void)
 
 /* ---- handlers -------------------------------------------------------------------------- */
 
+enum { EVERY_US = 31, DEEPEST = 200 };
+
 static uint32_t next_phase;
+static volatile sig_atomic_t depth;
 static sigjmp_buf away;
+
+static void send_every(int every_us)
+{
+	const struct itimerval often = {{0, every_us}, {0, every_us}};
+
+	setitimer(ITIMER_REAL, &often, NULL);
+}
+
+/*
+ * Handlers that take longer than the timer's interval nest. The deepest one stops the timer
+ * until all have returned: their frames would fill the stack.
+ */
+static void enter_deeper(void)
+{
+	if (++depth == DEEPEST)
+		send_every(0);
+	kadapt_phase_enter(next_phase++ % 6);
+}
 
 static void enter_next(int unused)
 {
 	(void)unused;
-	kadapt_phase_enter(next_phase++ % 6);
+	enter_deeper();
+	if (--depth == 0)
+		send_every(EVERY_US);
 }
 
 static void enter_and_jump(int unused)
 {
-	enter_next(unused);
+	(void)unused;
+	enter_deeper();
+	depth = 0;
+	send_every(EVERY_US);
 	siglongjmp(away, 1);
 }
 
 static void disturb_by(void (*handler)(int), int every_us)
 {
-	const struct itimerval often = {{0, every_us}, {0, every_us}};
 	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_NODEFER};
 
 	sigaction(SIGALRM, &action, NULL);
-	setitimer(ITIMER_REAL, &often, NULL);
+	send_every(every_us);
 }
 
 static enum outcome require_right_slices(void)
@@ -85,7 +110,7 @@ static enum outcome beside(void (*handler)(int))
 {
 	int64_t end = now() + NS_PER_S / 2;
 
-	disturb_by(handler, 31);
+	disturb_by(handler, EVERY_US);
 	while (now() < end) {
 		if (sigsetjmp(away, 1))
 			continue;
