@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What it costs whole programs to have all their system calls timed, beside other tools."""
 
-import os
 import shutil
 import statistics
 import subprocess
@@ -10,6 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from bench.base import commands
 from bench.base.rows import aligned
 from bench.live.figures import Figures, each, read
 from bench.observe.guests import Bench
@@ -142,9 +142,8 @@ def _rounds(lists: Path) -> str:
 def _adapt(folder: Path) -> None:
     """Build a program that announces its phases."""
     shutil.copy(resources.home() / "examples/heat/heat.c", folder)
-    path = f"{resources.home() / 'build/bin'}:{os.environ['PATH']}"
     command = ["sh", "-ec", ADAPT]
-    done = subprocess.run(command, cwd=folder, env=os.environ | {"PATH": path}, capture_output=True)
+    done = subprocess.run(command, cwd=folder, env=commands.environment(), capture_output=True)
     if done.returncode:
         raise KadenceError(f"heat was not adapted: {done.stderr.decode()}")
 

@@ -22,6 +22,7 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from bench.base import programs
+from bench.base.commands import KADENCE
 from bench.phases import simpoint, synthetic
 from kadence.base import resources
 from kadence.phases.find import refinement, vectors
@@ -131,10 +132,6 @@ def measured(command: Sequence[object]) -> Cost:
     return Cost(float(seconds), float(kibibytes) * 1024 / GIBIBYTE)
 
 
-def kadence() -> Path:
-    return Path(sys.executable).parent / "kadence"
-
-
 def made(intervals: int, folder: Path) -> tuple[Path, Path]:
     """Returns the paths of a synthetic profile and of its known phases; makes them if missing."""
     path, labels = folder / f"{intervals}.kprof", folder / f"{intervals}.npy"
@@ -187,7 +184,7 @@ def loaded(path: Path) -> str:
 def ours(path: Path, known: Labels) -> Iterator[str]:
     """Run `kadence phases`: load, cluster, draw, write."""
     output = path.with_suffix(".phases.json")
-    command = [kadence(), "phases", path, "-o", output, "--matrix", path.with_suffix(".png")]
+    command = [KADENCE, "phases", path, "-o", output, "--matrix", path.with_suffix(".png")]
     rounds = 1 if len(known) >= LONG else ROUNDS
     costs = [measured(command) for _ in range(rounds)]
     seconds = [cost.seconds for cost in costs]
@@ -223,7 +220,7 @@ def theirs(path: Path, known: Labels) -> Iterator[str]:
         f"adjusted Rand index {adjusted_rand_score(known, labels):.4f}"
     )
     text = text_of(path)
-    command = [kadence(), "profile", "import", text, "-o", path.with_suffix(".imported.kprof")]
+    command = [KADENCE, "profile", "import", text, "-o", path.with_suffix(".imported.kprof")]
     cost = measured(command)
     yield (
         f"  kadence profile import    {cost.seconds:6.1f} s, {cost.gibibytes:.2f} GiB, "

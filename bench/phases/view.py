@@ -22,6 +22,8 @@ for part in ("phases", "phases/view", "running"):
 from browser import Browser  # noqa: E402
 from long_run import long_run  # noqa: E402
 
+from bench.base.commands import KADENCE  # noqa: E402
+
 LARGEST_FILE = 15_000_000
 LONGEST_WAIT = 3.0  # seconds
 BLOCKS = 20_000
@@ -30,9 +32,8 @@ BLOCKS = 20_000
 def make_page(folder: Path, intervals: int, per_row: int) -> tuple[Path, float]:
     """Returns the page, and how long `kadence view` took to make it from the profile."""
     artefact = long_run(intervals, per_row, BLOCKS).write(folder)
-    kadence = Path(sys.executable).parent / "kadence"
     began = time.monotonic()
-    subprocess.run([kadence, "view", artefact, "--no-open"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([KADENCE, "view", artefact, "--no-open"], check=True, stdout=subprocess.DEVNULL)
     return folder / "long.html", time.monotonic() - began
 
 
