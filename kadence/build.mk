@@ -6,9 +6,12 @@ LAB_GUEST_CFLAGS := $(CFLAGS_STRICT) -D_GNU_SOURCE -static
 # QEMU's plugin, which counts calls of a guest's kernel.
 LAB_CALLS := $(BUILD)/kadence/lab-calls.so
 LAB_CALLS_SOURCES := $(wildcard kadence/lab/plugin/*.c)
+# Another one, which counts blocks, and models caches.
+LAB_COUNTS := $(BUILD)/kadence/lab-counts.so
+LAB_COUNTS_SOURCES := $(wildcard kadence/lab/counting/*.c)
 # What runs a command while functions are instrumented inside the kernel.
 PROBE := $(BUILD)/kadence/probe
-LAB_TARGETS += $(SETTLE) $(LAB_INIT) $(LAB_CALLS) $(PROBE)
+LAB_TARGETS += $(SETTLE) $(LAB_INIT) $(LAB_CALLS) $(LAB_COUNTS) $(PROBE)
 
 # What runs programs on this machine's own kernel and says what they took.
 USAGE := $(BUILD)/kadence/usage
@@ -23,8 +26,10 @@ $(LAB_INIT): kadence/lab/init.c
 	$(CC12) $(LAB_GUEST_CFLAGS) -o $@ $<
 
 $(LAB_CALLS): $(LAB_CALLS_SOURCES) $(wildcard kadence/lab/plugin/*.h)
+$(LAB_COUNTS): $(LAB_COUNTS_SOURCES) $(wildcard kadence/lab/counting/*.h)
+$(LAB_CALLS) $(LAB_COUNTS): kadence/lab/marks.h kadence/lab/options.h kadence/lab/qemu.h
 	@mkdir -p $(@D)
-	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -fPIC -fvisibility=hidden -shared -o $@ $(LAB_CALLS_SOURCES)
+	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -fPIC -fvisibility=hidden -shared -o $@ $(filter %.c,$^)
 
 $(PROBE): $(wildcard kadence/observe/probes/*.[ch]) kadapt/uapi/kadapt_probe.h
 	@mkdir -p $(@D)

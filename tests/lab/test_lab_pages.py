@@ -9,7 +9,7 @@ import pytest
 from kadence.lab import Guest, take
 from kadence.lab.guest import X86_64
 
-pytestmark = pytest.mark.kernel
+pytestmark = [pytest.mark.kernel, pytest.mark.full]  # builds a kernel for x86_64
 
 PAGE_BYTES, WORD_BYTES = 4096, 8
 CLEARING = PAGE_BYTES // WORD_BYTES  # instructions: one a word

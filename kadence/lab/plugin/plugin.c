@@ -16,9 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../marks.h"
+#include "../options.h"
+#include "../qemu.h"
 #include "functions.h"
 #include "paths.h"
-#include "qemu.h"
 #include "stacks.h"
 
 #define KERNEL 0xffff800000000000ULL
@@ -108,9 +110,6 @@ static void on_mark(unsigned int processor, void *section)
 	stacks_enter((int)(uintptr_t)section);
 }
 
-/* The marks of kadapt/driver/mark/mark.c; nothing is preempted between them. */
-enum phase_mark { BIT_CLEAR, BIT_SET, PHASE, NO_PHASE };
-
 static void on_phase_mark(unsigned int processor, void *data)
 {
 	static uint32_t numbers[PROCESSORS];
@@ -142,16 +141,6 @@ static bool is_return(const uint8_t *bytes)
 static bool is_pause(const uint8_t *bytes)
 {
 	return *bytes == 0xf3 && bytes[1] == 0x90;
-}
-
-/* Whether this is `nopl ??????NN(%rax)` with these other bytes of the number. */
-static bool is_mark(const struct qemu_plugin_insn *instruction, const char *name)
-{
-	static const uint8_t nop[] = {0x0f, 0x1f, 0x80};
-	const uint8_t *bytes = qemu_plugin_insn_data(instruction);
-
-	return qemu_plugin_insn_size(instruction) == 7 && !memcmp(bytes, nop, 3) &&
-	       !memcmp(bytes + 4, name, 3);
 }
 
 static void look_at_kernel(struct qemu_plugin_insn *instruction)
@@ -225,16 +214,6 @@ static void print(uint64_t id, void *data)
 	(void)data;
 	print_to(out, functions_print);
 	print_to(paths, paths_print);
-}
-
-static const char *option(int count, char **options, const char *name)
-{
-	size_t length = strlen(name);
-
-	for (int i = 0; i < count; i++)
-		if (!strncmp(options[i], name, length) && options[i][length] == '=')
-			return options[i] + length + 1;
-	return NULL;
 }
 
 int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int count, char **options)

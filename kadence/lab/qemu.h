@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the plugin uses of QEMU's interface for plugins, version 1, as QEMU 7.2 documents it
+ * What the lab's plugins use of QEMU's interface for plugins, version 1, as QEMU 7.2 documents it
  * (docs/devel/tcg-plugins.rst). Debian ships no header of it.
  */
 #ifndef KADENCE_LAB_QEMU_H
@@ -52,6 +52,8 @@ struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *bl
 const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *instruction);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *instruction);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *instruction);
+/* The host's address; of a system that is emulated. */
+void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *instruction);
 
 extern EXPORTED int qemu_plugin_version;
 EXPORTED int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int count,
