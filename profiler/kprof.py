@@ -25,6 +25,7 @@ so that other programs can read them:
     memory_sites.parquet    a row per `CallSite` that allocates
     mappings.parquet        a row per `Mapping`
     touches.parquet         a row per `Touches`
+    layout_counts.parquet   a row per `LayoutCount`; missing if there are none
 
 The profiles of a parallel program's ranks (combine/ranks.py) are one archive, in which the members
 of the first rank are below rank0/, those of the second below rank1/, and so on.
@@ -83,6 +84,7 @@ TABLES: Mapping[str, tuple[type, Callable[[Profile], tuple[Any, ...]]]] = {
     "mappings": (parts.Mapping, lambda profile: profile.memory.mappings),
     "touches": (parts.Touches, lambda profile: profile.memory.touches),
 }
+LAYOUT = "layout_counts"
 INTERVALS, COUNTS, VECTORS = "intervals", "counts", "vectors"
 
 
@@ -90,6 +92,7 @@ def _file(name: str) -> str:
     return f"{name}.parquet"
 
 
+OPTIONAL = {_file(VECTORS), _file(LAYOUT)}
 MEMBERS = {RUN, *map(_file, (*TABLES, INTERVALS, COUNTS))}  # of every archive
 
 
@@ -124,6 +127,9 @@ def _write_profile(output: zipfile.ZipFile, folder: str, profile: Profile) -> No
     for name, (kind, objects) in TABLES.items():
         with archive.member(output, folder + _file(name)) as file:
             tables.write(file, kind, objects(profile))
+    if profile.layout_counts:
+        with archive.member(output, folder + _file(LAYOUT)) as file:
+            tables.write(file, parts.LayoutCount, profile.layout_counts)
     _write_matrices(output, folder, profile)
 
 
@@ -147,6 +153,8 @@ def _build(found: Archive, folder: str) -> Profile:
         name: tables.read(found.read(folder + _file(name)), kind)
         for name, (kind, _objects) in TABLES.items()
     }
+    if folder + _file(LAYOUT) in found.names:
+        lists[LAYOUT] = tables.read(found.read(folder + _file(LAYOUT)), parts.LayoutCount)
     sites, mappings, touches = (lists.pop(one) for one in ("memory_sites", "mappings", "touches"))
     instructions, thread, start = matrices.read_intervals(found.read(folder + _file(INTERVALS)))
     rows, blocks = instructions.size, lists["blocks"]
@@ -186,7 +194,7 @@ def _read_archive(path: Path, file: BinaryIO) -> Profile:
 
 
 def _require_members(found: Archive, folders: list[str]) -> None:
-    known = {folder + name for folder in folders for name in (*MEMBERS, _file(VECTORS))}
+    known = {folder + name for folder in folders for name in (*MEMBERS, *OPTIONAL)}
     if unknown := sorted(found.names - known):
         raise ValueError(f"its member {unknown[0]} belongs to no profile")
 

@@ -5,6 +5,7 @@ The rows of the ranks follow one another, over a common table of blocks. No two 
 thread number.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -21,6 +22,7 @@ from kadence.profiler.format.profile import (
     Block,
     CallSite,
     Facts,
+    LayoutCount,
     Mapping,
     Memory,
     Profile,
@@ -28,6 +30,7 @@ from kadence.profiler.format.profile import (
     Touches,
     Vectors,
 )
+from kadence.profiler.stream import layoutstream
 
 T = TypeVar("T", int, str)
 
@@ -104,10 +107,19 @@ def merged(profiles: Sequence[Profile]) -> Profile:
         system_calls=_system_calls(profiles),
         call_sites=tuple(site for profile in profiles for site in profile.call_sites),
         peers=tuple(peer for profile in profiles for peer in profile.peers),
+        layout_counts=_layout_counts(profiles),
         memory=_memory(profiles),
         functions=tuple(dict.fromkeys(one for profile in profiles for one in profile.functions)),
         facts=_facts(profiles),
     )
+
+
+def _layout_counts(profiles: Sequence[Profile]) -> tuple[LayoutCount, ...]:
+    found: Counter[tuple[tuple[str, str, str], int]] = Counter()
+    for profile in profiles:
+        for one in profile.layout_counts:
+            found[(one.function, one.file, one.checksum), one.index] += one.count
+    return layoutstream.summed(found)
 
 
 class RankVectors:

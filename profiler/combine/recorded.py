@@ -49,6 +49,7 @@ def _as_written(recording: Recording, order: Sequence[int]) -> Profile:
         system_calls=calls.calls,
         call_sites=calls.sites,
         peers=tuple(recording.peers),
+        layout_counts=recording.layout.sums(),
         functions=functions,
         build_id=build_id,
         argv=head.argv,

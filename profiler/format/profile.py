@@ -100,6 +100,20 @@ class Block:
 
 
 @dataclass(frozen=True)
+class LayoutCount:
+    """How often the run entered a block that the compiler had after its early passes.
+
+    Small functions are inlined there, so a function's copies have counts of their own.
+    """
+
+    function: str  # assembler name
+    file: str
+    checksum: str  # of the function's CFG then
+    index: int  # of the block in that CFG
+    count: int
+
+
+@dataclass(frozen=True)
 class SystemCalls:
     """The calls of one number, site, kind of descriptor and peer in one interval."""
 
@@ -298,6 +312,7 @@ class Profile:
     unit: str = "instructions"  # of `interval`; or "nanoseconds" of processor time
     call_sites: tuple[CallSite, ...] = ()
     peers: tuple[Peer, ...] = ()
+    layout_counts: tuple[LayoutCount, ...] = ()  # of the whole run
 
     @property
     def kernel_seen(self) -> bool:

@@ -40,6 +40,10 @@
  *                counts as beginning at the multiple
  *   L elapsed    nanoseconds of processor time after which the rows that follow began; only if
  *                intervals are in processor time. The number never decreases
+ *   Y layout     number of a unit of the program, then as texts: function, file, checksum of its
+ *                CFG at the compiler's pass `profile`; number of blocks, per block: index in that
+ *                CFG, times entered since the program began. A later frame of the same unit and
+ *                function replaces an earlier one
  *   F facts      threads, processes, shared memory (0 or 1), peak of mapped bytes, rows
  *                at whose end the memory was not looked at, number of socket families, the
  *                families; a later frame replaces an earlier one
@@ -83,6 +87,7 @@ enum frame {
 	FRAME_INTERVAL = 'I',
 	FRAME_ELAPSED = 'L',
 	FRAME_CALL_NAME = 'N',
+	FRAME_LAYOUT = 'Y',
 	FRAME_FACTS = 'F',
 	FRAME_SITE = 'S',
 	FRAME_MAPPING = 'M',

@@ -14,6 +14,7 @@ from kadence.profiler.format.profile import (
     MEMORY_KINDS,
     Block,
     Facts,
+    LayoutCount,
     Mapping,
     Memory,
     Profile,
@@ -31,6 +32,7 @@ def check(profile: Profile) -> None:
     _check_facts(profile.facts)
     _check_rows(profile)
     _check_blocks(profile.blocks)
+    _check_layout(profile.layout_counts)
     _check_calls(profile)
     _check_texts(_texts(profile))
     _check_memory(profile.memory, len(profile.instructions))
@@ -73,6 +75,11 @@ def _check_blocks(blocks: Sequence[Block]) -> None:
         _wanted(right, f"the block at {block.address:#x} has an impossible number")
 
 
+def _check_layout(counts: Sequence[LayoutCount]) -> None:
+    right = all(_is_count(one.index) and _is_count(one.count) for one in counts)
+    _wanted(right, "a count for the layout is an impossible number")
+
+
 def _check_calls(profile: Profile) -> None:
     rows, sites, peers = len(profile.instructions), len(profile.call_sites), len(profile.peers)
     for call in profile.system_calls:
@@ -91,6 +98,8 @@ def _texts(profile: Profile) -> Iterable[Any]:
     yield from (profile.build_id or "", *profile.argv, *profile.command)
     for block in profile.blocks:
         yield from (block.function, block.file, block.object, block.checksum)
+    for one in profile.layout_counts:
+        yield from (one.function, one.file, one.checksum)
     for function in profile.functions:
         yield from (function.name, function.file, function.cfg_checksum)
     for call in profile.system_calls:

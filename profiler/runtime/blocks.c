@@ -118,7 +118,7 @@ static struct known *add_function(const struct unit *unit, const uint32_t *funct
 	known->name = copy_of(wanted.name);
 	known->file = copy_of(wanted.file);
 	known_used++;
-	for (const uint32_t *row = rows; row < rows + 4 * function[4]; row += 4)
+	for (const uint32_t *row = rows; row < rows + BLOCK_WORDS * function[4]; row += BLOCK_WORDS)
 		blocks[used++] = (struct block){
 		    .function = known->name,
 		    .file = known->file,
@@ -136,14 +136,17 @@ const uint32_t *blocks_add(const struct unit *unit, const char *object)
 {
 	const uint32_t functions = unit->words[0];
 	const uint32_t *function = unit->words + 1;
-	const uint32_t *rows = function + 5 * functions + 1;
+	const uint32_t *rows = function + FUNCTION_WORDS * functions + 1;
 	uint32_t *map = memory_take((rows[-1] + 1) * sizeof(*map));
 
-	for (uint32_t number = 0; map && number < functions; number++, function += 5) {
+	for (uint32_t number = 0; map && number < functions; number++, function += FUNCTION_WORDS) {
 		struct known *known = NULL;
 
+		if (function[5])
+			continue;
 		if (make_room_for_function())
-			known = add_function(unit, function, rows + 4 * function[3], object);
+			known =
+			    add_function(unit, function, rows + BLOCK_WORDS * function[3], object);
 		if (!known)
 			return NULL;
 		for (uint32_t block = 0; block < function[4]; block++)

@@ -17,8 +17,9 @@ struct loaded {
 static struct loaded *units;
 static size_t unit_count, unit_capacity, counter_count;
 static int64_t *values;
+static uint64_t *totals; /* by counter: the increases of all threads */
 static uint64_t executed;
-static size_t value_capacity;
+static size_t value_capacity, total_capacity;
 
 uint64_t counts_executed(void)
 {
@@ -28,6 +29,8 @@ uint64_t counts_executed(void)
 void counts_forget(void)
 {
 	executed = 0;
+	if (totals)
+		memset(totals, 0, total_capacity * sizeof(*totals));
 }
 
 static void add_sum(const uint32_t **words, int64_t *result)
@@ -78,15 +81,25 @@ static bool is_changed(const volatile uint64_t *counters, const uint64_t *seen, 
 	return false;
 }
 
-/* Sets `values` to the increases of one body's counters. */
-static void take_counters(const volatile uint64_t *counters, uint64_t *seen, uint32_t count)
+/* Sets `values` to the increases of one body's counters, of which the first has that index. */
+static void take_counters(const volatile uint64_t *counters, uint64_t *seen, size_t first,
+			  uint32_t count)
 {
 	for (uint32_t number = 0; number < count; number++) {
 		uint64_t now = counters[number];
 
 		values[number] = (int64_t)(now - seen[number]);
+		totals[first + number] += now - seen[number];
 		seen[number] = now;
 	}
+}
+
+/* Sets the values that follow from the first `count`. Returns what is behind the sums. */
+static const uint32_t *add_sums(const uint32_t *words, uint32_t count, uint32_t sums)
+{
+	for (uint32_t number = 0; number < sums; number++)
+		add_sum(&words, &values[count + number]);
+	return words;
 }
 
 static void enter(struct thread *thread, uint32_t block, int64_t times)
@@ -101,16 +114,15 @@ static void enter(struct thread *thread, uint32_t block, int64_t times)
 static void look_at_body(struct thread *thread, const struct loaded *loaded, const uint32_t *words)
 {
 	const volatile uint64_t *counters = counters_of(thread, loaded) + words[0];
-	uint64_t *seen = thread->seen + loaded->first + words[0];
+	const size_t first = loaded->first + words[0];
+	uint64_t *seen = thread->seen + first;
 	const uint32_t count = words[1], sums = words[2];
 	int64_t entered;
 
 	if (!is_changed(counters, seen, count) || !make_room((size_t)count + sums))
 		return;
-	take_counters(counters, seen, count);
-	words += 3;
-	for (uint32_t number = 0; number < sums; number++)
-		add_sum(&words, &values[count + number]);
+	take_counters(counters, seen, first, count);
+	words = add_sums(words + 3, count, sums);
 	for (uint32_t parts = *words++; parts; parts--) {
 		const uint32_t block = loaded->map[*words++];
 
@@ -175,6 +187,53 @@ void counts_look(void)
 		counts_look_at(thread);
 }
 
+static const uint32_t *skip_parts(const uint32_t *words)
+{
+	for (uint32_t parts = *words++; parts; parts--)
+		words += 2 + words[1];
+	return words;
+}
+
+/* Adds what one body's counters are in all to the blocks that are named for the layout. */
+static bool add_for_layout(const struct loaded *loaded, const uint32_t *words, int64_t *entered)
+{
+	const uint32_t first = words[0], count = words[1], sums = words[2];
+	int64_t times;
+
+	if (!make_room((size_t)count + sums))
+		return false;
+	memcpy(values, totals + loaded->first + first, count * sizeof(*values));
+	words = skip_parts(add_sums(words + 3, count, sums));
+	for (uint32_t parts = *words++; parts; parts--) {
+		const uint32_t block = *words++;
+
+		add_sum(&words, &times);
+		entered[block] += times;
+	}
+	return true;
+}
+
+static void write_layout_of(const struct loaded *loaded)
+{
+	const uint32_t *words = loaded->bodies;
+	int64_t *entered = layout_begin(loaded->unit);
+
+	for (uint32_t bodies = *words++; bodies && entered; bodies--) {
+		if (!add_for_layout(loaded, words + 1, entered))
+			return;
+		words += 1 + *words;
+	}
+	if (entered)
+		layout_write(loaded->unit, (size_t)(loaded - units), entered);
+}
+
+void counts_write_layout(void)
+{
+	for (const struct loaded *loaded = units; loaded < units + unit_count; loaded++)
+		if (loaded->unit)
+			write_layout_of(loaded);
+}
+
 static bool make_room_for_unit(void)
 {
 	size_t wanted = unit_capacity ? 2 * unit_capacity : 64;
@@ -190,12 +249,29 @@ static bool make_room_for_unit(void)
 	return true;
 }
 
+static bool make_room_for_totals(size_t wanted)
+{
+	uint64_t *larger;
+
+	if (wanted <= total_capacity)
+		return true;
+	larger =
+	    memory_grow(totals, total_capacity * sizeof(*totals), 2 * wanted * sizeof(*totals));
+	if (!larger)
+		return false;
+	totals = larger;
+	total_capacity = 2 * wanted;
+	return true;
+}
+
 void units_add(const struct unit *unit, const char *object)
 {
-	const uint32_t *blocks = unit->words + 1 + 5 * unit->words[0];
-	struct loaded loaded = {unit, NULL, blocks + 1 + 4 * *blocks, unit->place(), counter_count};
+	const uint32_t *blocks = unit->words + 1 + FUNCTION_WORDS * unit->words[0];
+	struct loaded loaded = {unit, NULL, blocks + 1 + BLOCK_WORDS * *blocks, unit->place(),
+				counter_count};
 
-	if (unit->version != TABLES_VERSION || !make_room_for_unit())
+	if (unit->version != TABLES_VERSION || !make_room_for_unit() ||
+	    !make_room_for_totals(counter_count + unit->counter_count))
 		return;
 	loaded.map = blocks_add(unit, object);
 	if (!loaded.map)
@@ -207,6 +283,8 @@ void units_add(const struct unit *unit, const char *object)
 void units_remove(const struct unit *begin, const struct unit *end)
 {
 	for (struct loaded *loaded = units; loaded < units + unit_count; loaded++)
-		if (loaded->unit >= begin && loaded->unit < end)
+		if (loaded->unit >= begin && loaded->unit < end) {
+			write_layout_of(loaded);
 			loaded->unit = NULL;
+		}
 }

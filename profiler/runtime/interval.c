@@ -77,5 +77,7 @@ void interval_fit(uint64_t elapsed)
 		stream_begin(FRAME_INTERVAL);
 		stream_number(length);
 		stream_finish();
+		/* The process may be killed before its end. */
+		counts_write_layout();
 	}
 }

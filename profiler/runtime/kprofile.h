@@ -127,12 +127,22 @@ HIDDEN void counts_look_at(struct thread *thread); /* adds the counts since the 
 HIDDEN void counts_look(void);			   /* likewise, for all threads */
 HIDDEN uint64_t counts_executed(void); /* instructions of all threads, at the last look */
 HIDDEN void counts_forget(void);       /* in a forked child */
+HIDDEN void counts_write_layout(void); /* of all units: how often blocks ran since the start */
+
+/* ---- layout.c: blocks that are named for the layout ---- */
+
+/* Zeroed counts, one for each block of the unit; null if there is no memory. */
+HIDDEN int64_t *layout_begin(const struct unit *unit);
+
+/* `number` tells units apart that have functions of the same name. */
+HIDDEN void layout_write(const struct unit *unit, size_t number, const int64_t *counts);
 
 /* ---- stream.c: frames ---- */
 
 HIDDEN void stream_begin(enum frame kind);
 HIDDEN void stream_number(uint64_t value);
 HIDDEN void stream_text(const char *text, size_t length);
+HIDDEN void stream_checksum(uint32_t checksum); /* as a text of 8 digits */
 HIDDEN void stream_finish(void);
 HIDDEN void stream_forget(void); /* in a forked child: further frames go to a new file */
 

@@ -34,16 +34,6 @@ static void put_text(const char *text)
 	stream_text(text, strlen(text));
 }
 
-static void put_checksum(uint32_t checksum)
-{
-	static const char digits[] = "0123456789abcdef";
-	char text[8];
-
-	for (int digit = 7; digit >= 0; digit--, checksum >>= 4)
-		text[digit] = digits[checksum & 15];
-	stream_text(text, sizeof(text));
-}
-
 static bool mention(uint32_t position)
 {
 	struct block *block = blocks_at(position);
@@ -64,7 +54,7 @@ static bool mention(uint32_t position)
 	put_text("");
 	put_text(block->file);
 	put_text(block->object);
-	put_checksum(block->checksum);
+	stream_checksum(block->checksum);
 	stream_number(block->index + 1);
 	stream_finish();
 	return true;
@@ -210,6 +200,7 @@ static void write_last(void)
 	rows_write();
 	for (struct thread *thread = threads_first(); thread; thread = thread->next)
 		take_back(thread);
+	counts_write_layout();
 }
 
 void rows_end(void)

@@ -59,6 +59,16 @@ void stream_text(const char *text, size_t length)
 	put(text, length);
 }
 
+void stream_checksum(uint32_t checksum)
+{
+	static const char digits[] = "0123456789abcdef";
+	char text[8];
+
+	for (int digit = 7; digit >= 0; digit--, checksum >>= 4)
+		text[digit] = digits[checksum & 15];
+	stream_text(text, sizeof(text));
+}
+
 /* CRC-32 as in zlib, four bits at a time. */
 static uint32_t checksum_of(uint32_t checksum, const unsigned char *bytes, size_t length)
 {

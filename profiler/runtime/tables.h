@@ -6,10 +6,11 @@
  *
  *   words      number of functions, functions; number of blocks, blocks; number of bodies, bodies
  *   function   offset of its name and of its file in the texts, checksum of its control-flow graph,
- *              first block, number of blocks
+ *              first block, number of blocks; 1 if its blocks are named for the layout, else 0
  *   block      function, index in the graph, line, instructions times 2 plus 1 for an entry
  *   body       what one function was compiled to: number of words that follow; first counter,
- *              number of counters; number of sums, sums; number of parts, parts
+ *              number of counters; number of sums, sums; number of parts, parts; number of parts
+ *              with blocks named for the layout, these parts
  *   part       block, and the sum that tells how often the body entered the block
  *   sum        number of terms, terms
  *   term       a value times 2, plus 1 to subtract it; values are the body's counters, then
@@ -20,7 +21,7 @@
 
 #include <stdint.h>
 
-enum { TABLES_VERSION = 2, UNIT_FAST = 0x1 };
+enum { TABLES_VERSION = 3, UNIT_FAST = 0x1, FUNCTION_WORDS = 6, BLOCK_WORDS = 4 };
 
 struct unit {
 	int64_t (*place)(void); /* of the counters, relative to the thread pointer */

@@ -22,6 +22,7 @@ from kadence.base.errors import ArtefactError
 from kadence.profiler.format import leb128
 from kadence.profiler.format.profile import Block, Facts, Peer
 from kadence.profiler.stream import callstream, memorystream, streamrows
+from kadence.profiler.stream.layoutstream import LayoutStream
 from kadence.profiler.stream.memorystream import MemoryStream
 from kadence.profiler.stream.streamrows import Row
 
@@ -55,6 +56,7 @@ class Recording:
     rows: list[Row] = field(default_factory=list)
     call_names: dict[int, str] = field(default_factory=dict)
     peers: list[Peer] = field(default_factory=list)
+    layout: LayoutStream = field(default_factory=LayoutStream)
     facts: Facts = Facts()
     complete: bool = False  # The process ran to its end.
     replaced: bool = False  # The last frame is an exec.
@@ -172,6 +174,10 @@ def _facts(recording: Recording, body: bytes) -> None:
     )
 
 
+def _layout(recording: Recording, body: bytes) -> None:
+    recording.layout.add(body)
+
+
 def _past(recording: Recording, body: bytes) -> None:
     recording.instructions_before = leb128.Cursor(body).number()
 
@@ -202,6 +208,7 @@ FRAMES: dict[int, Callable[[Recording, bytes], None]] = {
     ord("L"): _elapsed,
     ord("N"): _call_name,
     ord("A"): _peer,
+    ord("Y"): _layout,
     ord("F"): _facts,
     ord("P"): _past,
     ord("X"): _exec,

@@ -59,6 +59,21 @@ def run(
     return completed
 
 
+def build_opener(directory: Path) -> Path:
+    """A program that opens a library, calls its function called(), and closes it again."""
+    source = directory / "opens.c"
+    source.write_text(
+        "#include <dlfcn.h>\n"
+        "int main(int argc, char **argv)\n"
+        "{\n"
+        "\tvoid *library = dlopen(argv[1], RTLD_NOW);\n"
+        '\tint result = ((int (*)(void))dlsym(library, "called"))();\n'
+        "\treturn dlclose(library) + result;\n"
+        "}\n"
+    )
+    return build(directory, str(source), "-O2")
+
+
 def profile_of(program: Path) -> Profile:
     """The profile that the program's last run wrote."""
     return kprof.read(Path(f"{program}.kprof"))

@@ -88,5 +88,11 @@ def taken_back() -> bytes:
     return START + head(backend="compiled") + b"".join((*BLOCKS, *rows, END))
 
 
+def counted() -> bytes:
+    """A program that counted itself, with counts for the layout."""
+    counts = frame("Y", 0, "f", "a.c", "0123abcd", 2, 2, 5, 4, 1)
+    return timed().removesuffix(END) + counts + END
+
+
 def all_kinds() -> tuple[bytes, ...]:
-    return whole(), doubled(), timed(), taken_back()
+    return whole(), doubled(), timed(), taken_back(), counted()

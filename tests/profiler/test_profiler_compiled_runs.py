@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from compiled_programs import (
     build,
+    build_opener,
     build_plain,
     counts,
     entries,
@@ -267,17 +268,7 @@ def test_a_static_fortran_program_ends_as_the_plain_one(tmp_path: Path) -> None:
 
 def test_a_library_that_is_opened_and_closed_is_counted(tmp_path: Path) -> None:
     library = build(tmp_path, "team.c", "-O2", "-shared", "-fPIC", "-Dmain=called")
-    source = tmp_path / "opens.c"
-    source.write_text(
-        "#include <dlfcn.h>\n"
-        "int main(int argc, char **argv)\n"
-        "{\n"
-        "\tvoid *library = dlopen(argv[1], RTLD_NOW);\n"
-        '\tint result = ((int (*)(void))dlsym(library, "called"))();\n'
-        "\treturn dlclose(library) + result;\n"
-        "}\n"
-    )
-    program = build(tmp_path, str(source), "-O2")
+    program = build_opener(tmp_path)
 
     assert entries(profile_of_run(program, str(library)), "work") == 3000
 
