@@ -3,8 +3,8 @@
  * Kadence's compiler plugin: arguments and registration.
  *
  *   -fplugin=PATH/kadence.so               records every function's control-flow checksum
- *   -fplugin-arg-kadence-plan=PLAN.json    also announces phases at the plan's markers, and
- *                                          redirects calls at its sites
+ *   -fplugin-arg-kadence-plan=PLAN.json    also announces phases at the plan's markers, redirects
+ *                                          calls at its sites, and lays code out by its counts
  *   -fplugin-arg-kadence-profile=MODE      counts basic blocks, MODE is fast or exact
  *   -fplugin-arg-kadence-verbose           prints every marker, redirected call and batch
  *   -fplugin-arg-kadence-mark-all          for tests: announces phase 0 everywhere it can
@@ -31,7 +31,7 @@ kadence::plan the_plan;
 
 plugin_info description = {
     "1",
-    "plan=FILE     announce the phases of this plan, redirect calls at its sites\n"
+    "plan=FILE     announce the phases of this plan, redirect calls at its sites, use its counts\n"
     "profile=MODE  count basic blocks; MODE is fast or exact\n"
     "verbose       tell of every marker, redirected call and batch\n"
     "mark-all      announce phase 0 at every function and loop (for tests)\n"
@@ -150,6 +150,20 @@ void add_counting(const char *plugin_name)
 		 PASS_POS_INSERT_BEFORE);
 	if (counting_fast)
 		add_pass_after(plugin_name, kadence::make_fast_pass(g), "adjust_alignment");
+	add_pass(plugin_name, kadence::make_unsplit_pass(g), "fnsplit", PASS_POS_REPLACE);
+}
+
+void add_layout(const char *plugin_name, const wishes &what)
+{
+	add_pass(plugin_name,
+		 kadence::make_counts_pass(g, &what.marking.plan->layout, what.marking.verbose),
+		 "profile", PASS_POS_INSERT_BEFORE);
+	add_pass(plugin_name, kadence::make_unsplit_pass(g), "fnsplit", PASS_POS_REPLACE);
+}
+
+bool is_laid_out(const wishes &what)
+{
+	return what.marking.plan && what.marking.plan->layout.planned && optimize;
 }
 
 /* The passes that need the source's own functions. */
@@ -159,6 +173,8 @@ void add_compilation(const char *plugin_name, const wishes &what)
 
 	register_callback(plugin_name, PLUGIN_FINISH_UNIT, finish_unit, NULL);
 	add_pass_after(plugin_name, kadence::make_cfg_pass(g), "ssa");
+	if (is_laid_out(what))
+		add_layout(plugin_name, what);
 	if (what.counting)
 		add_counting(plugin_name);
 	if (what.marking.plan || what.marking.mark_all) {

@@ -30,6 +30,7 @@ from kadence.phases.plan import (
     contention,
     inputs,
     io_planning,
+    layout,
     memory_planning,
     reduction,
     trials,
@@ -108,10 +109,12 @@ def run(
     options: Options | None = None,
     comparison: Comparison | None = None,
     seen: Path | None = None,
+    counts: Path | None = None,
 ) -> Body:
     """Read the phases artefact and write the plan; returns its body.
 
-    `seen` is a needs artefact: what all processes of the program's commands asked for.
+    `seen` is a needs artefact: what all processes of the program's commands asked for. `counts` is
+    a profile that the program recorded itself, from which the compiler lays out its code.
     """
     raw = artefact.read(phases_path, artefact.PHASES)
     document, build_id = parse(raw, phases_path), build_id_of(raw, phases_path)
@@ -122,11 +125,13 @@ def run(
     options = options or Options()
     body = plan(document, options, compared, build_id)
     body["needs"] = needs.united(body["needs"], seen)
+    body["layout"] = layout.read(counts).described() if counts else None
     command = [
         *("kadence", "plan", str(phases_path), "-o", str(output)),
         *options.words(),
         *(comparison.options() if comparison else ()),
         *(("--needs", str(seen)) if seen else ()),
+        *(("--layout", str(counts)) if counts else ()),
     ]
     artefact.write(output, artefact.PLAN, build_id, command, body)
     return body

@@ -133,17 +133,20 @@ bool resolves_indirect_function(function *fn)
 	return false;
 }
 
+function_identity identity_of(function *fn)
+{
+	return {assembler_name(fn->decl), file_of(expand_location(DECL_SOURCE_LOCATION(fn->decl))),
+		coverage_compute_cfg_checksum(fn)};
+}
+
 function_shape shape_of(function *fn)
 {
-	const expanded_location place = expand_location(DECL_SOURCE_LOCATION(fn->decl));
 	const bool had_dominators = dom_info_available_p(CDI_DOMINATORS);
 	function_shape shape;
 
-	shape.name = assembler_name(fn->decl);
+	static_cast<function_identity &>(shape) = identity_of(fn);
 	shape.aliases = aliases_of(fn->decl);
-	shape.file = file_of(place);
-	shape.line = place.line;
-	shape.cfg_checksum = coverage_compute_cfg_checksum(fn);
+	shape.line = expand_location(DECL_SOURCE_LOCATION(fn->decl)).line;
 	shape.entry = entry_of(fn);
 	shape.loops = loops_of(fn);
 	if (!had_dominators)
@@ -159,7 +162,7 @@ bool has_open_end(basic_block block)
 	       gimple_code(last) == GIMPLE_SWITCH;
 }
 
-std::string why_changed(uint32_t checksum_then, const function_shape &now)
+std::string why_changed(uint32_t checksum_then, const function_identity &now)
 {
 	return "the function changed since the profile, in its source or in the options it is "
 	       "compiled with (its control flow then had checksum " +

@@ -24,12 +24,15 @@ struct loop_shape {
 	std::vector<unsigned> latches;
 };
 
-struct function_shape {
-	std::string name;		  /* assembler name */
-	std::vector<std::string> aliases; /* its other names; C++'s constructors have some */
-	std::string file;		  /* as on the command line, after -ffile-prefix-map */
-	int line;
+struct function_identity {
+	std::string name; /* assembler name */
+	std::string file; /* as on the command line, after -ffile-prefix-map */
 	uint32_t cfg_checksum;
+};
+
+struct function_shape : function_identity {
+	std::vector<std::string> aliases; /* its other names; C++'s constructors have some */
+	int line;
 	unsigned entry; /* index of the block to which only calls lead; 0: there is none */
 	std::vector<loop_shape> loops; /* a marker's loop index is a position in this vector */
 };
@@ -43,6 +46,8 @@ std::string assembler_name(tree decl);
 /* Whether `fn` resolves an indirect function: it runs before the program is relocated. */
 bool resolves_indirect_function(function *fn);
 
+function_identity identity_of(function *fn);
+
 /* The shape of `fn`, which must be the current function. Does not change the code. */
 function_shape shape_of(function *fn);
 
@@ -50,7 +55,7 @@ function_shape shape_of(function *fn);
 bool has_open_end(basic_block block);
 
 /* The sentence for a function whose checksum has changed since the profile. */
-std::string why_changed(uint32_t checksum_then, const function_shape &now);
+std::string why_changed(uint32_t checksum_then, const function_identity &now);
 
 /* The first line of its code; 0: unknown. Debug statements do not count, so -g changes nothing. */
 int first_line(basic_block block);

@@ -53,6 +53,7 @@
 #include "emit-rtl.h"
 #include "output.h"
 #include "print-tree.h"
+#include "profile.h"
 #include "stor-layout.h"
 #include "stringpool.h"
 #include "attribs.h"

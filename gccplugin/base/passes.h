@@ -19,6 +19,7 @@ namespace kadence
 {
 
 struct plan;
+struct code_layout;
 
 /* kadence_cfg: records the shape of every function. */
 opt_pass *make_cfg_pass(gcc::context *context);
@@ -57,6 +58,13 @@ opt_pass *make_batch_pass(gcc::context *context, const redirecting &what);
 opt_pass *make_store_pass(gcc::context *context, bool verbose);
 opt_pass *make_stores_done_pass(gcc::context *context);
 
+/* kadence_counts: tells the compiler how often blocks ran. Must run right before profile. It also
+ * lets the compiler use a profile, whatever its command line says. */
+opt_pass *make_counts_pass(gcc::context *context, const code_layout *layout, bool verbose);
+
+/* kadence_unsplit: does nothing, instead of fnsplit. */
+opt_pass *make_unsplit_pass(gcc::context *context);
+
 /* kadence_alignment: aligns loops of adapted functions. Must run right before alignments. */
 opt_pass *make_alignment_pass(gcc::context *context);
 
@@ -66,7 +74,8 @@ opt_pass *make_mark_pass(gcc::context *context);
 /* kadence_adoption: keeps the marks of inlined functions. Must run right after einline. */
 opt_pass *make_adoption_pass(gcc::context *context);
 
-/* kadence_exact: counts blocks as gcov does; with `fast`, only blocks unseen by kadence_fast. */
+/* kadence_exact: names blocks for the layout, and counts blocks as gcov does; with `fast`, only
+ * blocks unseen by kadence_fast. */
 opt_pass *make_exact_pass(gcc::context *context, bool fast);
 
 /* kadence_fast: counts blocks. Must run right after inlining, before anything is optimised. */

@@ -85,15 +85,16 @@ void keep_marks()
 	lang_hooks.emits_begin_stmt = true;
 }
 
-void mark_blocks(function *fn)
+void mark_blocks(function *fn, bool for_layout)
 {
-	const function_shape shape = shape_of(fn);
+	const function_identity identity = identity_of(fn);
 	basic_block block;
 
 	/* Otherwise the compiler drops the marks of functions that are inlined into it. */
 	fn->debug_nonbind_markers = true;
-	functions.push_back({shape.name, shape.file, shape.cfg_checksum, (unsigned)blocks.size(),
-			     (unsigned)n_basic_blocks_for_fn(fn) - NUM_FIXED_BLOCKS});
+	functions.push_back({identity.name, identity.file, identity.cfg_checksum,
+			     (unsigned)blocks.size(),
+			     (unsigned)n_basic_blocks_for_fn(fn) - NUM_FIXED_BLOCKS, for_layout});
 	FOR_EACH_BB_FN(block, fn)
 	{
 		name(fn, block);

@@ -2,8 +2,10 @@
 /*
  * The names of basic blocks, and the marks that carry the names to the pass that counts blocks.
  *
- * Blocks are named at the position where adapt mode reads functions, right after the compiler's
- * `ssa`. A name is the function, the checksum of its control-flow graph, and the block's index.
+ * Blocks are named twice. For phases, at the position where adapt mode reads functions, right after
+ * the compiler's `ssa`. For the layout, right before the compiler's `profile`, where the early
+ * passes have inlined small functions, so each copy has names of its own.
+ * A name is the function, the checksum of its control-flow graph, and the block's index.
  * Each block gets a mark, a debug statement. By a rule of the compiler, debug statements change no
  * code in any pass. The mark is inlined, copied, merged and deleted together with its block. The
  * location of a mark is a line in a file that only the plugin knows. The line tells the mark's
@@ -35,6 +37,7 @@ struct named_function {
 	uint32_t cfg_checksum;
 	unsigned first_block; /* position in named_blocks() */
 	unsigned blocks;
+	bool for_layout;
 };
 
 /* All blocks and functions of the unit, in the order of naming. */
@@ -48,7 +51,7 @@ const std::vector<named_block> &named_blocks();
 void keep_marks();
 
 /* Names the blocks of `fn`, the current function, and marks them. */
-void mark_blocks(function *fn);
+void mark_blocks(function *fn, bool for_layout);
 
 /*
  * Call this after functions were inlined into `fn`. It gives the marks of inlined functions to

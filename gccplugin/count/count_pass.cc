@@ -3,9 +3,10 @@
  * The passes of profile mode, which count blocks. block_marks.h says how blocks are named.
  *
  *   kadence_adoption  runs after the early inlining, and only moves marks from scope to scope.
- *   kadence_exact   runs over the whole unit, right before the compiler's own `profile`. Its counts
- *                   equal gcov's, block by block. Calls may not return: each call has an edge out
- *                   of the function.
+ *   kadence_unsplit takes the place of fnsplit, so that functions are counted whole.
+ *   kadence_exact   runs over the whole unit, right before the compiler's own `profile`. It names
+ *                   the blocks for the layout. If it also counts, its counts equal gcov's, block by
+ *                   block. Calls may not return: each call has an edge out of the function.
  *   kadence_fast    runs right after inlining, before the passes over single functions. Those
  *                   replace branches that choose between two values, and delete their marks. All
  *                   blocks that gcov counts are still there. Calls are assumed to return.
@@ -35,7 +36,7 @@ class mark_pass : public gimple_opt_pass
 
 	unsigned execute(function *fn) final override
 	{
-		mark_blocks(fn);
+		mark_blocks(fn, false);
 		return 0;
 	}
 };

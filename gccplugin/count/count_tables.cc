@@ -12,7 +12,7 @@ const char counters_name[] = "kadence_counters";
 namespace
 {
 
-enum { tables_version = 2, flag_fast = 0x1 };
+enum { tables_version = 3, flag_fast = 0x1 };
 
 std::vector<function_counts> compiled;
 unsigned counters;
@@ -55,6 +55,7 @@ void emit_function_names(text_table &texts)
 		emit_word(item.cfg_checksum);
 		emit_word(item.first_block);
 		emit_word(item.blocks);
+		emit_word(item.for_layout);
 	}
 }
 
@@ -76,17 +77,30 @@ void add_sum(const sum &terms, std::vector<unsigned> &words)
 		words.push_back(item.value << 1 | item.negative);
 }
 
+void add_parts(const function_counts &item, bool for_layout, std::vector<unsigned> &words)
+{
+	const size_t place = words.size();
+
+	words.push_back(0);
+	for (const contribution &part : item.contributions) {
+		const named_block &block = named_blocks()[part.first];
+
+		if (named_functions()[block.function].for_layout != for_layout)
+			continue;
+		words[place]++;
+		words.push_back(part.first);
+		add_sum(part.second, words);
+	}
+}
+
 void emit_counts(const function_counts &item, unsigned first)
 {
 	std::vector<unsigned> words = {first, item.counters, (unsigned)item.derived.size()};
 
 	for (const sum &terms : item.derived)
 		add_sum(terms, words);
-	words.push_back(item.contributions.size());
-	for (const contribution &part : item.contributions) {
-		words.push_back(part.first);
-		add_sum(part.second, words);
-	}
+	add_parts(item, false, words);
+	add_parts(item, true, words);
 	emit_word(words.size());
 	for (unsigned word : words)
 		emit_word(word);

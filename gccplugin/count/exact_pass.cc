@@ -72,6 +72,7 @@ class exact_pass : public simple_ipa_opt_pass
 
 		FOR_EACH_DEFINED_FUNCTION(node)
 		if (gimple_has_body_p(node->decl) && !node->clone_of) {
+			name_for_layout(node);
 			if (is_counted_later(node))
 				hold_marks(node->get_fun());
 			else
@@ -95,6 +96,15 @@ class exact_pass : public simple_ipa_opt_pass
 	{
 		return fast_mode && opt_for_fn(node->decl, optimize) &&
 		       !opt_for_fn(node->decl, optimize_debug) && !is_left_alone(node->get_fun());
+	}
+
+	static void name_for_layout(cgraph_node *node)
+	{
+		if (is_left_alone(node->get_fun()))
+			return;
+		push_cfun(node->get_fun());
+		mark_blocks(cfun, true);
+		pop_cfun();
 	}
 
 	static void count_now(cgraph_node *node)

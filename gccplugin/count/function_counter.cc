@@ -95,9 +95,12 @@ class function_counter
 		for (const auto &item : marks)
 			for (unsigned position : item.second) {
 				const named_block &block = named_blocks()[position];
-				fprintf(dump_file, "%s: block %d has block %u of %s\n",
-					assembler_name(fn->decl).c_str(), item.first, block.index,
-					named_functions()[block.function].name.c_str());
+				const named_function &named = named_functions()[block.function];
+
+				if (!named.for_layout)
+					fprintf(dump_file, "%s: block %d has block %u of %s\n",
+						assembler_name(fn->decl).c_str(), item.first,
+						block.index, named.name.c_str());
 			}
 	}
 

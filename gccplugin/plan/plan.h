@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace kadence
@@ -81,12 +82,32 @@ struct memory_use {
 	std::vector<call_site> sites;
 };
 
+struct block_count {
+	unsigned block; /* index in the function's graph */
+	uint64_t count;
+};
+
+/* How often a function's blocks ran; other blocks did not run. */
+struct counted_function {
+	std::string file;
+	uint32_t cfg_checksum;
+	std::vector<block_count> blocks;
+};
+
+/* How often the program's code ran, from which the compiler lays it out. */
+struct code_layout {
+	bool planned;  /* false: no counts */
+	uint64_t most; /* of all blocks; at least 1 */
+	std::unordered_multimap<std::string, counted_function> functions; /* by assembler name */
+};
+
 struct plan {
 	std::vector<policy> policies;
 	std::vector<marker> markers;
 	io_paths io;
 	memory_use memory;
 	trial_use trials;
+	code_layout layout;
 };
 
 /* The markers of `function` as compiled from `file`; pointers into `from`. */
@@ -96,6 +117,10 @@ std::vector<const marker *> markers_of(const plan &from, const std::string &func
 /* The sites, of I/O and of memory, in `function` as compiled from `file`; pointers into `from`. */
 std::vector<const call_site *> sites_of(const plan &from, const std::string &function,
 					const std::string &file);
+
+/* The counts of `function` as compiled from `file`; pointers into `from`. */
+std::vector<const counted_function *>
+counted_as(const code_layout &from, const std::string &function, const std::string &file);
 
 /* Whether two paths can name the same file, seen from different working directories. */
 bool same_file(const std::string &one, const std::string &other);

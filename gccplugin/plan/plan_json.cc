@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "plan/plan_json.h"
 
+#include <cstdlib>
+
 namespace kadence
 {
 
@@ -22,6 +24,17 @@ bool read_text(const json &object, const char *key, std::string &value)
 	if (!found || !found->is_string())
 		return false;
 	value = found->get<std::string>();
+	return true;
+}
+
+bool read_digits(const json &object, const char *key, uint32_t &checksum)
+{
+	std::string digits;
+
+	if (!read_text(object, key, digits) || digits.size() != 8 ||
+	    digits.find_first_not_of("0123456789abcdef") != std::string::npos)
+		return false;
+	checksum = static_cast<uint32_t>(std::strtoul(digits.c_str(), nullptr, 16));
 	return true;
 }
 

@@ -25,6 +25,9 @@ bool has_value(const json &object, const char *key);
 
 bool read_text(const json &object, const char *key, std::string &value);
 
+/* The checksum of a function's control flow: eight hexadecimal digits. */
+bool read_digits(const json &object, const char *key, uint32_t &checksum);
+
 /* A list of texts, which may be missing. */
 bool read_names(const json &object, const char *key, std::vector<std::string> &names);
 

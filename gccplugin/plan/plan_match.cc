@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Finds the markers and sites of a function in a plan, by the function's name and file. */
+/* Finds the markers, sites and counts of a function in a plan, by the function's name and file. */
 #include "plan/plan.h"
 
 #include <algorithm>
@@ -85,6 +85,18 @@ std::vector<const marker *> markers_of(const plan &from, const std::string &func
 		if (names_function(candidate, function) &&
 		    (candidate.file.empty() || same_file(candidate.file, file)))
 			found.push_back(&candidate);
+	return found;
+}
+
+std::vector<const counted_function *>
+counted_as(const code_layout &from, const std::string &function, const std::string &file)
+{
+	std::vector<const counted_function *> found;
+	const auto range = from.functions.equal_range(function);
+
+	for (auto each = range.first; each != range.second; ++each)
+		if (same_file(each->second.file, file))
+			found.push_back(&each->second);
 	return found;
 }
 

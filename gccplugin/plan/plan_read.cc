@@ -5,6 +5,7 @@
  */
 #include "plan/plan_read.h"
 #include "plan/plan_json.h"
+#include "plan/plan_layout.h"
 #include "plan/plan_trials.h"
 
 #include <cerrno>
@@ -23,16 +24,8 @@ const unsigned schema_version = 6;
 /* The function of a marker or a site, as it was when it was profiled. */
 template <typename verifiable> bool read_checksum(const json &object, verifiable &result)
 {
-	std::string digits;
-
 	result.verified = has_value(object, "cfg_checksum");
-	if (!result.verified)
-		return true;
-	if (!read_text(object, "cfg_checksum", digits) || digits.size() != 8 ||
-	    digits.find_first_not_of("0123456789abcdef") != std::string::npos)
-		return false;
-	result.cfg_checksum = static_cast<uint32_t>(std::strtoul(digits.c_str(), nullptr, 16));
-	return true;
+	return !result.verified || read_digits(object, "cfg_checksum", result.cfg_checksum);
 }
 
 bool read_kind(const json &object, marker &result)
@@ -288,6 +281,8 @@ std::string read_plan(const char *path, plan &result)
 		complaint = read_memory(path, document, result);
 	if (complaint.empty())
 		complaint = read_trials(path, document, result);
+	if (complaint.empty())
+		complaint = read_layout(path, document, result);
 	return complaint;
 }
 

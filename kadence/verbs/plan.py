@@ -7,7 +7,7 @@ from typing import Any
 
 from kadence.base.errors import KadenceError, UsageError
 from kadence.phases import planning
-from kadence.phases.plan import io_planning, memory_planning, reduction, trials
+from kadence.phases.plan import io_planning, layout, memory_planning, reduction, trials
 from kadence.phases.plan.contention import counted
 from kadence.prediction.prediction import Timed
 from kadence.specialize import foresight, predicting, standalone
@@ -42,6 +42,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="NEEDS.json",
         help="needs of all processes that the program's commands start (kadence kernel needs)",
+    )
+    parser.add_argument(
+        "--layout",
+        type=Path,
+        metavar="P.kprof",
+        help="let the compiler lay out the code by this profile, which the program recorded itself "
+        "(KADENCE_MODE=profile)",
     )
     parser.add_argument(
         "--force", action="store_true", help="plan all phases of an input-dependent program"
@@ -117,7 +124,9 @@ def execute(options: argparse.Namespace) -> int:
     limits = planning.Options(
         options.processors, options.quantum, options.io, options.memory, options.trials
     )
-    body = planning.run(options.phases, options.output, limits, comparison, options.needs)
+    body = planning.run(
+        options.phases, options.output, limits, comparison, options.needs, options.layout
+    )
     if wanted is None:
         _tell(options.phases, body)
         return 0
@@ -156,6 +165,7 @@ def _tell(phases: Path, body: dict[str, Any], here: Timed | None = None) -> None
     _tell_io(body)
     _tell_memory(body)
     _tell_trials(body["trials"])
+    _tell_layout(body["layout"])
     _tell_announcement(body["announcement"])
     for sentence in foresight.of_plan(phases, body, here):
         print(sentence)
@@ -218,6 +228,11 @@ def _tell_trials(tried: dict[str, Any]) -> None:
             f"phase {phase['phase']}: tries {', '.join(phase['policies'])} in "
             f"{counted(phase['visits'], 'visit')}"
         )
+
+
+def _tell_layout(laid_out: dict[str, Any] | None) -> None:
+    if laid_out:
+        print(layout.told(laid_out))
 
 
 def _tell_announcement(found: dict[str, Any]) -> None:

@@ -21,6 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import torture_layout
 from torture import (
     WORKERS,
     Behaviour,
@@ -147,6 +148,16 @@ class Trial:
         wrapper = built(f"bin/{self.suite.wrapper}")
         for mode in ("fast", "exact"):
             found[mode] = self._behaviour(mode, wrapper, ["-fchecking"], mode)
+        profile = self.scratch / "fast.kprof"
+        if profile.exists():
+            plan = torture_layout.plan_of(profile, self.scratch / "plan.json")
+            found["laid out"] = build_and_run(
+                self.program.sources,
+                [*self._options(), "-fchecking"],
+                self.scratch / "laid-out",
+                wrapper,
+                SURROUNDINGS | {"KADENCE_PLAN": str(plan)},
+            )
         return found
 
     def _behaviour(

@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Counts that the compiler lays code out by: gcov counts the same, and no result changes."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gcc_counts
+import pytest
+import torture
+import torture_layout
+from workshop import Workshop
+
+from kadence.base import resources
+from kadence.base.errors import UsageError
+from kadence.base.resources import built
+from kadence.phases.plan import layout
+from kadence.profiler import kprof
+
+KADENCE = Path(sys.executable).parent / "kadence"
+SAMPLE = 60
+ENDING_IN_CALLS = {"pr54937.c"}
+OTHER_GRAPHS = 0.01  # of the functions at most
+LEVELS = ("-O2", "-O3")
+# GCC estimates a function anew if its counts are small, so each run counts as so many.
+RUNS = 1024
+
+# The ways through choose() are known: of 1,000 numbers, 100 are divisible by 10, 900 are not, and
+# none is negative.
+KNOWN = """
+#include <stdlib.h>
+static int __attribute__((noinline)) choose(int number)
+{
+	if (number < 0)
+		abort();
+	if (number % 10 == 0)
+		return number / 10;
+	return number + 1;
+}
+int never(int number)
+{
+	return number ? choose(number) : 0;
+}
+int main(void)
+{
+	int sum = 0;
+	for (int number = 0; number < 1000; number++)
+		sum += choose(number);
+	return sum == 0;
+}
+"""
+# Its sum differs in the last bit if the product and the sum become one instruction, which tail
+# duplication allows.
+FUSED = """
+#include <stdio.h>
+static double __attribute__((noinline)) sum(const double *a, const double *b, int n, int every)
+{
+	double total = 0.1;
+	for (int i = 0; i < n; i++) {
+		double product;
+		if (i % 1000 != every) {
+			product = a[i] * b[i];
+		} else {
+			printf("%d", i);
+			product = b[i];
+		}
+		total += product;
+		if (total > 1e300)
+			puts("large");
+	}
+	return total;
+}
+int main(int count, char **words)
+{
+	double a[10000], b[10000];
+	for (int i = 0; i < 10000; i++) {
+		a[i] = 1.0 / (i + 3);
+		b[i] = 1.0 / (i * i + 7.1);
+	}
+	printf("%a", sum(a, b, 10000, count > 1 ? words[1][0] : -1));
+	return 0;
+}
+"""
+
+# GCC inlines half() into both callers before it counts.
+INLINED_TWICE = """
+static inline int half(int number)
+{
+	return number % 2 ? number - 1 : number / 2;
+}
+static int __attribute__((noinline)) seldom(int number)
+{
+	return half(4 * number);
+}
+static int __attribute__((noinline)) often(int number)
+{
+	return half(2 * number + 1);
+}
+int main(void)
+{
+	int sum = 0;
+	for (int number = 0; number < 1000; number++) {
+		if (number % 100 == 0)
+			sum += seldom(number);
+		sum += often(number);
+	}
+	return sum == 0;
+}
+"""
+
+Profiled = Callable[..., Path]
+
+
+@pytest.fixture
+def profiled(workshop: Workshop) -> Profiled:
+    """Profiles a C program, and makes a plan that has only its counts."""
+
+    def profile(text: str, *options: str) -> Path:
+        source = workshop.source("program.c", text)
+        output = workshop.directory / "program.kprof"
+        environment = {"KADENCE_MODE": "profile", "KADENCE_PROFILE_OUTPUT": str(output)}
+        wrapper = built("bin/kadence-cc")
+        workshop.run(wrapper, "-O2", *options, "-o", "counted", source, **environment)
+        workshop.run("./counted", check=False, **environment)
+        return torture_layout.plan_of(output, workshop.directory / "plan.json")
+
+    return profile
+
+
+def dumped(workshop: Workshop, plan: Path, *options: str) -> str:
+    """The unit as the compiler has it right after it got the counts."""
+    workshop.compile("program.c", "-O2", "-c", "-fdump-tree-feedback_fnsplit", *options, plan=plan)
+    (dump,) = workshop.directory.glob("*feedback_fnsplit")
+    return dump.read_text()
+
+
+def counts_in(dump: str, function: str) -> list[int]:
+    """How often the function's blocks ran, as the compiler believes, in runs of the program."""
+    text = dump.partition(f";; Function {function} ")[2].partition(";; Function")[0]
+    return [int(count) // RUNS for count in re.findall(r"<bb \d+> \[count: (\d+)\]", text)]
+
+
+def test_the_compiler_gets_the_counts(workshop: Workshop, profiled: Profiled) -> None:
+    dump = dumped(workshop, profiled(KNOWN))
+    # The test of the sign, abort(), the test of the division, both ways, and the return.
+    assert counts_in(dump, "choose") == [1000, 0, 1000, 100, 900, 1000]
+    assert "[count: " not in dump.partition(";; Function never ")[2].partition(";; Function")[0]
+    assert "; [10.00%]" in dump
+    assert "; [90.00%]" in dump
+
+
+def test_gcov_counts_the_same(workshop: Workshop, profiled: Profiled) -> None:
+    """Of a program of GCC's tests: how often each function was called, as gcov says."""
+    (program,) = (one for one in torture.programs() if one.name == "20000412-6.c")
+    text = program.sources[0].read_text()
+    options = ["-w", "-fno-inline"]
+    dump = dumped(workshop, profiled(text, *options), *options, "-fdump-tree-all-lineno")
+    workshop.run("gcc-12", "--coverage", "-O0", "-w", "-o", "covered", "program.c")
+    workshop.run("./covered")
+    told = json.loads(
+        workshop.run("gcov-12", "--json-format", "--stdout", "covered-program").stdout
+    )
+    by_gcov = {
+        function["name"]: function["execution_count"] for function in told["files"][0]["functions"]
+    }
+    for function, count in by_gcov.items():
+        if count:
+            assert counts_in(dump, function)[0] == count
+
+
+def require_gccs_own_counts(chosen: list[torture.Program]) -> None:
+    """All counts are GCC's own, and few functions cannot be compared."""
+    comparable = [
+        one
+        for one in chosen
+        # A block that calls setjmp is entered again. In fast mode, calls are assumed to return.
+        if "setjmp" not in one.sources[0].read_text() and one.name not in ENDING_IN_CALLS
+    ]
+    compared = gcc_counts.run(comparable)
+    assert [f"{one.name}: {line}" for one in compared for line in one.differing] == []
+    others = [f"{one.name}: {name}" for one in compared for name in one.elsewhere]
+    assert len(others) <= OTHER_GRAPHS * sum(one.functions for one in compared), others
+
+
+def test_copies_of_a_function_have_their_own_counts(workshop: Workshop, profiled: Profiled) -> None:
+    dump = dumped(workshop, profiled(INLINED_TWICE))
+    assert counts_in(dump, "seldom") == [10]
+    assert 1000 in counts_in(dump, "often")
+
+
+def test_sample_counts_as_gcc_itself() -> None:
+    require_gccs_own_counts(torture.programs()[::SAMPLE])
+
+
+@pytest.mark.torture
+def test_every_program_counts_as_gcc_itself() -> None:
+    require_gccs_own_counts(torture.programs())
+
+
+def test_edges_follow_from_blocks(workshop: Workshop, profiled: Profiled) -> None:
+    plan = profiled(KNOWN)
+    told = workshop.compile("program.c", "-O2", "-c", plan=plan, arguments=["verbose"]).stderr
+    assert sorted(re.findall(r"kadence: counts of (\w+): (.*)", told)) == [
+        ("choose", "8 edges, 0 of them estimated"),
+        ("main", "6 edges, 0 of them estimated"),
+    ]
+
+
+def test_code_that_never_ran_lies_apart(workshop: Workshop, profiled: Profiled) -> None:
+    workshop.compile("program.c", "-O2", "-c", "-o", "laid-out.o", plan=profiled(KNOWN))
+    sections = workshop.run("objdump", "-h", "laid-out.o").stdout
+    assert " .text.hot" in sections
+    assert " .text.unlikely" in sections
+    symbols = workshop.run("nm", "laid-out.o").stdout
+    assert " t choose.cold" in symbols
+
+
+def test_a_changed_function_keeps_none(workshop: Workshop, profiled: Profiled) -> None:
+    plan = profiled(KNOWN)
+    workshop.source("program.c", KNOWN.replace("number / 10;", "number > 5 ? number / 10 : 7;"))
+    told = workshop.compile("program.c", "-O2", "-c", "-Werror", plan=plan).stderr
+    assert "the counts of function 'choose' are skipped: the function changed" in told
+    assert "main" not in told
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["-mfma"], "with -ffp-contract=off no result depends on that"),
+        (["-ffast-math"], "-ffast-math lets the compiler reorder sums"),
+        (["-mfma", "-ffp-contract=off"], ""),
+        ([], ""),
+    ],
+)
+def test_no_result_depends_on_the_layout(
+    workshop: Workshop, profiled: Profiled, options: list[str], why: str
+) -> None:
+    if "-mfma" in options and " fma " not in Path("/proc/cpuinfo").read_text():
+        pytest.skip("this processor has no FMA")
+    plan = profiled(FUSED, *options)
+    told = workshop.compile("program.c", "-O2", *options, "-c", "-o", "laid-out.o", plan=plan)
+    workshop.run("gcc-12", "-o", "laid-out", "laid-out.o")
+    workshop.run("gcc-12", "-O2", *options, "-o", "plain", "program.c")
+    assert workshop.run("./laid-out").stdout == workshop.run("./plain").stdout
+    assert ("the plan's counts are left out of this unit: in function" in told.stderr) == bool(why)
+    assert why in told.stderr
+
+
+def test_the_compiler_alone_would_change_a_result(workshop: Workshop) -> None:
+    """Otherwise the test above tests nothing."""
+    if " fma " not in Path("/proc/cpuinfo").read_text():
+        pytest.skip("this processor has no FMA")
+    workshop.source("program.c", FUSED)
+    told = []
+    for more in ((), ("-ftracer",)):
+        workshop.run("gcc-12", "-O2", "-mfma", *more, "-o", "program", "program.c")
+        told.append(workshop.run("./program").stdout)
+    assert told[0] != told[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"functions": 3}, "has no list of counted functions in its layout"),
+        ({"functions": [{"function": "f"}]}, "is damaged at counted function 0"),
+        ({"functions": [{"counts": "2:x"}]}, "is damaged at counted function 0"),
+        ({"functions": [{"counts": "-2:1"}]}, "is damaged at counted function 0"),
+        ({"functions": [{"counts": "2:99999999999999999999"}]}, "is damaged at counted function 0"),
+        ({"functions": [{"cfg_checksum": "1234567"}]}, "is damaged at counted function 0"),
+    ],
+)
+def test_a_damaged_layout_is_refused(
+    workshop: Workshop, change: dict[str, Any], complaint: str
+) -> None:
+    whole = {"function": "f", "file": "a.c", "cfg_checksum": "12345678", "counts": "2:1"}
+    if isinstance(change["functions"], list) and "function" not in change["functions"][0]:
+        change = {"functions": [whole | change["functions"][0]]}
+    source = workshop.source("program.c", KNOWN)
+    told = workshop.compile(source, "-O2", "-c", plan=workshop.plan(layout=change), check=False)
+    assert told.returncode != 0
+    assert complaint in told.stderr
+    workshop.compile(source, "-O2", "-c", plan=workshop.plan(layout={"functions": [whole]}))
+
+
+def test_the_commands_of_the_document_lay_code_out(workshop: Workshop) -> None:
+    text = (resources.home() / "docs/layout.md").read_text()
+    commands = text.partition("```sh\n")[2].partition("```")[0]
+    workshop.source("prog.c", KNOWN)
+    folders = [built("bin/kadence-cc").parent, KADENCE.parent, os.environ["PATH"]]
+    workshop.run("sh", "-ec", commands, PATH=os.pathsep.join(map(str, folders)))
+    sections = workshop.run("nm", "prog").stdout
+    assert "choose.cold" in sections
+
+
+def test_a_profile_of_valgrind_is_refused(workshop: Workshop, tmp_path: Path) -> None:
+    """It counts superblocks, of which the compiler knows nothing."""
+    workshop.source("program.c", KNOWN)
+    workshop.run(built("bin/kadence-cc"), "-O2", "-o", "plain", "program.c")
+    profile = tmp_path / "plain.kprof"
+    subprocess.run(
+        [KADENCE, "profile", "-o", profile, "--", workshop.directory / "plain"],
+        check=True,
+        capture_output=True,
+    )
+    with pytest.raises(UsageError, match="build the program with KADENCE_MODE=profile"):
+        layout.read(profile)
+
+
+def test_a_profile_that_hardly_knows_the_code_is_refused(
+    workshop: Workshop, profiled: Profiled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profiled(KNOWN)
+    path = workshop.directory / "program.kprof"
+    assert layout.of_profile(kprof.read(path)).share == 1
+    monkeypatch.setattr(layout, "LEAST_SHARE", 1.1)
+    with pytest.raises(UsageError, match="the rest cannot be laid out; build more of the program"):
+        layout.read(path)
+
+
+def test_options_of_functions_and_differences_of_labels() -> None:
+    """Functions with options of their own count nothing, and one with such labels stays whole."""
+    names = {"alias-1.c", "pr60062.c", "pr70460.c", "builtins/pr93262-chk.c"}
+    chosen = [program for program in torture.programs() if program.name in names]
+    outcomes = torture_layout.run(chosen, "-O2")
+    assert [outcome.complaint for outcome in outcomes] == [""] * len(names)
+
+
+def test_sample_behaves_the_same_laid_out() -> None:
+    outcomes = torture_layout.run(torture.sample(SAMPLE), "-O2")
+    assert [str(outcome) for outcome in outcomes if outcome.complaint] == []
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("level", LEVELS)
+def test_every_program_behaves_the_same_laid_out(level: str) -> None:
+    outcomes = torture_layout.run(torture.programs(), level)
+    assert [str(outcome) for outcome in outcomes if outcome.complaint] == []
