@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kadence.base.errors import ProgramError
-from kadence.phases.plan import io_planning, memory_planning
+from kadence.phases.plan import io_planning, layout, memory_planning
 from kadence.program.filters import STANDARD_OUTPUT, Filter
 
 # table -> key -> (kind, required). Any other key is refused.
@@ -26,7 +26,12 @@ KEYS: dict[str, dict[str, tuple[str, bool]]] = {
         "outputs": ("paths", False),
         "timeout": ("seconds", False),
     },
-    "plan": {"io": ("mode", False), "memory": ("memory mode", False), "units": ("words", False)},
+    "plan": {
+        "io": ("mode", False),
+        "memory": ("memory mode", False),
+        "layout": ("layout", False),
+        "units": ("words", False),
+    },
     "check": {"command": ("words", True)},
     "observe": {"functions": ("words", False)},
 }
@@ -174,6 +179,7 @@ SHAPES = {
     "flags": ('a list of options of the compiler, such as ["-O3"], or []', _is_flags),
     "count": ("a positive whole number", _is_count),
     "mode": (f"one of {', '.join(io_planning.MODES)}", io_planning.MODES.__contains__),
+    "layout": (f"one of {', '.join(layout.MODES)}", layout.MODES.__contains__),
     "memory mode": (
         f"one of {', '.join(memory_planning.MODES)}",
         memory_planning.MODES.__contains__,

@@ -14,6 +14,7 @@ PHASE_CALLS = "some phases' calls"
 SECOND_INPUT = "the second input"
 NEEDS = "the needs of the program's helper processes"
 PLAN = "the plan, and all that depends on it"
+LAYOUT = "the layout of the program's code"
 ADAPTED_PROGRAM = "the adapted program"
 KERNELS = "all kernels but this machine's own"
 TAILORED_KERNEL = "the tailored kernel"
@@ -33,6 +34,7 @@ REMEDIES = {
         "correct the error above; until then the kernel is tailored to the profiled process only"
     ),
     PLAN: "correct the error above; without a plan there is only the generic kernel",
+    LAYOUT: 'correct the error above, or remove layout = "counts" from [plan] in kadence.toml',
     ADAPTED_PROGRAM: (
         "see the error above; if Kadence's adaptation caused it, setting plan.io or plan.memory to "
         '"off" in kadence.toml may show which part'

@@ -8,7 +8,7 @@ from pathlib import Path
 from kadence.base.errors import KadenceError, ProgramError
 from kadence.live import wanted
 from kadence.live.wanted import Wanted
-from kadence.phases.plan import io_planning, memory_planning
+from kadence.phases.plan import io_planning, layout, memory_planning
 from kadence.program import described
 from kadence.program.filters import Filter
 
@@ -41,6 +41,7 @@ class Program:
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
     io: str = io_planning.STRICT  # which I/O paths are planned
     memory: str = memory_planning.DEFAULT  # whether treatments of memory are planned
+    layout: str = layout.OFF  # whether code is laid out by what ran
     flags: tuple[str, ...] = DEFAULT_FLAGS  # options of the compiler whose gain is measured
     observed: tuple[str, ...] = ()  # functions of the kernel that the report shows
     units: tuple[Wanted, ...] = ()  # that the program's phases take
@@ -92,6 +93,7 @@ def read(folder: Path) -> Program:
         timeout_seconds=values.get("run.timeout", DEFAULT_TIMEOUT_SECONDS),
         io=values.get("plan.io", io_planning.STRICT),
         memory=values.get("plan.memory", memory_planning.DEFAULT),
+        layout=values.get("plan.layout", layout.OFF),
         flags=values.get("build.flags", DEFAULT_FLAGS),
         observed=values.get("observe.functions", ()),
         units=units,

@@ -18,13 +18,15 @@ from kadence.measurement import execution, plain_runs, watching
 from kadence.measurement.measure import ADAPTED, PLAIN
 from kadence.measurement.watching import Watch
 from kadence.phases import analysis, comparison, planning
-from kadence.phases.plan import reduction
+from kadence.phases.plan import layout, reduction
 from kadence.prediction import memory_costs
 from kadence.profiler import rankfile
-from kadence.profiler.run import runner
+from kadence.profiler.run import compiled, runner
+from kadence.profiler.run.runner import Outcome
 from kadence.program import builds
 from kadence.program.leaving_out import (
     ADAPTED_PROGRAM,
+    LAYOUT,
     NEEDS,
     PHASE_CALLS,
     PLAN,
@@ -34,6 +36,8 @@ from kadence.program.leaving_out import (
 from kadence.program.places import Places
 from kadence.program.program import Program
 
+# The build that counts its blocks, and the profile that it writes.
+COUNTED, COUNTS = "counted", "counted.kprof"
 # Instructions in an interval, if kadence.toml names no number. Unlike the profiler's default, it is
 # independent of the run: a plan depends on it, and a slightly longer run should get the same plan.
 INTERVAL = 1_000_000
@@ -126,6 +130,31 @@ class Line:
         )
         return made
 
+    def counted(self, source_key: str) -> str:
+        """A profile of blocks that the program counted; no key if none is wanted, or it failed."""
+        if self.program.layout == layout.OFF:
+            return ""
+        return self.parts.attempt(LAYOUT, lambda: self._counted(source_key))
+
+    def _counted(self, source_key: str) -> str:
+        tools = [resources.built(part) for part in (*COMPILER_PARTS, "profiler")]
+        folder = self.places.build(COUNTED)
+        built = self.stages.run(
+            "build counted",
+            [source_key, self.program.build, *map(fingerprint, tools)],
+            [folder],
+            lambda: builds.build(
+                self.program,
+                self.places.source,
+                folder,
+                self.places.log("build-counted"),
+                None,
+                variables={"KADENCE_MODE": "profile"},
+            ),
+        )
+        run = ProfiledRun(self.program.profile, self.program.profile_input)
+        return self._profiled("count", COUNTS, run, built, COUNTED)
+
     def profiled(self, plain_key: str) -> str:
         """The profile of the plain program."""
         run = ProfiledRun(self.program.profile, self.program.profile_input)
@@ -136,25 +165,28 @@ class Line:
         run = ProfiledRun(self.program.validate, self.program.validate_input)
         return self._profiled("validate", "validate.kprof", run, plain_key)
 
-    def _profiled(self, name: str, suffix: str, run: ProfiledRun, plain_key: str) -> str:
+    def _profiled(
+        self, name: str, suffix: str, run: ProfiledRun, built_key: str, mode: str = PLAIN
+    ) -> str:
         output = self.places.artefact(suffix)
         tools = [Path(profiler.__file__).parent, resources.built("profiler")]
         return self.stages.run(
             name,
-            [plain_key, run.argv, self.program.interval, run.standard_input]
+            [built_key, run.argv, self.program.interval, run.standard_input]
             + [self.program.environment]
             + [fingerprint(tool) for tool in tools],
             [output],
-            partial(self._profile, run, output, self.places.log(name)),
+            partial(self._profile, run, output, self.places.log(name), mode),
         )
 
-    def _profile(self, run: ProfiledRun, output: Path, log: Path) -> None:
-        folder = self.places.build(PLAIN)
+    def _profile(self, run: ProfiledRun, output: Path, log: Path, mode: str) -> None:
+        folder = self.places.build(mode)
         with (
             (folder / (run.standard_input or os.devnull)).open("rb") as stdin,
             log.open("wb") as said,
         ):
-            outcome = runner.profile(
+            take = self._counting(folder) if mode == COUNTED else runner.profile
+            outcome = take(
                 run.argv,
                 output,
                 self.program.interval or INTERVAL,
@@ -173,6 +205,16 @@ class Line:
                 f"{run.argv[0]} ended with status {outcome.exit_status} under the profiler; its "
                 f"output is in {log}"
             )
+
+    def _counting(self, folder: Path) -> Callable[..., Outcome]:
+        """How to run a program that writes its profile itself."""
+        argv = self.program.profile
+        if not compiled.is_built_in(argv, folder, self._environment()):
+            raise ToolError(
+                f"{argv[0]} does not count its blocks: its build does not use $CC, or run.profile "
+                "starts it by another program"
+            )
+        return compiled.profile
 
     def _environment(self) -> dict[str, str] | None:
         """None keeps the caller's environment byte for byte: phases depend on its length."""
@@ -250,18 +292,20 @@ class Line:
         plain_key: str,
         force: bool,
         generic: Callable[[str, str], Kernel | None] | None = None,
+        counted_key: str = "",
     ) -> tuple[str, Kernel | None]:
         """The plan for the phases, which respects the second input; no key if planning fails.
 
         The program's needs are seen on the generic kernel. `generic` is called with the keys of the
         build and of its phases, and returns that kernel, or None if no kernel is built. The kernel
-        is returned together with the plan's key.
+        is returned together with the plan's key. `counted_key` is that of counted(), if the plan is
+        to lay out code.
         """
         profile_key = self.profiled(plain_key)
         keys = [self.phased(profile_key), self.second_input(plain_key, profile_key)]
         kernel = generic(plain_key, " ".join(keys)) if generic else None
         keys.append(self._needs(plain_key, kernel) if kernel else "")
-        key = self.parts.attempt(PLAN, lambda: self._planned(keys, force))
+        key = self.parts.attempt(PLAN, lambda: self._planned(keys, force, counted_key))
         if key:
             for reason in reduction.told(self._read_plan()):
                 self.parts.leave_out(PHASE_CALLS, reason)
@@ -276,23 +320,27 @@ class Line:
     def _read_plan(self) -> dict[str, Any]:
         return artefact.read(self.places.artefact("plan.json"), artefact.PLAN)
 
-    def _planned(self, keys: Sequence[str], force: bool) -> str:
+    def _planned(self, keys: Sequence[str], force: bool, counted_key: str) -> str:
         of = self.places.artefact
         seen = of("needs.json") if keys[-1] else None
+        counts = of(COUNTS) if counted_key else None
         return self.stages.run(
             "plan",
-            [*keys, force, self.program.io, self.program.memory],
+            [*keys, force, self.program.io, self.program.memory]
+            + ([counted_key, fingerprint(Path(layout.__file__))] if counts else []),
             [of("plan.json")],
-            partial(self.plan, of("plan.json"), force, seen),
+            partial(self.plan, of("plan.json"), force, seen, counts),
         )
 
-    def plan(self, output: Path, force: bool, seen: Path | None = None) -> dict[str, Any]:
+    def plan(
+        self, output: Path, force: bool, seen: Path | None = None, counts: Path | None = None
+    ) -> dict[str, Any]:
         """Write a plan for the phases that were found."""
         of = self.places.artefact
         compared = self.program.validate and of("compare.json").exists()
         other = planning.Comparison(of("compare.json"), force) if compared else None
         options = planning.Options(io=self.program.io, memory=self.program.memory)
-        return planning.run(of("phases.json"), output, options, other, seen)
+        return planning.run(of("phases.json"), output, options, other, seen, counts)
 
 
 # The parts that determine how the wrappers compile a source.

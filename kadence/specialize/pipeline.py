@@ -17,6 +17,7 @@ from kadence.kconfig.store.background import Background
 from kadence.kconfig.store.build import BuildRequest
 from kadence.kconfig.store.store import Kernel
 from kadence.kernel import proof
+from kadence.kernel.positioning import positioned
 from kadence.kernel.proof import Proof
 from kadence.kernel.proving import Subject
 from kadence.kernel.tailoring import DEFAULT_BUDGET, Tailoring
@@ -77,6 +78,7 @@ class Wish:
     force: bool = False  # plan even if the second input forbids it
     overrides: tuple[tuple[str, str], ...] = ()  # stronger than rules, weaker than repairs
     units: tuple[Path, ...] = ()  # sources of those that the kernels contain
+    layout: Path | None = None  # counts by which the tailored kernel is laid out
 
 
 # Takes the keys of the plain build and of its phases, and returns the kernels' target; None if no
@@ -136,7 +138,8 @@ def prepare(
         source_key = line.copied()
         plain_key = line.built(PLAIN, source_key, None)
         line.tried(plain_key)
-        plan_key, kernel = line.planned(plain_key, wish.force, generic.kernel)
+        counted_key = line.counted(source_key)
+        plan_key, kernel = line.planned(plain_key, wish.force, generic.kernel, counted_key)
     adapted_key = line.adapted(source_key, plan_key)
     made = Made(
         described,
@@ -169,7 +172,10 @@ def _kernels(made: Made, wish: Wish, generic: Kernel) -> tuple[dict[str, Kernel]
     """The generic kernel, and the tailored one if it serves the program."""
     kernels = {GENERIC: generic}
     try:
-        tailored = _tailoring(made, wish, generic).tailor()
+        tailoring = _tailoring(made, wish, generic)
+        tailored = tailoring.tailor()
+        if wish.layout is not None:
+            tailored = positioned(tailoring, tailored, wish.layout)
     except KadenceError as error:
         program = made.program
         return kernels, proof.failed(program.name, program.run, program.check, error.reason)

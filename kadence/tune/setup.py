@@ -62,7 +62,8 @@ def prepare(line: Line) -> Prepared:
     plain_key = line.built(PLAIN, source_key, None)
     build_seconds = 0.0 if before else time.monotonic() - began
     line.tried(plain_key)
-    plan_key, _ = line.planned(plain_key, force=False, generic=partial(_generic, line))
+    counted_key = line.counted(source_key)
+    plan_key, _ = line.planned(plain_key, False, partial(_generic, line), counted_key)
     plan = line.places.artefact("plan.json") if plan_key else None
     phases = line.places.artefact("phases.json")
     build_id = artefact.load(artefact.Envelope, phases, artefact.PHASES).build_id

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stages that fail cost their part of the result, and leave no half-made files behind."""
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from kadence.base import artefact
 from kadence.base.stages import Stages
 from kadence.kernel.proof import FAILED
 from kadence.measurement.measure import ADAPTED, GENERIC, PLAIN
 from kadence.program import leaving_out, program
-from kadence.program.leaving_out import ADAPTED_PROGRAM, PLAN, SECOND_INPUT, Parts
+from kadence.program.leaving_out import ADAPTED_PROGRAM, LAYOUT, PLAN, SECOND_INPUT, Parts
 from kadence.program.places import Places
 from kadence.specialize.line import Line
 from kadence.specialize.pipeline import Made, Wish, _kernels
@@ -93,6 +95,45 @@ def test_a_second_input_that_fails_costs_what_it_would_have_told(
     assert not line.places.artefact("validate.kprof").exists()
     assert not line.places.artefact("compare.json").exists()
     assert '"stability": null' in line.places.artefact("plan.json").read_text()
+
+
+@pytest.fixture
+def laid_out(made: tuple[Line, str, str], tmp_path: Path) -> Line:
+    """The same line up to its source, of which the plan is to lay out the code."""
+    before = made[0]
+    places = Places(tmp_path / "out", "p")
+    described = replace(before.program, layout="counts", validate=())
+    return Line(described, places, Stages(places.output), Parts())
+
+
+def test_a_plan_lays_out_code_by_what_ran(laid_out: Line) -> None:
+    of = laid_out.places
+    source_key = laid_out.copied()
+    plain_key = laid_out.built(PLAIN, source_key, None)
+    laid_out.tried(plain_key)
+    counted_key = laid_out.counted(source_key)
+    plan_key, _ = laid_out.planned(plain_key, False, None, counted_key)
+    assert laid_out.adapted(source_key, plan_key)
+    assert laid_out.parts.left_out == []
+    counted = artefact.read(of.artefact("plan.json"), artefact.PLAN)["layout"]["functions"]
+    assert {function["function"] for function in counted} == {"main", "work"}
+    told = subprocess.run(["nm", of.build(ADAPTED) / "p"], capture_output=True, text=True)
+    assert " t main.cold\n" in told.stdout
+
+
+def test_a_run_that_fails_while_it_counts_costs_the_layout(laid_out: Line) -> None:
+    failing = replace(laid_out, program=replace(laid_out.program, profile=("./p", "fail")))
+    assert failing.counted(failing.copied()) == ""
+    (lost,) = failing.parts.left_out
+    assert lost.part == LAYOUT
+    assert "./p ended with status 4 under the profiler" in lost.reason
+
+
+def test_a_program_that_does_not_count_is_not_laid_out(laid_out: Line) -> None:
+    plainly = replace(laid_out, program=replace(laid_out.program, build="cc -o p p.c"))
+    assert plainly.counted(plainly.copied()) == ""
+    (lost,) = plainly.parts.left_out
+    assert "./p does not count its blocks: its build does not use $CC" in lost.reason
 
 
 BROKEN = {

@@ -49,7 +49,7 @@ def test_all_that_can_be_said(tmp_path: Path) -> None:
         "[check]",
         'profile = ["./p"]\nvalidate = ["./p", "2"]\ninterval = 5\n'
         'stdin = "in"\ninputs = ["in"]\noutputs = ["a/b"]\n'
-        'timeout = 2.5\n[plan]\nio = "strict"\nmemory = "off"\n[check]',
+        'timeout = 2.5\n[plan]\nio = "strict"\nmemory = "off"\nlayout = "counts"\n[check]',
     )
     described = program.read(written(tmp_path, text))
     assert described.prepare == "./fetch"
@@ -62,6 +62,7 @@ def test_all_that_can_be_said(tmp_path: Path) -> None:
     assert described.timeout_seconds == 2.5
     assert described.io == "strict"
     assert described.memory == "off"
+    assert described.layout == "counts"
     assert described.units == ()
 
 
@@ -150,6 +151,7 @@ REFUSED = {
     "unknown mode": (MINIMAL + '[plan]\nio = "fast"\n', "one of strict, off"),
     "mode of before": (MINIMAL + '[plan]\nio = "default"\n', "one of strict, off"),
     "unknown memory mode": (MINIMAL + '[plan]\nmemory = "strict"\n', "one of default, off"),
+    "unknown layout": (MINIMAL + "[plan]\nlayout = true\n", "one of counts, off"),
     "mode that is a list": (MINIMAL + "[plan]\nio = []\n", "one of strict, off"),
     "unknown key": (MINIMAL + "comand = 1\n", r"\[check\] has no key 'comand'; it knows command"),
     "missing key": (MINIMAL.replace('name = "p"', ""), r"'name' is missing in \[program\]"),

@@ -515,6 +515,14 @@ def test_the_page_tells_where_small_writes_go() -> None:
     assert "Nowhere: nothing is written." in text
 
 
+def test_the_page_tells_what_code_is_laid_out() -> None:
+    shown = document(measurements({WINNER: 0.8}))
+    assert "code lies" not in visible_text(page.render(shown, b""))
+    layout = {"share": 0.987, "functions": [{"function": "f"}, {"function": "g"}]}
+    text = visible_text(page.render(shown | {"plan": shown["plan"] | {"layout": layout}}, b""))
+    assert "how often 2 functions' blocks ran, which have 98.7 % of the" in text
+
+
 def test_the_page_tells_where_memory_is_made_for_the_program() -> None:
     shown = document(measurements({WINNER: 0.8}))
     assert "memory is made" not in visible_text(page.render(shown, b""))
