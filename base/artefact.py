@@ -47,6 +47,7 @@ OBSERVED = "kadence.observed"
 TRIALS = "kadence.trials"
 RACE = "kadence.race"
 TUNE = "kadence.tune"
+COUNTS = "kadence.counts"
 
 VERSIONS = {
     PROFILE: 4,
@@ -73,6 +74,7 @@ VERSIONS = {
     TRIALS: 1,
     RACE: 1,
     TUNE: 1,
+    COUNTS: 1,
 }
 
 

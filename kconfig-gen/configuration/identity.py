@@ -4,11 +4,13 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kadence.kadapt.live import source as unit_source
 from kadence.kconfig.configuration import rules
 from kadence.kconfig.configuration.rules import Requested
+from kadence.kconfig.layout import artefact as layout
+from kadence.kconfig.layout.artefact import Counts
 from kadence.kconfig.request import series
 from kadence.kconfig.request.request import GENERIC, BuildRequest, needs_of
 from kadence.kconfig.request.series import Patch
@@ -20,6 +22,7 @@ from kadence.kconfig.tree.source import Origin
 RECIPE = 2
 PLANTING = 2  # the same for kernels that contain units
 POINTS = 1  # the same for kernels with points
+LAYOUT = 2  # the same for kernels that are laid out
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ class Inputs:
     compiler: str
     driver_digest: str
     units: Mapping[str, str]  # name -> digest
+    layout: Counts | None = None
 
     @property
     def id(self) -> str:
@@ -54,6 +58,8 @@ class Inputs:
             parts["planting"] = PLANTING
         if self.request.points:
             parts["points"] = POINTS
+        if self.layout is not None:
+            parts["layout"] = [LAYOUT, self.layout.digest]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
@@ -66,7 +72,10 @@ class Inputs:
 def gather(request: BuildRequest) -> Inputs:
     """Read and check everything a build needs, before anything is built."""
     target = request.checked()
-    return of_symbols(request, target, rules.requested(request, needs_of(request)))
+    found = of_symbols(request, target, rules.requested(request, needs_of(request)))
+    if request.layout is None:
+        return found
+    return replace(found, layout=layout.read_for(request.layout, found.id))
 
 
 def of_symbols(request: BuildRequest, target: Target, requested: tuple[Requested, ...]) -> Inputs:

@@ -45,6 +45,7 @@ class BuildRequest:
     mitigations: bool = False  # defences against other users of the processor
     units: tuple[Path, ...] = ()  # sources of units that are built in
     points: bool = False  # at which probes call, in all functions
+    layout: Path | None = None  # counts by which its code is laid out
 
     @property
     def tick_rate(self) -> int:
@@ -91,6 +92,7 @@ class BuildRequest:
             )
         self._check_units()
         self._check_points(target)
+        self._check_layout(target)
         if self.source is None:
             series.get(self.series)
         if self.hz is not None and not LOWEST_HZ <= self.hz <= HIGHEST_HZ:
@@ -124,6 +126,19 @@ class BuildRequest:
                 f"use --series {LIVE_SERIES}"
             )
 
+    def _check_layout(self, target: Target) -> None:
+        if self.layout is None:
+            return
+        if self.kind != TAILORED:
+            raise UsageError("only a tailored kernel is laid out; name a plan with --plan")
+        if not target.traceable:
+            raise UsageError(
+                f"code is counted and laid out on x86_64, and {self.target} has other code; "
+                "use --target x86_64, or leave --layout out"
+            )
+        if self.units or self.points:
+            raise UsageError("--layout and --unit or --points both change how functions begin")
+
     def command(self) -> list[str]:
         """The command that builds this kernel again."""
         words = ["kadence", "kernel", "build"]
@@ -139,6 +154,7 @@ class BuildRequest:
         """The options of command() that `kadence kernel tailor` accepts too."""
         words = ["--target", self.target]
         words += ["--trace", str(self.trace)] if self.trace is not None else []
+        words += ["--layout", str(self.layout)] if self.layout is not None else []
         words += ["--mitigations"] if self.mitigations else []
         for symbol, value in self.overrides:
             words += ["--set", f"{symbol}={value}"]

@@ -20,6 +20,9 @@ from kadence.kconfig.configuration import identity
 from kadence.kconfig.configuration.configure import configure, lost, make, values
 from kadence.kconfig.configuration.identity import Inputs
 from kadence.kconfig.language.kconfig_files import definitions
+from kadence.kconfig.layout import planting as layout
+from kadence.kconfig.layout import sections
+from kadence.kconfig.layout.artefact import Counts
 from kadence.kconfig.request.request import TRACED, BuildRequest
 from kadence.kconfig.store import image, planting, points, rehearsal, store
 from kadence.kconfig.store.store import Kernel
@@ -87,7 +90,7 @@ def _build_logged(inputs: Inputs, log: Path, began: float) -> None:
     with Progress(title(inputs), note(inputs)) as progress:
         progress.say("preparing the source")
         request = inputs.request
-        planted = bool(request.units) or request.points
+        planted = bool(request.units or request.points or request.layout)
         tree = source.prepare(inputs.origin, inputs.patches, log, request.units, planted=planted)
         commands.require_space(tree, inputs.target.build_bytes)
         with _build_folder(tree, inputs.id) as folder:
@@ -95,27 +98,32 @@ def _build_logged(inputs: Inputs, log: Path, began: float) -> None:
             configure(inputs, tree, folder, log)
             progress.say("counting the files to compile")
             progress.expect(*rehearsal.files_to_compile(inputs, tree, folder))
-            jobs = f"-j{len(os.sched_getaffinity(0))}"
-            if inputs.units:
-                objects = make(inputs, folder, jobs, planting.GOAL)
-                commands.run(objects, tree, log, on_line=progress.compiled)
-                planting.plant(
-                    folder,
-                    inputs.target.planted_flags,
-                    lambda names: commands.run(make(inputs, folder, jobs, *names), tree, log),
-                )
-            if request.points:
-                points.plant(folder, inputs.target.planted_flags)
-            goal = make(inputs, folder, jobs, inputs.target.image_goal)
-            commands.run(goal, tree, log, on_line=progress.compiled)
-            if inputs.units:
-                planting.check(folder / store.VMLINUX)
+            _compile(inputs, tree, folder, log, progress)
             progress.say("storing")
             figures = {
                 "files_compiled": progress.files,
                 "build_seconds": round(time.monotonic() - began, 1),
             }
             _store(inputs, tree, folder, log, figures)
+
+
+def _compile(inputs: Inputs, tree: Path, folder: Path, log: Path, progress: Progress) -> None:
+    def compile_goals(*goals: str) -> None:
+        jobs = f"-j{len(os.sched_getaffinity(0))}"
+        commands.run(make(inputs, folder, jobs, *goals), tree, log, on_line=progress.compiled)
+
+    if inputs.units:
+        compile_goals(planting.GOAL)
+        planting.plant(folder, inputs.target.planted_flags, lambda names: compile_goals(*names))
+    if inputs.request.points:
+        points.plant(folder, inputs.target.planted_flags)
+    if inputs.layout is not None:
+        layout.plant_counts(folder, inputs.layout)
+        compile_goals(layout.GOAL)
+        layout.plant_order(folder, inputs.layout.order)
+    compile_goals(inputs.target.image_goal)
+    if inputs.units:
+        planting.check(folder / store.VMLINUX)
 
 
 @contextmanager
@@ -159,10 +167,21 @@ def _store_image(inputs: Inputs, folder: Path, place: Path, log: Path) -> None:
         commands.run(["strip", "--strip-all", "-o", str(stored), inputs.target.image], folder, log)
     else:
         shutil.copyfile(folder / inputs.target.image, stored)
+        names = image.functions(folder / store.VMLINUX)
+        (place / store.FUNCTIONS).write_text(names, encoding="utf-8")
     if inputs.request.kind == TRACED:
         shutil.copyfile(folder / store.VMLINUX, place / store.VMLINUX)
+    if inputs.layout is not None:
+        _store_sections(inputs.layout, folder / layout.MAP, place / store.SECTIONS)
     if inputs.request.points:
         (place / store.POINTS).write_text(points.table(folder / store.VMLINUX), encoding="ascii")
+
+
+def _store_sections(counts: Counts, linked: Path, place: Path) -> None:
+    with linked.open(encoding="utf-8") as lines:
+        found = sections.of_map(lines)
+    layout.check(counts.order, found)
+    place.write_text(sections.text(found), encoding="utf-8")
 
 
 def _chosen(inputs: Inputs, tree: Path, config: Path) -> int:
@@ -193,6 +212,7 @@ def _manifest(inputs: Inputs, folder: Path, place: Path) -> dict[str, Any]:
         "driver_sha256": inputs.driver_digest,
         "units": dict(inputs.units),
         "points": inputs.request.points,
+        "layout": None if inputs.layout is None else inputs.layout.digest,
         "patches": {patch.file: patch.reason for patch in inputs.patches},
         "compiler": inputs.compiler,
         "requested": {wanted.symbol: wanted.value for wanted in inputs.requested},

@@ -75,6 +75,7 @@ def _purpose(kernel: Kernel) -> str:
     manifest = kernel.manifest
     asked = [manifest[key] for key in ("kind", "target", "source", "hz")]
     asked.append(sorted(manifest.get("units", ())))
+    asked.append(manifest.get("layout") is not None)
     if kernel.kind == TAILORED:
         asked.append(manifest["requested"])
     return json.dumps(asked, sort_keys=True)

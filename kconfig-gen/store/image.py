@@ -6,8 +6,22 @@ from pathlib import Path
 from elftools.common.exceptions import ELFError
 from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from kadence.base.errors import BuildError
+
+
+def functions(path: Path) -> str:
+    """Lines "ADDRESS NAME" of the functions of a vmlinux, by address."""
+    with path.open("rb") as content:
+        table = ELFFile(content).get_section_by_name(".symtab")
+        assert isinstance(table, SymbolTableSection)
+        found = [
+            (symbol["st_value"], symbol.name)
+            for symbol in table.iter_symbols()
+            if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_shndx"] != "SHN_UNDEF"
+        ]
+    return "".join(f"{address:x} {name}\n" for address, name in sorted(found))
 
 
 def text_bytes(path: Path) -> int:

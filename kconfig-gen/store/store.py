@@ -16,6 +16,8 @@ from kadence.kconfig.request.series import DEFAULT
 IMAGE = "image"
 VMLINUX = "vmlinux"  # with debug information; only for traced kernels
 POINTS = "points"  # where probes can call; only for kernels with points
+FUNCTIONS = "functions"  # names by address; only of kernels for whole machines
+SECTIONS = "sections"  # what its code was linked from; only for kernels that are laid out
 CONFIG = "config"
 FRAGMENT = "fragment"
 MANIFEST = "manifest.json"
@@ -41,6 +43,14 @@ class Kernel:
     @property
     def points(self) -> Path:
         return self.path / POINTS
+
+    @property
+    def functions(self) -> Path:
+        return self.path / FUNCTIONS
+
+    @property
+    def sections(self) -> Path:
+        return self.path / SECTIONS
 
     @property
     def target(self) -> str:
