@@ -29,6 +29,7 @@ class Request:
     lab: bool = False  # x86_64 only: a clock that counts instructions. See docs/lab.md
     emulator_options: Sequence[str] = ()  # x86_64 only: appended to QEMU's own
     trace: Path | None = None  # x86_64 only: folder for logs of translated blocks, see x86_64.py
+    counters: Path | None = None  # x86_64 only: file for the counters of init/counters.c
     boot_timeout_seconds: float = 60.0  # until the command starts
     hang_timeout_seconds: float = 120.0  # without an answer from a guest that booted
 

@@ -86,6 +86,19 @@ def _accelerator(request: Request, machine: list[str]) -> str:
 
 
 def _arguments(request: Request, accelerated_by: str) -> tuple[str, ...]:
+    return (*_of_accelerator(request, accelerated_by), *_counters(request.counters))
+
+
+def _counters(place: Path | None) -> tuple[str, ...]:
+    """A kernel gives init what it does not know itself, as a variable of its environment."""
+    if place is None:
+        return ()
+    if any(mark in str(place) for mark in ' "\n'):
+        raise UsageError(f"the path {place} has a space or a quote; count in another folder")
+    return (f"KADENCE_COUNTERS={place}",)
+
+
+def _of_accelerator(request: Request, accelerated_by: str) -> tuple[str, ...]:
     if accelerated_by != acceleration.TCG:
         return ARGUMENTS
     emulated = EMULATED if request.processors == 1 else _emulated_several(request)

@@ -45,6 +45,13 @@ void system_prepare(const struct channel_request *request);
 void system_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 noreturn void system_power_off(void);
 
+/*
+ * counters.c: GCC's counters of a kernel that counts its code, from the command's start to its end.
+ * Both do nothing unless KADENCE_COUNTERS names a file for them.
+ */
+void counters_clear(void);
+void counters_save(void);
+
 /* processors.c: brings those online that the kernel did not start on; see ../x86_64.py. */
 void processors_raise(void);
 

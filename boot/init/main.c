@@ -134,6 +134,7 @@ static void serve(struct guest *guest)
 
 	if (channel->request.hold)
 		wait_for_go(guest);
+	counters_clear();
 	channel->result.booted_ns = now_ns();
 	if (!command_start(&guest->command, channel)) {
 		atomic_store(&channel->state, CHANNEL_FAILED);
@@ -143,6 +144,7 @@ static void serve(struct guest *guest)
 	ring_doorbell(guest);
 	run_command(guest);
 	end_left_behind(guest);
+	counters_save();
 	getrusage(RUSAGE_CHILDREN, &channel->result.usage);
 	sync();
 	atomic_store(&channel->state, CHANNEL_FINISHED);
