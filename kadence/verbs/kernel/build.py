@@ -48,6 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--hz", type=int, help="tick rate (default: the target's)")
     wishes.add(parser)
+    wishes.add_layout(parser)
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -64,6 +65,7 @@ def execute(options: argparse.Namespace) -> int:
         mitigations=options.mitigations,
         units=tuple(options.units),
         points=options.points,
+        layout=options.layout,
     )
     kernel = build(request)
     print(f"{kernel.id}  {kernel.image}")

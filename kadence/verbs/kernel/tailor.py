@@ -29,6 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--force", action="store_true", help="plan all phases of an input-dependent program"
     )
     wishes.add(parser)
+    wishes.add_layout(parser)
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -45,6 +46,7 @@ def execute(options: argparse.Namespace) -> int:
         mitigations=options.mitigations,
         force=options.force,
         overrides=tuple(sorted(options.overrides)),
+        layout=options.layout,
     )
     with alone_in(places.output):
         prepared = pipeline.prepare(described, places, Stages(places.output), wish)

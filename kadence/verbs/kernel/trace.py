@@ -1,27 +1,67 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence kernel trace`: find which kernel code a program runs, and which symbols configure it."""
+"""`kadence kernel trace`: find which kernel code a program runs, and which symbols configure it.
+
+With `--counts`, count how often the code of a tailored kernel runs, and lay it out.
+"""
 
 import argparse
 import os
 from pathlib import Path
 
 from kadence.base.errors import UsageError
+from kadence.kconfig.request.request import TAILORED, BuildRequest
+from kadence.verbs.kernel import wishes
+
+TARGET = "x86_64"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the options for the output and the command."""
+    """Declare the options for the output, the kernel and the command."""
     parser.add_argument("-o", dest="output", type=Path, required=True, metavar="P.ktrace.json")
+    parser.add_argument(
+        "--counts",
+        type=Path,
+        metavar="P.plan.json",
+        help="instead, count how often the code of the kernel tailored to this plan runs, for "
+        "`kadence kernel build --layout`; -o then names a P.kcounts.json",
+    )
+    wishes.add(parser)
+    parser.set_defaults(target=TARGET)
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD", help="the command")
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Trace, write, and print a summary."""
-    from kadence.kernel import tracing
-
+    """Trace or count, write, and print a summary."""
     command = options.command[1:] if options.command[:1] == ["--"] else options.command
     if not command:
         raise UsageError("no command to trace; name it after --")
     if not os.access(options.output.parent, os.W_OK):
         raise UsageError(f"cannot write {options.output}; choose another place with -o")
-    tracing.write(options.output, tracing.trace(command, stand_in=True))
+    if options.counts is None:
+        _trace(options, command)
+    else:
+        _count(options, command)
     return 0
+
+
+def _trace(options: argparse.Namespace, command: list[str]) -> None:
+    from kadence.kernel import tracing
+
+    if options.trace or options.mitigations or options.overrides or options.target != TARGET:
+        raise UsageError("--trace, --mitigations, --set and --target need --counts P.plan.json")
+    tracing.write(options.output, tracing.trace(command, stand_in=True))
+
+
+def _count(options: argparse.Namespace, command: list[str]) -> None:
+    from kadence.kernel import counting
+
+    request = BuildRequest(
+        kind=TAILORED,
+        plan=options.counts,
+        target=options.target,
+        series=options.series,
+        trace=options.trace,
+        overrides=tuple(sorted(options.overrides)),
+        mitigations=options.mitigations,
+    )
+    counting.write(options.output, counting.count(request, command, options.output), request)

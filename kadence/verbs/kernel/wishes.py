@@ -39,6 +39,16 @@ def add_series(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_layout(parser: argparse.ArgumentParser) -> None:
+    """Declare `layout`, for verbs that build tailored kernels."""
+    parser.add_argument(
+        "--layout",
+        type=Path,
+        metavar="P.kcounts.json",
+        help="lay its code out by these counts of `kadence kernel trace --counts`",
+    )
+
+
 def _override(text: str) -> tuple[str, str]:
     symbol, equals, value = text.removeprefix("CONFIG_").partition("=")
     if not (symbol and equals and value):

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`kadence kernel trace --counts`: counts a tailored kernel's code, and lays it out by the counts.
+
+1. The kernel itself runs the command, and a plugin of QEMU counts its blocks and its misses.
+2. The same kernel with GCC's counters (GCOV_KERNEL) runs it, which gives GCC its counts.
+3. The kernel that GCC compiles with them runs it once more, which gives the linker its order.
+4. The kernel with that order runs it, which shows what was gained.
+
+All run in the lab, whose clock counts instructions. Two runs still differ if the command's tasks
+race: those of examples/ring by 3 % of the misses. The kernel follows from the file of counts alone.
+"""
+
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from kadence import boot
+from kadence.base.errors import BuildError, GuestError
+from kadence.base.stages import tell
+from kadence.kconfig.configuration import configure, identity
+from kadence.kconfig.configuration.identity import Inputs
+from kadence.kconfig.layout import artefact, counters
+from kadence.kconfig.layout.artefact import Counts, Footprint
+from kadence.kconfig.layout.counters import Function
+from kadence.kconfig.layout.order import Flow, pettis_hansen
+from kadence.kconfig.layout.sections import Sections, parse
+from kadence.kconfig.request.request import BuildRequest
+from kadence.kconfig.store import store
+from kadence.kconfig.store.build import build, build_inputs
+from kadence.kconfig.store.store import Kernel
+from kadence.kernel.flow import flow
+from kadence.kernel.footprint import Functions, footprint
+from kadence.lab import counts as lab_counts
+from kadence.lab import session
+from kadence.lab.counts import GEOMETRIES, Counted
+from kadence.lab.guest import X86_64, Guest
+
+COUNTING = (("DEBUG_FS", "y"), ("GCOV_KERNEL", "y"), ("GCOV_PROFILE_ALL", "y"))
+SAVED = re.compile(rb"(\d+) .*/\.build-[0-9a-f]{16}/(.+)\.gcda\n")
+# With less there is nothing to gain.
+LEAST_SHARE = 0.05  # the kernel's, of all instructions
+LEAST_MISSES = 1.0  # in 1,000 of the kernel's instructions
+
+
+def count(request: BuildRequest, argv: Sequence[str], output: Path) -> Counts:
+    """Count, and lay out if that is worth it. `output` is the file that will have the counts."""
+    laid_out = replace(request, layout=output)
+    laid_out.checked()
+    inputs = identity.gather(request)
+    kernel = build_inputs(inputs)
+    tell(f"counting the code of kernel {kernel.id} …")
+    before = footprint_of(kernel, argv)
+    found = Counts(list(argv), kernel.id, not_worth_it(before), before=before)
+    if found.not_worth_it is not None:
+        return found
+    gcc, objects = _objects(request, argv)
+    found = replace(found, gcc=gcc, objects=objects)
+    wanted = replace(inputs, request=laid_out)
+    found = replace(found, order=pettis_hansen(flow_of(replace(wanted, layout=found), argv)))
+    positioned = build_inputs(replace(wanted, layout=found))
+    tell(f"counting the code of kernel {positioned.id} …")
+    return replace(found, after=footprint_of(positioned, argv))
+
+
+def footprint_of(kernel: Kernel, argv: Sequence[str]) -> Footprint:
+    """The footprint of a kernel while the command runs."""
+    names = kernel.functions.read_text(encoding="utf-8") if kernel.functions.exists() else ""
+    return footprint(_counted(kernel, argv), Functions(names.splitlines()))
+
+
+def not_worth_it(found: Footprint) -> str | None:
+    """Why another layout would gain nothing; None if it may."""
+    share = found.instructions / max(found.instructions + found.programs, 1)
+    if share < LEAST_SHARE:
+        return f"the kernel executes only {share:.1%} of the instructions".replace("%", " %")
+    small = found.caches[0]
+    misses = 1000 * small.in_kernel / max(found.instructions, 1)
+    if misses < LEAST_MISSES:
+        return (
+            f"the kernel's code misses a cache of {small.bytes >> 10} KB only {misses:.2f} times "
+            "in 1,000 instructions"
+        )
+    return None
+
+
+def _counted(kernel: Kernel, argv: Sequence[str]) -> Counted:
+    with tempfile.TemporaryDirectory(prefix="kadence-counts-") as name:
+        folder = Path(name)
+        reading = session.run(
+            Guest(kernel.id, kernel.image),
+            argv,
+            stand_in=True,
+            emulator_options=lab_counts.options(folder, geometries=GEOMETRIES),
+        )
+        _require_success(argv, reading.result)
+        return lab_counts.read(folder)
+
+
+def _require_success(argv: Sequence[str], result: boot.Result) -> None:
+    if result.status:
+        # A failing command takes other paths, so a layout for them would not serve it.
+        raise GuestError(f"{argv[0]} ended with status {result.status}, so its counts are not used")
+
+
+def _objects(request: BuildRequest, argv: Sequence[str]) -> tuple[int, dict[str, list[Function]]]:
+    """Version of GCC's files, and for each object the functions that ran."""
+    kernel = build(replace(request, overrides=tuple(sorted({*request.overrides, *COUNTING}))))
+    if configure.values(kernel.config).get("GCOV_PROFILE_ALL") != "y":
+        raise BuildError("this source's kernels can't count their code (GCOV_PROFILE_ALL is lost)")
+    tell(f"counting for GCC with kernel {kernel.id} …")
+    with tempfile.TemporaryDirectory(prefix="kadence-counts-") as name:
+        place = Path(name) / "counters"
+        wish = boot.Request(
+            image=kernel.image,
+            argv=argv,
+            target=X86_64,
+            lab=True,
+            counters=place,
+            boot_timeout_seconds=session.BOOT_TIMEOUT_SECONDS,
+            hang_timeout_seconds=session.HANG_TIMEOUT_SECONDS,
+        )
+        _require_success(argv, boot.run(wish, stand_in=True))
+        read = {name: counters.read(name, content) for name, content in _saved(place)}
+    ran = {name: [one for one in each if one.ran] for name, (_, each) in read.items()}
+    versions = {version for version, _ in read.values()}
+    return max(versions), {name: functions for name, functions in ran.items() if functions}
+
+
+def _saved(place: Path) -> Iterator[tuple[str, bytes]]:
+    """Object and content of each file that boot/init/counters.c saved."""
+    with place.open("rb") as saved:
+        for line in saved:
+            match = SAVED.fullmatch(line)
+            if match is None:
+                raise GuestError("the guest did not save its kernel's counters as a whole")
+            yield match[2].decode(), saved.read(int(match[1]))
+
+
+def flow_of(inputs: Inputs, argv: Sequence[str]) -> Flow:
+    """What runs of the kernel that GCC compiles with the counts, which has no order yet."""
+    kernel = build_inputs(inputs)
+    tell(f"counting for the linker with kernel {kernel.id} …")
+    try:
+        with kernel.sections.open(encoding="utf-8") as lines:
+            sections = Sections(parse(lines))
+        return flow(_counted(kernel, argv), sections)
+    finally:
+        store.remove(kernel.id)
+
+
+def write(path: Path, found: Counts, request: BuildRequest) -> None:
+    """Write the counts of this kernel, and print a summary to stderr."""
+    words = ["kadence", "kernel", "trace", "--counts", str(request.plan), *request.options()]
+    artefact.write(path, found, [*words, "-o", str(path), "--", *found.program])
+    print(summary(found), file=sys.stderr)
+
+
+def summary(found: Counts) -> str:
+    """The output of `kadence kernel trace --counts`."""
+    assert found.before is not None
+    if found.after is None:
+        return f"not worth it: {found.not_worth_it}"
+    functions = f"{found.functions:,} functions of {len(found.objects):,} objects ran"
+    rows = [
+        f"{name:<32} {before:>14,} {after:>14,} {_change(before, after):>8}"
+        for (name, before), (_, after) in zip(
+            _figures(found.before), _figures(found.after), strict=True
+        )
+    ]
+    head = f"{'':<32} {'as it was':>14} {'laid out':>14}"
+    return "\n".join([functions, f"{len(found.order):,} sections have a place", head, *rows])
+
+
+def _figures(found: Footprint) -> list[tuple[str, int]]:
+    caches = [
+        (f"misses of {cache.bytes >> 10} KB in {cache.ways} ways", cache.misses)
+        for cache in found.caches
+    ]
+    return [
+        ("instructions of the kernel", found.instructions),
+        ("taken branches", found.taken_branches),
+        ("lines of 64 bytes", found.lines),
+        ("pages", found.pages),
+        *caches,
+        ("misses of 64 translations", found.caches[0].translations),
+    ]
+
+
+def _change(before: int, after: int) -> str:
+    return f"{100 * (after / before - 1):+.1f} %" if before else ""

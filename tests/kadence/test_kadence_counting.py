@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Footprints and flows of small made-up kernels, whose answers are known; and a real one."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kadence import boot
+from kadence.base.errors import GuestError
+from kadence.kconfig.layout import artefact
+from kadence.kconfig.layout.artefact import Footprint, Misses
+from kadence.kconfig.layout.sections import Section, Sections
+from kadence.kconfig.request.request import BuildRequest
+from kadence.kconfig.store import store
+from kadence.kconfig.store.build import build
+from kadence.kernel import counting
+from kadence.kernel.flow import flow
+from kadence.kernel.footprint import Functions, footprint
+from kadence.lab.counts import Block, Cache, Counted, Edge, Eviction, Line
+
+K = 0xFFFFFFFF81000000
+ONE, TWO = (K, 64, ".text.one", "a.o"), (K + 64, 64, ".text.two", "b.o")
+FIXED = (K + 192, 64, ".noinstr.text", "c.o")
+
+COUNTED = Counted(
+    kernel=1000,
+    programs=500,
+    blocks=[
+        Block(K, 10, 3, "calls", K + 64, (5, 1)),
+        Block(K + 64, 20, 4, "leaves", 0, (6, 0)),
+        Block(K + 10, 6, 2, "branches", K + 0, (6, 0)),
+        Block(K + 12, 4, 1, "falls", 0, (1, 0)),  # overlaps
+        Block(K + 192, 8, 2, "calls", K, (6, 0)),
+        Block(K + 200, 8, 2, "falls", 0, (0, 0)),  # did not run
+    ],
+    edges=[
+        Edge(K, 10, K + 64, (5, 1)),
+        Edge(K + 64, 20, K + 10, (6, 0)),  # returns
+        Edge(K + 10, 6, K + 16, (4, 0)),  # falls through
+        Edge(K + 10, 6, K, (2, 0)),
+        Edge(K + 192, 8, K, (6, 0)),
+    ],
+    caches=[Cache(32768, 8, 70, 7, 3)],
+    lines=[
+        Line(K, 10, (40,)),
+        Line(K + 64, 10, (20,)),
+        Line(K + 4096, 1, (5,)),
+        Line(0x400000, 9, (5,)),
+    ],
+    evictions=[
+        Eviction(K, K + 64, 30),
+        Eviction(K + 64, K, 10),
+        Eviction(K, 0x400000, 5),  # by the program
+    ],
+)
+NAMES = Functions([f"{K:x} one", f"{K + 64:x} two", f"{K + 4000:x} three"])
+SECTIONS = Sections([Section(*each) for each in (ONE, TWO, FIXED)])
+
+
+def test_a_footprint_is_of_the_kernel_alone() -> None:
+    found = footprint(COUNTED, NAMES)
+    assert (found.instructions, found.programs) == (1000, 500)
+    assert found.lines == 3
+    assert found.pages == 2
+    assert found.executed_bytes == 16 + 20 + 8
+    assert found.taken_branches == 6 + 6 + 2 + 6
+    assert found.caches == [Misses(32768, 8, 70, 65, 7, 3)]
+    assert found.code == [
+        f"{K:x} 10 40 one",
+        f"{K + 64:x} 10 20 two",
+        f"{K + 4096:x} 1 5 three",
+    ]
+    assert found.evictions == ["one two 30", "two one 10"]
+
+
+def test_a_flow_has_calls_and_no_returns_between_sections_that_can_move() -> None:
+    found = flow(COUNTED, SECTIONS)
+    one, two = "a.o .text.one", "b.o .text.two"
+    assert found.bytes == {one: 64, two: 64}
+    assert found.heat == {one: 6 * 10 + 6 * 6 + 4, two: 6 * 20}
+    assert found.edges == {(one, two): 6}
+
+
+def with_misses(instructions: int, programs: int, in_kernel: int) -> Footprint:
+    cache = Misses(32768, 8, in_kernel, in_kernel, 0, 0)
+    found = footprint(COUNTED, NAMES)
+    return replace(found, instructions=instructions, programs=programs, caches=[cache])
+
+
+@pytest.mark.parametrize(
+    ("found", "reason"),
+    [
+        (with_misses(1_000, 99_000, 900), "the kernel executes only 1.0 % of the instructions"),
+        (
+            with_misses(100_000, 0, 50),
+            "the kernel's code misses a cache of 32 KB only 0.50 times in 1,000 instructions",
+        ),
+        (with_misses(100_000, 0, 5_000), None),
+    ],
+)
+def test_what_cannot_gain_is_said(found: Footprint, reason: str | None) -> None:
+    assert counting.not_worth_it(found) == reason
+
+
+def test_a_summary_tells_what_changed() -> None:
+    before = with_misses(100_000, 0, 5_000)
+    after = with_misses(90_000, 0, 1_000)
+    counts = artefact.Counts(["p"], "0", None, before=before, after=after)
+    told = counting.summary(counts)
+    assert "100,000         90,000  -10.0 %" in told
+    assert "5,000          1,000  -80.0 %" in told
+    small = replace(counts, not_worth_it="it all fits", after=None)
+    assert counting.summary(small) == "not worth it: it all fits"
+
+
+def refused(*words: str) -> str:
+    kadence = Path(sys.executable).parent / "kadence"
+    told = subprocess.run([kadence, "kernel", *words], capture_output=True, text=True)
+    assert told.returncode and not told.stdout
+    assert len(told.stderr.splitlines()) == 1
+    return told.stderr
+
+
+def test_wrong_requests_get_a_sentence(make_plan: Callable[..., Path], tmp_path: Path) -> None:
+    plan = str(make_plan(tmp_path / "p.plan.json"))
+    out = str(tmp_path / "p.kcounts.json")
+    um = refused("trace", "--counts", plan, "--target", "um", "-o", out, "--", "true")
+    assert "use --target x86_64" in um
+    assert "need --counts" in refused("trace", "--mitigations", "-o", out, "--", "true")
+    words = ("build", "--plan", plan, "--target", "x86_64", "--layout")
+    assert "p.kcounts.json" in refused(*words, out)
+    assert "is not a kadence.counts artefact" in refused(*words, plan)
+    assert not Path(out).exists()
+
+
+@pytest.mark.kernel
+@pytest.mark.full
+def test_a_kernel_is_counted_and_laid_out(
+    make_plan: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From counts to a kernel that has the same command's output, and fewer misses."""
+    monkeypatch.chdir(tmp_path)
+    calls = ["read", "write", "openat", "fsync", "newfstatat", "getdents64", "pipe2", "clone"]
+    request = BuildRequest(
+        kind="tailored",
+        plan=make_plan(tmp_path / "p.plan.json", system_calls=calls, processes=True),
+        target="x86_64",
+    )
+    place = tmp_path / "p.kcounts.json"
+    script = "for i in 1 2 3 4 5 6 7 8; do ls -l /usr/bin | sort | head -n $i; done >listing"
+    argv = ["sh", "-c", script]
+    found = counting.count(request, argv, place)
+    listing = (tmp_path / "listing").read_bytes()
+    artefact.write(place, found, ["x"])
+    assert found.before is not None and found.after is not None
+    assert found.after.caches[0].in_kernel < 0.65 * found.before.caches[0].in_kernel
+    assert found.after.pages < 0.5 * found.before.pages
+    built = build(replace(request, layout=place))
+    assert store.load(built.id).sections.is_file()
+    result = boot.run(boot.Request(image=built.image, argv=argv, target="x86_64"), stand_in=True)
+    assert (result.status, boot.complaints(result.log)) == (0, [])
+    assert (tmp_path / "listing").read_bytes() == listing
+    with pytest.raises(GuestError, match="ended with status 3"):
+        counting.count(request, ["sh", "-c", "exit 3"], place)
