@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`kadence view`: show the phases of a run, or timelines of the kernel, as an interactive page."""
+"""`kadence view`: show a run's phases, timelines of the kernel, or a map of its code, as a page."""
 
 import argparse
 import contextlib
@@ -8,6 +8,7 @@ import webbrowser
 from pathlib import Path
 
 from kadence.base.errors import UsageError
+from kadence.codemap import page as codemap_page
 from kadence.observe.timeline import merging
 from kadence.observe.timeline import page as timeline_page
 from kadence.phases.view import command, subject
@@ -19,7 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "inputs", type=Path, nargs="+", metavar="P.phases.json",
         help="phases of a run; or the traces of `kadence observe --timeline T.json`, one of each "
-             "node, which are put on one timeline",
+             "node, which are put on one timeline; or P.kcounts.json, for a map of a kernel's code",
     )  # fmt: skip
     parser.add_argument(
         "-o", "--output", type=Path, metavar="P.html", help="the page (default: beside the input)"
@@ -51,6 +52,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     if any(map(merging.is_trace, options.inputs)):
         return _timeline(options)
+    if len(options.inputs) == 1 and codemap_page.is_counts(options.inputs[0]):
+        return _code_map(options, options.inputs[0])
     if len(options.inputs) > 1:
         raise UsageError("give one P.phases.json; only traces of `kadence observe` may be several")
     [phases] = options.inputs
@@ -67,6 +70,17 @@ def _timeline(options: argparse.Namespace) -> int:
     words = [str(path) for path in options.inputs]
     timeline_page.write(merged, words, [agreement] if agreement else [], page)
     print(f"{page}: {len(nodes)} node{'s' if len(nodes) > 1 else ''}. {agreement}".rstrip())
+    _open(page.resolve().as_uri(), options.no_open)
+    return 0
+
+
+def _code_map(options: argparse.Namespace, counts: Path) -> int:
+    if options.png or options.trace or options.serve:
+        raise UsageError("the map of a kernel's code has a page and --svg only; leave out --png, "
+                         "--trace and --serve")  # fmt: skip
+    page = options.output or counts.with_suffix(".html")
+    codemap_page.write(counts, page, options.svg)
+    print(page)
     _open(page.resolve().as_uri(), options.no_open)
     return 0
 

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Renders the map as a page of one file, which needs no network."""
+
+import json
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from kadence.base import artefact, pages
+from kadence.base.errors import UsageError
+from kadence.codemap import drawing
+from kadence.codemap.content import CodeMap
+from kadence.kconfig.layout import artefact as counts
+from kadence.kconfig.layout.artefact import Counts
+
+ASSETS = Path(__file__).parent / "assets"
+TITLES = ("as it was", "laid out")
+
+
+def is_counts(path: Path) -> bool:
+    """Whether the file has counts of a kernel."""
+    try:
+        document = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(document, dict) and document.get("schema") == artefact.COUNTS
+
+
+def write(path: Path, page: Path, picture: Path | None) -> None:
+    """Write the page of these counts, and the picture of the last map if it has a place."""
+    found = counts.read(path)
+    if found.before is None:
+        raise UsageError(f"{path} has no map of the code; count again")
+    with artefact.atomic_output(page) as temporary:
+        temporary.write_text(render(found), encoding="utf-8")
+    if picture is not None:
+        with artefact.atomic_output(picture) as temporary:
+            temporary.write_text(_drawn(_maps(found))[-1], encoding="utf-8")
+
+
+def render(found: Counts) -> str:
+    """The page's text."""
+    maps = _maps(found)
+    template = pages.environment(ASSETS).get_template("codemap.html.j2")
+    return template.render(
+        command=shlex.join(found.program),
+        kernel=found.kernel,
+        not_worth_it=found.not_worth_it,
+        cache=f"{maps[0].bytes >> 10} KB in {maps[0].ways} ways",
+        pictures=_drawn(maps),
+        tables=[
+            {"title": title, "rows": each.rows(), "total": sum(each.misses_by_set)}
+            for title, each in zip(TITLES, maps, strict=False)
+        ],
+        colours=drawing.colours(maps),
+        others=drawing.OTHERS,
+    )
+
+
+def _maps(found: Counts) -> list[CodeMap]:
+    return [CodeMap(each) for each in (found.before, found.after) if each is not None]
+
+
+def _drawn(maps: Sequence[CodeMap]) -> list[str]:
+    chosen = drawing.colours(maps)
+    return [
+        drawing.svg(each, chosen, f"{title}: {len(each.lines):,} lines on {len(each.pages)} pages")
+        for title, each in zip(TITLES, maps, strict=False)
+    ]
