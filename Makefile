@@ -114,7 +114,7 @@ test-full: build-all test-deps ## the tests that are too long for `make test`, t
 	$(PYTEST) -m 'not torture and not soak' $(PYTEST_ARGUMENTS)
 
 .PHONY: bench
-bench: bench-profiler bench-profiler-distance bench-phases bench-view bench-inputs bench-quantum bench-slices bench-lab bench-io bench-send bench-kernel bench-io-programs bench-paying bench-memory bench-slurm ## every benchmark
+bench: bench-profiler bench-profiler-distance bench-phases bench-view bench-inputs bench-quantum bench-slices bench-lab bench-io bench-send bench-kernel bench-io-programs bench-paying bench-memory bench-layout bench-slurm ## every benchmark
 
 .PHONY: lock
 lock: deps ## pin the newest versions of what requirements/*.in name

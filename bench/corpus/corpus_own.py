@@ -68,14 +68,14 @@ def measure(described: Program, places: Places, rounds: int) -> dict[str, Any]:
     """Returns medians of each mode, ratios to plain, and outputs that differ from the first run."""
     folders = {mode: places.build(ADAPTED if mode == ADAPTED else PLAIN) for mode in MODES}
     around = Neighbours()
-    samples, differing = _take(described, folders, places.output / "own", rounds)
+    samples, differing = take(described, folders, places.output / "own", rounds)
     found = {
         "rounds": rounds,
         "others": around.share(),  # other work's share of the processors during the measurement
         "differing": differing,
         "medians": {mode: _medians(samples[mode]) for mode in MODES},
-        "adapted": _ratio(samples, ADAPTED),
-        "again": _ratio(samples, AGAIN),
+        "adapted": ratio(samples, ADAPTED),
+        "again": ratio(samples, AGAIN),
     }
     return found | ({"moved": moved(described, places, rounds)} if slower(found) else {})
 
@@ -84,11 +84,11 @@ def moved(described: Program, places: Places, rounds: int) -> dict[str, Any]:
     """Returns the ratio to plain of each plain build whose code was moved."""
     builds = dict(corpus_moved.builds_of(described, places))
     folders = {PLAIN: places.build(PLAIN)} | builds
-    samples, _ = _take(described, folders, places.output / "own", rounds)
-    return {mode: _ratio(samples, mode) for mode in builds}
+    samples, _ = take(described, folders, places.output / "own", rounds)
+    return {mode: ratio(samples, mode) for mode in builds}
 
 
-def _take(
+def take(
     described: Program, folders: Mapping[str, Path], scratch: Path, rounds: int
 ) -> tuple[dict[str, list[Sample]], list[str]]:
     """Returns the samples of each mode, and the outputs that differ from the first run's."""
@@ -106,7 +106,7 @@ def _take(
     return samples, sorted(differing)
 
 
-def _ratio(samples: Mapping[str, list[Sample]], mode: str) -> dict[str, float]:
+def ratio(samples: Mapping[str, list[Sample]], mode: str) -> dict[str, float]:
     """Returns the ratio of a mode's times to the plain program's."""
     taken, plain = ([sample.seconds for sample in samples[each]] for each in (mode, PLAIN))
     return asdict(statistics.paired_ratio(taken, plain))
