@@ -19,6 +19,8 @@ from kadence.program.places import Places
 # A step may take seconds to start on a busy machine; a hanging step lasts an hour unless ended.
 SOON = 45.0
 HANGS = 3600
+# Each program takes two to four minutes, so `make test` runs one of them.
+IN_CI, *FULL = corpus.QUICKEST
 
 Make = Callable[[str], Path]
 
@@ -159,7 +161,9 @@ def test_a_program_is_measured_beside_itself_on_this_machine(toy: Make) -> None:
 
 
 @pytest.mark.kernel
-@pytest.mark.parametrize("name", corpus.QUICKEST)
+@pytest.mark.parametrize(
+    "name", [IN_CI, *(pytest.param(name, marks=pytest.mark.full) for name in FULL)]
+)
 def test_the_quickest_end_in_a_report(name: str, tmp_path: Path) -> None:
     result = corpus_run.run(name, tmp_path, Limits(seconds=3000, rounds=7, kernels=True))
     assert result.refusal == ""
