@@ -94,8 +94,11 @@ def test_array(plain_cluster: Cluster) -> None:
 
 
 def test_cancelled_job_is_gone(plain_cluster: Cluster) -> None:
-    job = plain_cluster.sbatch("sleep 1234 & wait", user="games")
-    plain_cluster.wait_for_state(job, "RUNNING")
+    # proctrack/linuxproc walks the parents of processes, so it misses a process that its parent
+    # starts meanwhile: cancel no earlier than the script waits.
+    started = plain_cluster.folder / "share/started"
+    job = plain_cluster.sbatch(f"sleep 1234 & touch {started}; wait", user="games")
+    until(started.exists, "the job's script runs")
     plain_cluster.run(["scancel", job])
     assert plain_cluster.wait(job).state == "CANCELLED"
     until(lambda: not _mentioning(f"SLURM_JOB_ID={job}\0"), "the job's processes gone")
