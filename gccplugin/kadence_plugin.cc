@@ -166,6 +166,14 @@ bool is_laid_out(const wishes &what)
 	return what.marking.plan && what.marking.plan->layout.planned && optimize;
 }
 
+/* Also in link-time optimisation, which has the counts and runs these passes. */
+void keep_counts(const char *plugin_name, const wishes &what)
+{
+	if (what.marking.plan && what.marking.plan->layout.planned)
+		add_pass(plugin_name, kadence::make_forwarders_pass(g), "cddce",
+			 PASS_POS_INSERT_AFTER, 0);
+}
+
 /* The passes that need the source's own functions. */
 void add_compilation(const char *plugin_name, const wishes &what)
 {
@@ -210,6 +218,7 @@ __attribute__((visibility("default"))) int plugin_init(plugin_name_args *given,
 		add_compilation(given->base_name, what);
 	add_batches(given->base_name, what);
 	guard_stores(given->base_name, what);
+	keep_counts(given->base_name, what);
 	add_alignment(given->base_name, what);
 	return 0;
 }

@@ -62,6 +62,9 @@ opt_pass *make_stores_done_pass(gcc::context *context);
  * lets the compiler use a profile, whatever its command line says. */
 opt_pass *make_counts_pass(gcc::context *context, const code_layout *layout, bool verbose);
 
+/* kadence_forwarders: mends counts that cddce loses. Must run right after each cddce. */
+opt_pass *make_forwarders_pass(gcc::context *context);
+
 /* kadence_unsplit: does nothing, instead of fnsplit. */
 opt_pass *make_unsplit_pass(gcc::context *context);
 

@@ -113,6 +113,37 @@ int main(void)
 }
 """
 
+# Behind the first way, which never runs, lies the same code as behind the second one.
+JOINED = """
+int state[4];
+static void __attribute__((noipa)) note(int which)
+{
+	state[which]++;
+}
+static int __attribute__((noipa)) step(int kind, int number)
+{
+	int answer = number;
+	if (kind)
+		note(0);
+	else if (number % 3)
+		note(1);
+	else
+		answer = state[2] * number;
+	while (answer > 40) {
+		note(3);
+		answer /= 3;
+	}
+	return answer + state[0];
+}
+int main(void)
+{
+	int sum = 0;
+	for (int number = 0; number < 30000; number++)
+		sum += step(0, number);
+	return sum == 0;
+}
+"""
+
 Profiled = Callable[..., Path]
 
 
@@ -218,6 +249,19 @@ def test_code_that_never_ran_lies_apart(workshop: Workshop, profiled: Profiled) 
     assert " .text.unlikely" in sections
     symbols = workshop.run("nm", "laid-out.o").stdout
     assert " t choose.cold" in symbols
+
+
+@pytest.mark.parametrize("how", [["-c"], ["-flto", "-o", "program"]], ids=["unit", "link time"])
+def test_blocks_that_the_compiler_joins_keep_their_counts(
+    workshop: Workshop, profiled: Profiled, how: list[str]
+) -> None:
+    """Pass cddce gives a joined block the count of its first way, and the dump says so."""
+    dumps = [f"-fdump-tree-{name}-blocks-details" for name in ("cddce2", "ivcanon", "optimized")]
+    workshop.compile("program.c", "-O2", *how, *dumps, plan=profiled(JOINED))
+    lost = "Invalid sum of incoming counts 20480000 (precise), should be 0 (precise)"
+    told = {path.suffix: path.read_text() for path in workshop.directory.glob("program.*t.*")}
+    assert lost in told[".cddce2"]
+    assert "Invalid sum" not in told[".ivcanon"] + told[".optimized"]
 
 
 def test_a_changed_function_keeps_none(workshop: Workshop, profiled: Profiled) -> None:
