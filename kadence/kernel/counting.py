@@ -95,11 +95,13 @@ def _counted(kernel: Kernel, argv: Sequence[str]) -> Counted:
             stand_in=True,
             emulator_options=lab_counts.options(folder, geometries=GEOMETRIES),
         )
-        _require_success(argv, reading.result)
+        _require_success(kernel, argv, reading.result)
         return lab_counts.read(folder)
 
 
-def _require_success(argv: Sequence[str], result: boot.Result) -> None:
+def _require_success(kernel: Kernel, argv: Sequence[str], result: boot.Result) -> None:
+    if complaints := boot.complaints(result.log):
+        raise GuestError(f"kernel {kernel.id} logged a complaint: {complaints[0]}")
     if result.status:
         # A failing command takes other paths, so a layout for them would not serve it.
         raise GuestError(f"{argv[0]} ended with status {result.status}, so its counts are not used")
@@ -107,7 +109,8 @@ def _require_success(argv: Sequence[str], result: boot.Result) -> None:
 
 def _objects(request: BuildRequest, argv: Sequence[str]) -> tuple[int, dict[str, list[Function]]]:
     """Version of GCC's files, and for each object the functions that ran."""
-    kernel = build(replace(request, overrides=tuple(sorted({*request.overrides, *COUNTING}))))
+    overrides = dict(request.overrides) | dict(COUNTING)
+    kernel = build(replace(request, overrides=tuple(sorted(overrides.items()))))
     if configure.values(kernel.config).get("GCOV_PROFILE_ALL") != "y":
         raise BuildError("this source's kernels can't count their code (GCOV_PROFILE_ALL is lost)")
     tell(f"counting for GCC with kernel {kernel.id} …")
@@ -122,21 +125,28 @@ def _objects(request: BuildRequest, argv: Sequence[str]) -> tuple[int, dict[str,
             boot_timeout_seconds=session.BOOT_TIMEOUT_SECONDS,
             hang_timeout_seconds=session.HANG_TIMEOUT_SECONDS,
         )
-        _require_success(argv, boot.run(wish, stand_in=True))
+        _require_success(kernel, argv, boot.run(wish, stand_in=True))
         read = {name: counters.read(name, content) for name, content in _saved(place)}
     ran = {name: [one for one in each if one.ran] for name, (_, each) in read.items()}
     versions = {version for version, _ in read.values()}
+    if not versions:
+        raise GuestError(f"kernel {kernel.id} has no counters; report it with its configuration")
     return max(versions), {name: functions for name, functions in ran.items() if functions}
 
 
 def _saved(place: Path) -> Iterator[tuple[str, bytes]]:
     """Object and content of each file that boot/init/counters.c saved."""
-    with place.open("rb") as saved:
+    try:
+        saved = place.open("rb")
+    except FileNotFoundError:
+        raise GuestError("the guest ended before it saved its kernel's counters") from None
+    with saved:
         for line in saved:
             match = SAVED.fullmatch(line)
-            if match is None:
+            content = saved.read(int(match[1])) if match else b""
+            if match is None or len(content) < int(match[1]):
                 raise GuestError("the guest did not save its kernel's counters as a whole")
-            yield match[2].decode(), saved.read(int(match[1]))
+            yield match[2].decode(), content
 
 
 def flow_of(inputs: Inputs, argv: Sequence[str]) -> Flow:

@@ -4,8 +4,9 @@
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from kadence.kconfig.layout.sections import Section, Sections
 from kadence.kconfig.request.request import BuildRequest
 from kadence.kconfig.store import store
 from kadence.kconfig.store.build import build
+from kadence.kconfig.store.store import Kernel
 from kadence.kernel import counting
 from kadence.kernel.flow import flow
 from kadence.kernel.footprint import Functions, footprint
@@ -115,6 +117,32 @@ def test_a_summary_tells_what_changed() -> None:
     assert "5,000          1,000  -80.0 %" in told
     small = replace(counts, not_worth_it="it all fits", after=None)
     assert counting.summary(small) == "not worth it: it all fits"
+
+
+WHOLE = b"3 /build/.build-0123456789abcdef/mm/slab.gcda\nabc"
+
+
+def test_counters_that_a_guest_saved_are_read(tmp_path: Path) -> None:
+    place = tmp_path / "counters"
+    place.write_bytes(2 * WHOLE)
+    assert list(counting._saved(place)) == 2 * [("mm/slab", b"abc")]
+
+
+@pytest.mark.parametrize("content", [WHOLE[:-1], WHOLE[:20], b"x" + WHOLE, None])
+def test_counters_that_are_not_whole_are_refused(tmp_path: Path, content: bytes | None) -> None:
+    place = tmp_path / "counters"
+    if content is not None:
+        place.write_bytes(content)
+    with pytest.raises(GuestError, match="saved? its kernel's counters"):
+        list(counting._saved(place))
+
+
+def test_a_kernel_that_complains_gives_no_counts() -> None:
+    kernel = Kernel("0123", Path("/store/0123"), {})
+    known: dict[str, Any] = dict.fromkeys((field.name for field in fields(boot.Result)), 0)
+    result = boot.Result(**known | {"log": "[    1.0] BUG: unable to handle page fault\n"})
+    with pytest.raises(GuestError, match="kernel 0123 logged a complaint: .*BUG: unable"):
+        counting._require_success(kernel, ["true"], result)
 
 
 def refused(*words: str) -> str:
