@@ -12,15 +12,13 @@ earlier run are measured once more.
 
 import argparse
 import statistics
-import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.base.commands import KADENCE
 from bench.corpus.corpus_own import ratio, take
+from bench.layout.builds import LAID_OUT, PLAIN, Builds
 from kadence.base import resources
 from kadence.base.errors import KadenceError, ToolError
 from kadence.program import builds, program
@@ -28,7 +26,7 @@ from kadence.program.program import Program
 from kadence.specialize.flags import slug
 
 ROUNDS = 15
-PLAIN, AGAIN, LAID_OUT, GCC, PARTIAL = "plain", "again", "laid out", "gcc", "gcc partial"
+AGAIN, GCC, PARTIAL = "again", "gcc", "gcc partial"
 MODES = (AGAIN, LAID_OUT, GCC, PARTIAL)
 COUNTING = "-fprofile-generate -fprofile-update=atomic"
 USING = "-fprofile-use -fprofile-correction -Wno-missing-profile -Wno-coverage-mismatch"
@@ -44,72 +42,22 @@ class Training:
     gcc: float
 
 
-class Bench:
-    """All builds of one program, in a folder of its own."""
-
-    def __init__(self, described: Program) -> None:
-        self.program = described
-        self.place = resources.home() / "build/layout" / described.name
-        self.place.mkdir(parents=True, exist_ok=True)
-        self.log = self.place / "log"
-        self.log.write_text("")
-        self.source = self.place / "source"
-        builds.prepare(described, self.source, self.place, self.log)
+class Bench(Builds):
+    """All builds of one program, with those of GCC's own counts."""
 
     def made(self) -> Training:
         """Build all, and return the times of training."""
-        plain = self._built(PLAIN, None)
-        counted = self._built("counted", None, {"KADENCE_MODE": "profile"})
-        plan, by_kadence = self._planned(counted)
-        self._built(slug(LAID_OUT), plan)
+        plain = self.plain()
+        _, by_kadence = self.laid_out()
         by_gcc = self._counted_by_gcc()
         self._used_by_gcc(slug(GCC), USING)
         self._used_by_gcc(slug(PARTIAL), PARTLY)
-        return Training(self._trained(plain), by_kadence, by_gcc)
-
-    def _built(
-        self,
-        name: str,
-        plan: Path | None,
-        variables: Mapping[str, str] | None = None,
-        flags: str = "",
-    ) -> Path:
-        folder = self.place / name
-        builds.build(self.program, self.source, folder, self.log, plan, flags, variables)
-        return folder
-
-    def _trained(self, folder: Path, *before: str) -> float:
-        """The time of the run on the profiled input."""
-        given = self.program.profile_input
-        began = time.monotonic()
-        with (folder / given if given else Path("/dev/null")).open("rb") as stream:
-            ended = subprocess.run(
-                [*before, *self.program.profile], cwd=folder, stdin=stream, capture_output=True
-            )
-        if ended.returncode:
-            raise ToolError(f"the training of {self.program.name} failed: {ended.stderr[-300:]!r}")
-        return time.monotonic() - began
-
-    def _planned(self, counted: Path) -> tuple[Path, float]:
-        profile, phases, plan = (
-            self.place / f"program.{kind}" for kind in ("kprof", "phases.json", "plan.json")
-        )
-        seconds = self._trained(counted, str(KADENCE), "profile", "-o", str(profile), "--")
-        self._kadence("phases", profile, "-o", phases)
-        self._kadence("plan", phases, "--layout", profile, "-o", plan)
-        return plan, seconds
-
-    def _kadence(self, *words: object) -> None:
-        ended = subprocess.run(
-            [KADENCE, *map(str, words)], capture_output=True, text=True, cwd=self.place
-        )
-        if ended.returncode:
-            raise ToolError(ended.stderr)
+        return Training(self.trained(plain), by_kadence, by_gcc)
 
     def _counted_by_gcc(self) -> float:
         """Names of GCC's counts have the folder in which the objects were made."""
-        folder = self._built("gcc-own", None, flags=COUNTING)
-        seconds = self._trained(folder)
+        folder = self.built("gcc-own", None, flags=COUNTING)
+        seconds = self.trained(folder)
         self.counts = {
             path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.gcda")
         }
@@ -170,13 +118,13 @@ class Rows:
 
 def _of_program(name: str, rows: Rows, *, built: bool) -> Iterator[str]:
     described = program.read(resources.home() / "bench/corpus" / name)
+    place = resources.home() / "build/layout" / described.name
     if built:
-        place = resources.home() / "build/layout" / described.name
         yield rows.measured(described, place, _folders(place))
         return
-    bench = Bench(described)
+    bench = Bench(described, place)
     training = bench.made()
-    yield rows.measured(described, bench.place, _folders(bench.place))
+    yield rows.measured(described, place, _folders(place))
     yield (
         f"{'':<10} training: plain {training.plain:.2f} s, Kadence {training.kadence:.2f} s, "
         f"GCC {training.gcc:.2f} s"

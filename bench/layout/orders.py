@@ -9,7 +9,8 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bench.layout.positioned import PLAN, PROGRAMS, TARGET
+from bench.layout.builds import PLAIN
+from bench.layout.positioned import PLAN, PROGRAMS, TARGET, folder_of, place_of
 from kadence.base import resources
 from kadence.kconfig.configuration import identity
 from kadence.kconfig.layout import artefact
@@ -24,19 +25,18 @@ from kadence.kernel import counting
 def measured(name: str) -> Iterator[tuple[str, Footprint]]:
     """The footprint with each order; kernels that were made only for this are removed."""
     [program] = [each for each in PROGRAMS if each.name == name]
-    folder = resources.home() / "build/bench/positioned" / name
-    os.chdir(folder)
-    place = folder / "p.kcounts.json"
+    place = place_of(program)
+    os.chdir(folder_of(program) / PLAIN)
     found = artefact.read(place)
     assert found.before is not None
     yield "as it was", found.before
     request = BuildRequest(kind=TAILORED, plan=resources.home() / PLAN, target=TARGET)
     wanted = replace(identity.gather(request), request=replace(request, layout=place))
-    flow = counting.flow_of(replace(wanted, layout=replace(found, order=[])), program.command)
+    flow = counting.flow_of(replace(wanted, layout=replace(found, order=[])), program.trained)
     orders = {"none": [], **{word: way(flow) for word, way in ORDERS.items()}}
     for word, order in orders.items():
         kernel = build_inputs(replace(wanted, layout=replace(found, order=order)))
-        yield word, counting.footprint_of(kernel, program.command)
+        yield word, counting.footprint_of(kernel, program.trained)
         if order != found.order:
             store.remove(kernel.id)
 

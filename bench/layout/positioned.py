@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A tailored kernel laid out for each of some programs, beside itself as it was.
+"""Tailored kernels and programs laid out for each other, beside themselves as they were.
 
     python -m bench.layout.positioned [--counted] [PROGRAM...]
 
-All programs run on one tailored kernel, which has what each of them needs. For each one,
-`kadence kernel trace --counts` counts that kernel's code, lays it out, and counts once more. With
---counted, the counts of an earlier run are shown.
+All programs run on one tailored kernel, which has what each of them needs. The programs are trained
+on one input and measured on another one. `kadence kernel trace --counts` counts the kernel's code
+and lays it out; the program counts itself and is laid out, too. The figures are of the lab's cache
+model, of the whole program. With --counted, the builds and counts of an earlier run are measured.
 """
 
 import argparse
 import os
-import shutil
+import re
 import statistics
 import subprocess
 import sys
@@ -21,15 +22,20 @@ from pathlib import Path
 from bench.base import tailored
 from bench.base.commands import KADENCE
 from bench.lab import lab
+from bench.layout.builds import LAID_OUT, PLAIN, Builds
 from kadence.base import resources
 from kadence.kconfig.layout import artefact
-from kadence.kconfig.layout.artefact import Counts, Footprint
+from kadence.kconfig.layout.artefact import Footprint
+from kadence.kconfig.request.request import TAILORED, BuildRequest
+from kadence.kconfig.store.build import build
+from kadence.kconfig.store.store import Kernel
+from kadence.kernel import counting
+from kadence.program import program
 
 TARGET = "x86_64"
 PLAN = "build/bench/positioned/positioned.plan.json"
 LINE_BYTES = 64
 WORTH = 1 / 1000  # misses in an instruction; with less, a program is left out of the mean
-MESSAGES = 4 * 3 * 10 * 200  # of ring: nodes, hops, rounds, messages a hop
 
 CALLS = """
 accept bind brk clock_gettime clone3 close connect execve exit_group fcntl fdatasync fsync ftruncate
@@ -42,97 +48,157 @@ NEEDS = {
     "system_calls": sorted({*CALLS.split(), *lab.NEEDS["system_calls"]}),
     "socket_families": [1, 2],
     "threads": True,
+    "shared_memory": True,
 }
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A program, how its inputs are made in its folder, and its command."""
+    """A program, how more inputs are made in its build's folder, and its commands there."""
 
     name: str
-    source: str  # folder of the checkout
-    prepare: str
-    command: Sequence[str]
+    source: str  # folder of the checkout, with a kadence.toml
+    trained: Sequence[str]
+    measured: Sequence[str]  # the same on another input
+    prepare: str = "true"
+    messages: int = 0  # of the measured command
 
 
+# A guest's files lie on the host. Those in /dev/shm are the guest's own.
+HEAT = "cp heat /dev/shm && cd /dev/shm && exec ./heat -e 1 -g 1 "
+MINIMAP2 = ("source/minimap2", "-t", "1", "-c", "-x", "map-ont", "-o", "out.paf")
 PROGRAMS = (
-    Measured("ring", "examples/ring", "make", ("./ring", "4", "10", "200", "100000")),
+    Measured(
+        "ring",
+        "examples/ring",
+        ("./ring", "4", "10", "200", "100000"),
+        ("./ring", "3", "12", "300", "70000"),
+        messages=3 * 2 * 12 * 300,  # nodes, hops, rounds, messages a hop
+    ),
     Measured(
         "sqlite3",
         "bench/corpus/sqlite3",
-        "python3 inputs.py",
-        ("sqlite3", "s.db", ".read small.sql"),
+        ("source/sqlite3", "small.db", ".read small.sql"),
+        ("source/sqlite3", "other.db", ".read other.sql"),
     ),
     Measured(
         "minimap2",
         "examples/minimap2",
-        "python3 generate.py --genome 100000 --reads 100 --seed 1",
-        ("minimap2", "-t", "1", "-c", "-x", "map-ont", "-o", "out.paf", "genome.fa", "reads.fa"),
+        (*MINIMAP2, "lab-1.fa", "lab-reads-1.fa"),
+        (*MINIMAP2, "lab-2.fa", "lab-reads-2.fa"),
+        "for seed in 1 2; do python3 generate.py --genome 100000 --reads 100 --seed $seed && "
+        "mv genome.fa lab-$seed.fa && mv reads.fa lab-reads-$seed.fa; done",
     ),
     Measured(
-        "heat", "examples/heat", "make", ("./heat", "-n", "64", "-s", "200", "-e", "1", "-g", "1")
+        "heat",
+        "examples/heat",
+        ("sh", "-c", f"{HEAT} -n 64 -s 200"),
+        ("sh", "-c", f"{HEAT} -n 80 -s 150"),
     ),
 )
 
 
-def place_of(program: Measured) -> Path:
-    """The file with the program's counts."""
-    return resources.home() / "build/bench/positioned" / program.name / "p.kcounts.json"
+@dataclass(frozen=True)
+class Found:
+    """What one program does to the caches."""
+
+    tailored: Footprint
+    kernel: Footprint | None  # is laid out; None if that is not worth it
+    both: Footprint  # the kernel, if worth it, and the program are laid out
+    not_worth_it: str | None
 
 
-def counted(program: Measured) -> Counts:
-    """The program's counts."""
-    place = place_of(program)
-    folder = place.parent
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(resources.home() / program.source, folder)
-    subprocess.run(["sh", "-ec", program.prepare], cwd=folder, check=True, stdout=sys.stderr)
+def folder_of(measured: Measured) -> Path:
+    """The folder with the program's counts and builds."""
+    return resources.home() / "build/bench/positioned" / measured.name
+
+
+def place_of(measured: Measured) -> Path:
+    """The file with the counts of the kernel."""
+    return folder_of(measured) / "p.kcounts.json"
+
+
+def train(measured: Measured) -> None:
+    """Build the program, and count it and its kernel."""
+    described = program.read(resources.home() / measured.source)
+    builds = Builds(described, folder_of(measured))
+    plain, (laid_out, _) = builds.plain(), builds.laid_out()
+    for folder in (plain, laid_out):
+        subprocess.run(["sh", "-ec", measured.prepare], cwd=folder, check=True, stdout=sys.stderr)
+    place = place_of(measured)
     words = ["kernel", "trace", "--counts", str(resources.home() / PLAN), "-o", str(place), "--"]
-    command = [KADENCE, *words, *program.command]
-    subprocess.run(command, cwd=folder, check=True, stdout=sys.stderr)
-    return artefact.read(place)
+    subprocess.run([KADENCE, *words, *measured.trained], cwd=plain, check=True, stdout=sys.stderr)
+
+
+def kernel(counts: Path | None) -> Kernel:
+    """The tailored kernel, laid out by counts if there are any."""
+    plan = resources.home() / PLAN
+    return build(BuildRequest(kind=TAILORED, plan=plan, target=TARGET, layout=counts))
+
+
+def measure(measured: Measured) -> Found:
+    """Run the program on the other input."""
+    place = place_of(measured)
+    refusal = artefact.read(place).not_worth_it
+    plain, laid_out = (folder_of(measured) / name for name in (PLAIN, LAID_OUT))
+    before = _footprint(kernel(None), plain, measured)
+    positioned = kernel(None if refusal else place)
+    between = None if refusal else _footprint(positioned, plain, measured)
+    return Found(before, between, _footprint(positioned, laid_out, measured), refusal)
+
+
+def _footprint(on: Kernel, folder: Path, measured: Measured) -> Footprint:
+    os.chdir(folder)
+    return counting.footprint_of(on, measured.measured)
 
 
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description="see the head of this file")
-    parser.add_argument("--counted", action="store_true", help="show counts of an earlier run")
+    parser.add_argument("--counted", action="store_true", help="measure what an earlier run made")
     parser.add_argument("programs", nargs="*", metavar="PROGRAM")
     options = parser.parse_args()
     chosen = [each for each in PROGRAMS if not options.programs or each.name in options.programs]
-    os.chdir(resources.home())
-    if options.counted:
-        found = {program.name: artefact.read(place_of(program)) for program in chosen}
-    else:
-        tailored.kernel("positioned", NEEDS, TARGET)
-        found = {program.name: counted(program) for program in chosen}
-    for name, counts in found.items():
-        print("\n".join(_table(name, counts)), end="\n\n", flush=True)
-    print("\n".join(_means(found.values())))
+    found = []
+    for each in chosen:
+        if not options.counted:
+            tailored.kernel("positioned", NEEDS, TARGET)
+            train(each)
+        found.append(measure(each))
+        print("\n".join(_table(each, found[-1])), end="\n\n", flush=True)
+    print("\n".join(_means(found)))
 
 
-def _table(name: str, counts: Counts) -> Iterable[str]:
-    assert counts.before is not None
-    share = counts.before.instructions / (counts.before.instructions + counts.before.programs)
-    yield f"{name}: the kernel executes {share:.1%} of the instructions".replace("%", " %")
-    if counts.after is None:
-        yield f"  not worth it: {counts.not_worth_it}"
-        return
-    yield f"  {'':34} {'tailored':>12} {'laid out':>12} {'change':>9}"
-    for (label, one), (_, other) in zip(_rows(counts.before), _rows(counts.after), strict=True):
-        yield f"  {label:34} {one:12,.2f} {other:12,.2f} {100 * (other / one - 1):+8.1f} %"
-    if name == "ring":
-        misses = [each.caches[0].misses / MESSAGES for each in (counts.before, counts.after)]
-        yield f"  misses a message, 32 KB: {misses[0]:.0f}, then {misses[1]:.0f}"
+def _table(measured: Measured, found: Found) -> Iterable[str]:
+    one, both = found.tailored, found.both
+    share = one.instructions / (one.instructions + one.programs)
+    yield re.sub("%", " %", f"{measured.name}: the kernel executes {share:.1%} of the instructions")
+    if found.not_worth_it is not None:
+        yield f"  the kernel stays as it was: {found.not_worth_it}"
+    middle = found.kernel or one
+    yield f"  {'laid out:':34} {'nothing':>12} {'the kernel':>12} {'':9} {'both':>12}"
+    for (label, first), (_, second), (_, third) in zip(
+        _rows(one), _rows(middle), _rows(both), strict=True
+    ):
+        cells = f"{second:12,.2f} {_change(first, second)} {third:12,.2f} {_change(first, third)}"
+        yield f"  {label:34} {first:12,.2f} {cells}"
+    if measured.messages:
+        misses = [each.caches[0].misses / measured.messages for each in (one, middle, both)]
+        yield "  misses a message, 32 KB: " + ", ".join(f"{each:.0f}" for each in misses)
+
+
+def _change(before: float, after: float) -> str:
+    return f"{100 * (after / before - 1):+7.1f} %" if before else f"{'':9}"
 
 
 def _rows(found: Footprint) -> list[tuple[str, float]]:
     return [
-        ("instructions of the kernel, millions", found.instructions / 1e6),
-        ("taken branches, millions", found.taken_branches / 1e6),
-        ("lines of 64 bytes", found.lines),
+        ("instructions, millions", (found.instructions + found.programs) / 1e6),
+        ("  of the kernel, millions", found.instructions / 1e6),
+        ("taken branches, kernel, millions", found.taken_branches / 1e6),
+        ("lines of 64 bytes, kernel", found.lines),
         ("lines / floor of executed bytes", found.lines * LINE_BYTES / found.executed_bytes),
-        ("pages", found.pages),
+        ("pages, kernel", found.pages),
         *(
             (f"L1I misses, {each.bytes >> 10} KB/{each.ways}, thousands", each.misses / 1e3)
             for each in found.caches
@@ -146,16 +212,14 @@ def _rows(found: Footprint) -> list[tuple[str, float]]:
     ]
 
 
-def _means(found: Iterable[Counts]) -> Iterable[str]:
+def _means(found: Sequence[Found]) -> Iterable[str]:
     """Geometric means over the programs that missed often enough."""
-    pairs = [
-        (one.before, one.after) for one in found if one.before is not None and one.after is not None
-    ]
-    for number, cache in enumerate(pairs[0][0].caches if pairs else ()):
+    for number, cache in enumerate(found[0].tailored.caches):
         ratios = [
-            after.caches[number].misses / before.caches[number].misses
-            for before, after in pairs
-            if before.caches[number].misses > WORTH * (before.instructions + before.programs)
+            each.both.caches[number].misses / each.tailored.caches[number].misses
+            for each in found
+            if each.tailored.caches[number].misses
+            > WORTH * (each.tailored.instructions + each.tailored.programs)
         ]
         if ratios:
             change = 100 * (statistics.geometric_mean(ratios) - 1)
