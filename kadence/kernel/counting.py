@@ -4,7 +4,9 @@
 1. The kernel itself runs the command, and a plugin of QEMU counts its blocks and its misses.
 2. The same kernel with GCC's counters (GCOV_KERNEL) runs it, which gives GCC its counts.
 3. The kernel that GCC compiles with them runs it once more, which gives the linker its order.
-4. The kernel with that order runs it, which shows what was gained.
+4. The lab's operations run on the kernel with that order. Where one is slower, objects go back:
+   they are compiled without counts, and the third step is repeated.
+5. The kernel with the last order runs the command, which shows what was gained.
 
 All run in the lab, whose clock counts instructions. Two runs still differ if the command's tasks
 race: those of examples/ring by 3 % of the misses. The kernel follows from the file of counts alone.
@@ -31,6 +33,7 @@ from kadence.kconfig.request.request import BuildRequest
 from kadence.kconfig.store import store
 from kadence.kconfig.store.build import build, build_inputs
 from kadence.kconfig.store.store import Kernel
+from kadence.kernel import untrained
 from kadence.kernel.flow import flow
 from kadence.kernel.footprint import Functions, footprint
 from kadence.lab import counts as lab_counts
@@ -43,6 +46,7 @@ SAVED = re.compile(rb"(\d+) .*/\.build-[0-9a-f]{16}/(.+)\.gcda\n")
 # With less there is nothing to gain.
 LEAST_SHARE = 0.05  # the kernel's, of all instructions
 LEAST_MISSES = 1.0  # in 1,000 of the kernel's instructions
+MOST_ROUNDS = 4  # of giving objects back; each takes two builds
 
 
 def count(request: BuildRequest, argv: Sequence[str], output: Path) -> Counts:
@@ -57,12 +61,33 @@ def count(request: BuildRequest, argv: Sequence[str], output: Path) -> Counts:
     if found.not_worth_it is not None:
         return found
     gcc, objects = _objects(request, argv)
-    found = replace(found, gcc=gcc, objects=objects)
     wanted = replace(inputs, request=laid_out)
-    found = replace(found, order=pettis_hansen(flow_of(replace(wanted, layout=found), argv)))
-    positioned = build_inputs(replace(wanted, layout=found))
+    found, positioned = _without_slower(
+        wanted, kernel, replace(found, gcc=gcc, objects=objects), argv
+    )
     tell(f"counting the code of kernel {positioned.id} …")
     return replace(found, after=footprint_of(positioned, argv))
+
+
+def _without_slower(
+    wanted: Inputs, kernel: Kernel, found: Counts, argv: Sequence[str]
+) -> tuple[Counts, Kernel]:
+    """Give objects back until no operation is slower, or nothing more can be done."""
+    tell(f"measuring operations that {argv[0]} may not run …")
+    before = untrained.sheet(kernel)
+    for rounds_left in reversed(range(MOST_ROUNDS)):
+        found = replace(found, order=pettis_hansen(flow_of(replace(wanted, layout=found), argv)))
+        positioned = build_inputs(replace(wanted, layout=found))
+        slow = untrained.slower(before, untrained.sheet(positioned))
+        found = replace(found, slower=[each.operation for each in slow])
+        back = untrained.objects(kernel, positioned, slow) if slow else []
+        back = [name for name in back if name in found.objects]
+        if not back or not rounds_left:
+            break
+        tell(f"{len(slow)} operations are slower; these objects go back: {', '.join(back)}")
+        found = found.without(back)
+        store.remove(positioned.id)
+    return found, positioned
 
 
 def footprint_of(kernel: Kernel, argv: Sequence[str]) -> Footprint:
@@ -174,6 +199,7 @@ def summary(found: Counts) -> str:
     if found.after is None:
         return f"not worth it: {found.not_worth_it}"
     functions = f"{found.functions:,} functions of {len(found.objects):,} objects ran"
+    functions += f"; {len(found.returned)} objects keep their code as it was"
     rows = [
         f"{name:<32} {before:>14,} {after:>14,} {_change(before, after):>8}"
         for (name, before), (_, after) in zip(

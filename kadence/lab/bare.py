@@ -30,7 +30,12 @@ class Ending:
     log: str
 
 
-def run(guest: Guest, argv: Sequence[str], files: Mapping[str, Path]) -> Ending:
+def run(
+    guest: Guest,
+    argv: Sequence[str],
+    files: Mapping[str, Path],
+    emulator_options: Sequence[str] = (),
+) -> Ending:
     """Boot, let the guest settle, run a command, and stop the guest.
 
     `files` maps paths in the guest to files that are put into its initial RAM file system.
@@ -47,7 +52,7 @@ def run(guest: Guest, argv: Sequence[str], files: Mapping[str, Path]) -> Ending:
     with tempfile.TemporaryDirectory(prefix="kadence-lab-") as name:
         folder = Path(name)
         (folder / "initramfs").write_bytes(archive)
-        _boot(guest, folder)
+        _boot(guest, folder, emulator_options)
         log = (folder / "log").read_text(encoding="utf-8", errors="replace")
         lines = (folder / "lines").read_text(encoding="utf-8", errors="replace").splitlines()
     if not lines or not lines[-1].startswith(STATUS):
@@ -55,7 +60,7 @@ def run(guest: Guest, argv: Sequence[str], files: Mapping[str, Path]) -> Ending:
     return Ending(lines[:-1], int(lines[-1].removeprefix(STATUS)), log)
 
 
-def _boot(guest: Guest, folder: Path) -> None:
+def _boot(guest: Guest, folder: Path, options: Sequence[str]) -> None:
     command = [
         *(x86_64.QEMU, "-machine", "pc", "-smp", "1", "-m", f"{guest.memory_bytes >> 20}M"),
         *("-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"),
@@ -63,6 +68,7 @@ def _boot(guest: Guest, folder: Path) -> None:
         *x86_64.LAB,
         *("-serial", f"file:{folder / 'lines'}", "-serial", f"file:{folder / 'log'}"),
         *("-append", " ".join(x86_64.ARGUMENTS)),
+        *options,
     ]
     try:
         done = subprocess.run(

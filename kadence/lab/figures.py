@@ -62,6 +62,7 @@ def take(
     rounds: int | None = None,
     program: str = PLAIN,
     beside: Mapping[str, Path] | None = None,
+    emulator_options: Sequence[str] = (),
 ) -> Sheet:
     """Boot, settle and measure. An empty `operations` means all operations.
 
@@ -71,7 +72,7 @@ def take(
     words = [PROGRAM, "-m", str(guest.memory_bytes)]
     words += ["-r", str(rounds)] if rounds else []
     files = {PROGRAM: resources.built(program), **(beside or {})}
-    ending = bare.run(guest, [*words, *operations], files)
+    ending = bare.run(guest, [*words, *operations], files, emulator_options)
     figures = [line for line in ending.lines if line.startswith("{")]
     said = settled.read(line for line in ending.lines if not line.startswith("{"))
     if ending.status:

@@ -52,8 +52,16 @@ class Counts:
     gcc: int = 0  # the version that its files have
     objects: dict[str, list[Function]] = field(default_factory=dict)  # only functions that ran
     order: list[str] = field(default_factory=list)  # "OBJECT SECTION"
+    # Objects that ran and are not laid out: operations that the program did not train were slower.
+    returned: list[str] = field(default_factory=list)
+    slower: list[str] = field(default_factory=list)  # operations that still are
     before: Footprint | None = None
     after: Footprint | None = None
+
+    def without(self, objects: Sequence[str]) -> "Counts":
+        """The same with these objects as they were before."""
+        left = {name: each for name, each in self.objects.items() if name not in objects}
+        return replace(self, objects=left, returned=[*self.returned, *objects])
 
     @property
     def digest(self) -> str:
@@ -80,6 +88,8 @@ class _Body:
     gcc: int
     objects: dict[str, list[str]]
     order: list[str]
+    returned: list[str]
+    slower: list[str]
     before: Footprint | None
     after: Footprint | None
 

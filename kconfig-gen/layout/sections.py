@@ -87,3 +87,8 @@ class Sections:
             return None
         section = self.sections[number]
         return section if address < section.address + section.bytes else None
+
+    def object_at(self, address: int) -> str:
+        """The object that has this address; an empty string if there is none."""
+        section = self.at(address)
+        return section.object if section else ""
