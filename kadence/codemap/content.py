@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the map of a kernel's code shows: lines by set and page, and what misses most."""
 
+import copy
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from kadence.kconfig.layout.artefact import Footprint
+from kadence.kconfig.layout.artefact import Footprint, PhaseCode
 
 LINE_BYTES, PAGE_BYTES = 64, 4096
 NAMED = 12  # functions with a colour and a row
@@ -21,6 +22,18 @@ class Line:
     fetches: int
     misses: int
     function: str
+    phases: int = 0  # bit N: it ran in the footprint's phase N
+
+
+@dataclass(frozen=True)
+class PhaseRow:
+    """What a phase takes of the code."""
+
+    name: str
+    instructions: int
+    lines: int
+    pages: int
+    filled: float  # the share of its lines' bytes that it executes
 
 
 @dataclass(frozen=True)
@@ -44,6 +57,16 @@ class CodeMap:
         self.sets = cache.bytes // LINE_BYTES // cache.ways
         self.lines = [_line(text) for text in found.code]
         self._evictions = [_eviction(text) for text in found.evictions]
+        self.phases = [_phase_row(each) for each in found.phases]
+
+    def of_phase(self, name: str) -> "CodeMap":
+        """The map of what runs in a phase. Misses are not known by phase."""
+        bits = sum(1 << bit for bit, phase in enumerate(self.phases) if phase.name == name)
+        found = copy.copy(self)
+        for cached in ("pages", "misses_by_set", "marked"):
+            found.__dict__.pop(cached, None)
+        found.lines = [replace(line, misses=0) for line in self.lines if line.phases & bits]
+        return found
 
     def set_of(self, line: Line) -> int:
         """The set of the cache that the line goes to."""
@@ -91,8 +114,14 @@ class CodeMap:
 
 
 def _line(text: str) -> Line:
-    address, fetches, misses, function = text.split()
-    return Line(int(address, 16), int(fetches), int(misses), function)
+    address, fetches, misses, function, phases = text.split()
+    return Line(int(address, 16), int(fetches), int(misses), function, int(phases, 16))
+
+
+def _phase_row(found: PhaseCode) -> PhaseRow:
+    name = "outside of phases" if found.phase is None else f"phase {found.phase}"
+    filled = found.executed_bytes / (LINE_BYTES * max(found.lines, 1))
+    return PhaseRow(name, found.instructions, found.lines, found.pages, filled)
 
 
 def _eviction(text: str) -> tuple[str, str, int]:

@@ -49,8 +49,16 @@ def render(found: Counts) -> str:
         cache=f"{maps[0].bytes >> 10} KB in {maps[0].ways} ways",
         pictures=_drawn(maps),
         tables=[
-            {"title": title, "rows": each.rows(), "total": sum(each.misses_by_set)}
+            {
+                "title": title,
+                "rows": each.rows(),
+                "total": sum(each.misses_by_set),
+                "phases": each.phases,
+            }
             for title, each in zip(TITLES, maps, strict=False)
+        ],
+        phases=[
+            {"name": phase.name, "pictures": _drawn(maps, phase.name)} for phase in maps[0].phases
         ],
         colours=drawing.colours(maps),
         others=drawing.OTHERS,
@@ -61,9 +69,10 @@ def _maps(found: Counts) -> list[CodeMap]:
     return [CodeMap(each) for each in (found.before, found.after) if each is not None]
 
 
-def _drawn(maps: Sequence[CodeMap]) -> list[str]:
+def _drawn(maps: Sequence[CodeMap], phase: str | None = None) -> list[str]:
     chosen = drawing.colours(maps)
+    shown = maps if phase is None else [each.of_phase(phase) for each in maps]
     return [
         drawing.svg(each, chosen, f"{title}: {len(each.lines):,} lines on {len(each.pages)} pages")
-        for title, each in zip(TITLES, maps, strict=False)
+        for title, each in zip(TITLES, shown, strict=False)
     ]

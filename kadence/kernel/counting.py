@@ -93,7 +93,9 @@ def _without_slower(
 def footprint_of(kernel: Kernel, argv: Sequence[str]) -> Footprint:
     """The footprint of a kernel while the command runs."""
     names = kernel.functions.read_text(encoding="utf-8") if kernel.functions.exists() else ""
-    return footprint(_counted(kernel, argv), Functions(names.splitlines()))
+    functions = Functions(names.splitlines())
+    switch = functions.address_of(lab_counts.SWITCH)
+    return footprint(_counted(kernel, argv, switch), functions)
 
 
 def not_worth_it(found: Footprint) -> str | None:
@@ -111,14 +113,14 @@ def not_worth_it(found: Footprint) -> str | None:
     return None
 
 
-def _counted(kernel: Kernel, argv: Sequence[str]) -> Counted:
+def _counted(kernel: Kernel, argv: Sequence[str], switch: int | None = None) -> Counted:
     with tempfile.TemporaryDirectory(prefix="kadence-counts-") as name:
         folder = Path(name)
         reading = session.run(
             Guest(kernel.id, kernel.image),
             argv,
             stand_in=True,
-            emulator_options=lab_counts.options(folder, geometries=GEOMETRIES),
+            emulator_options=lab_counts.options(folder, geometries=GEOMETRIES, switch=switch),
         )
         _require_success(kernel, argv, reading.result)
         return lab_counts.read(folder)

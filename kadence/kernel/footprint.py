@@ -5,7 +5,7 @@ import bisect
 from collections import Counter
 from collections.abc import Iterable
 
-from kadence.kconfig.layout.artefact import Footprint, Misses
+from kadence.kconfig.layout.artefact import Footprint, Misses, PhaseCode
 from kadence.lab.counts import Block, Counted
 
 KERNEL = 0xFFFF_8000_0000_0000  # its first address
@@ -27,6 +27,10 @@ class Functions:
         number = bisect.bisect_right(self._addresses, address) - 1
         return self._names[number] if number >= 0 else UNKNOWN
 
+    def address_of(self, name: str) -> int | None:
+        """The address of a function; None if the kernel has none of this name."""
+        return self._addresses[self._names.index(name)] if name in self._names else None
+
     def of_line(self, address: int) -> str:
         """The function at the end of a line, which has most of its bytes more often than not."""
         return self.at(address + LINE_BYTES - 1)
@@ -35,6 +39,7 @@ class Functions:
 def footprint(counted: Counted, functions: Functions) -> Footprint:
     """The footprint in a run that was counted with the geometries of caches."""
     own = [line for line in counted.lines if line.address >= KERNEL]
+    phases = _Phases(counted)
     return Footprint(
         instructions=counted.kernel,
         programs=counted.programs,
@@ -58,11 +63,53 @@ def footprint(counted: Counted, functions: Functions) -> Footprint:
             for number, cache in enumerate(counted.caches)
         ],
         code=[
-            f"{line.address:x} {line.fetches} {line.misses[0]} {functions.of_line(line.address)}"
+            f"{line.address:x} {line.fetches} {line.misses[0]} {functions.of_line(line.address)} "
+            f"{phases.of_line(line.address):x}"
             for line in sorted(own, key=lambda line: line.address)
         ],
         evictions=_evictions(counted, functions),
+        phases=phases.all,
     )
+
+
+class _Phases:
+    """Which code runs in which phase."""
+
+    def __init__(self, counted: Counted) -> None:
+        self._blocks = counted.blocks
+        numbers = [0, *sorted(counted.phases, key=counted.phases.__getitem__)]
+        numbers = numbers if counted.phases else []
+        self._lines = [self._lines_in(number) for number in numbers]
+        self.all = [
+            self._code(number, counted.phases.get(number), lines)
+            for number, lines in zip(numbers, self._lines, strict=True)
+        ]
+
+    def of_line(self, address: int) -> int:
+        """A bit for each phase in which the line ran."""
+        return sum(1 << bit for bit, lines in enumerate(self._lines) if address in lines)
+
+    def _lines_in(self, number: int) -> set[int]:
+        return {
+            address
+            for block in self._ran_in(number)
+            for address in range(
+                block.address // LINE_BYTES * LINE_BYTES, block.address + block.bytes, LINE_BYTES
+            )
+        }
+
+    def _code(self, number: int, phase: int | None, lines: set[int]) -> PhaseCode:
+        ran = self._ran_in(number)
+        return PhaseCode(
+            phase=phase,
+            instructions=sum(block.instructions * block.counts[number] for block in ran),
+            lines=len(lines),
+            executed_bytes=_bytes_of(ran),
+            pages=len({address // PAGE_BYTES for address in lines}),
+        )
+
+    def _ran_in(self, number: int) -> list[Block]:
+        return [each for each in self._blocks if sum(each.counts[number : number + 1])]
 
 
 def _evictions(counted: Counted, functions: Functions) -> list[str]:
@@ -74,9 +121,14 @@ def _evictions(counted: Counted, functions: Functions) -> list[str]:
 
 
 def executed_bytes(blocks: Iterable[Block]) -> int:
-    """Bytes of the instructions that ran; blocks may overlap."""
+    """Bytes of the instructions that ran."""
+    return _bytes_of(block for block in blocks if any(block.counts))
+
+
+def _bytes_of(blocks: Iterable[Block]) -> int:
+    """Bytes of blocks, which may overlap."""
     total = end = 0
-    for start, after in sorted((b.address, b.address + b.bytes) for b in blocks if any(b.counts)):
+    for start, after in sorted((block.address, block.address + block.bytes) for block in blocks):
         total += max(after - max(start, end), 0)
         end = max(end, after)
     return total

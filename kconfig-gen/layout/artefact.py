@@ -26,6 +26,17 @@ class Misses:
 
 
 @dataclass(frozen=True)
+class PhaseCode:
+    """What the code of a kernel takes in one phase of the program."""
+
+    phase: int | None  # None: outside of phases
+    instructions: int
+    lines: int
+    executed_bytes: int
+    pages: int
+
+
+@dataclass(frozen=True)
 class Footprint:
     """What the code of a kernel takes while the program runs. A line has 64 bytes."""
 
@@ -36,10 +47,12 @@ class Footprint:
     pages: int
     taken_branches: int
     caches: list[Misses]
-    # Of the kernel, in the first cache: "ADDRESS FETCHES MISSES FUNCTION" of each line of code, and
-    # "FUNCTION BY MISSES" of the pairs of functions that took each other's place most often.
+    # Of the kernel, in the first cache: "ADDRESS FETCHES MISSES FUNCTION PHASES" of each line of
+    # code, and "FUNCTION BY MISSES" of the pairs of functions that took each other's place most
+    # often. PHASES is hexadecimal: bit N stands for item N of `phases`.
     code: list[str]
     evictions: list[str]
+    phases: list[PhaseCode]  # empty if the program announced none
 
 
 @dataclass(frozen=True)

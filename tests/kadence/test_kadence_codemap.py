@@ -12,7 +12,7 @@ import pytest
 from kadence.codemap import drawing, page
 from kadence.codemap.content import CodeMap
 from kadence.kconfig.layout import artefact
-from kadence.kconfig.layout.artefact import Counts, Footprint, Misses
+from kadence.kconfig.layout.artefact import Counts, Footprint, Misses, PhaseCode
 
 K = 0xFFFFFFFF81000000
 SVG = "{http://www.w3.org/2000/svg}"
@@ -26,12 +26,13 @@ BEFORE = Footprint(
     taken_branches=10,
     caches=[Misses(32768, 8, 1000, 1000, 0, 0)],
     code=[
-        f"{K:x} 900 800 hot",
-        f"{K + 64:x} 90 1 hot",
-        f"{K + 4096:x} 800 199 rival",
-        f"{K + 2 * 4096 + 63 * 64:x} 5 0 rare<at>",
+        f"{K:x} 900 800 hot 3",
+        f"{K + 64:x} 90 1 hot 1",
+        f"{K + 4096:x} 800 199 rival 2",
+        f"{K + 2 * 4096 + 63 * 64:x} 5 0 rare<at> 1",
     ],
     evictions=["hot rival 700", "hot rare<at> 100", "rival hot 199"],
+    phases=[PhaseCode(None, 600, 3, 96, 2), PhaseCode(7, 400, 2, 128, 2)],
 )
 COUNTS = Counts(["./p", "a b"], "0" * 16, None, before=BEFORE, after=replace(BEFORE, pages=1))
 
@@ -51,6 +52,17 @@ def test_functions_that_miss_most_come_first_with_their_rivals() -> None:
     assert (first.evictor, first.by_evictor) == ("rival", 700)
     assert (second.function, second.evictor, second.by_evictor) == ("rival", "hot", 199)
     assert (third.function, third.misses, third.evictor) == ("rare<at>", 0, "")
+
+
+def test_the_map_of_a_phase_has_its_lines_alone() -> None:
+    whole = CodeMap(BEFORE)
+    assert len(whole.pages) == 3
+    found = whole.of_phase("phase 7")
+    assert [line.function for line in found.lines] == ["hot", "rival"]
+    assert (len(found.pages), found.marked) == (2, frozenset())
+    none, seventh = whole.phases
+    assert (none.name, none.filled) == ("outside of phases", 0.5)
+    assert (seventh.name, seventh.lines, seventh.pages, seventh.filled) == ("phase 7", 2, 2, 1.0)
 
 
 def test_a_picture_has_a_cell_for_each_line() -> None:
@@ -74,7 +86,8 @@ def test_the_page_has_both_maps_and_escapes_names(tmp_path: Path) -> None:
     told = subprocess.run(words, capture_output=True, text=True, check=True).stdout
     assert told.strip() == str(tmp_path / "p.kcounts.html")
     text = (tmp_path / "p.kcounts.html").read_text()
-    assert text.count("<svg") == 2 and "rare<at>" not in text
+    assert text.count("<svg") == 2 * (1 + 2) and "rare<at>" not in text
+    assert "Only what runs in phase 7" in text and "<td>100 %</td>" in text
     assert "./p &#39;a b&#39;" in text
     assert ElementTree.parse(tmp_path / "p.svg").getroot().tag == f"{SVG}svg"
 

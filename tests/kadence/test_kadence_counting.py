@@ -13,7 +13,7 @@ import pytest
 from kadence import boot
 from kadence.base.errors import GuestError
 from kadence.kconfig.layout import artefact
-from kadence.kconfig.layout.artefact import Footprint, Misses
+from kadence.kconfig.layout.artefact import Footprint, Misses, PhaseCode
 from kadence.kconfig.layout.sections import Section, Sections
 from kadence.kconfig.request.request import BuildRequest
 from kadence.kconfig.store import store
@@ -31,6 +31,7 @@ FIXED = (K + 192, 64, ".noinstr.text", "c.o")
 COUNTED = Counted(
     kernel=1000,
     programs=500,
+    phases={1: 9},
     blocks=[
         Block(K, 10, 3, "calls", K + 64, (5, 1)),
         Block(K + 64, 20, 4, "leaves", 0, (6, 0)),
@@ -72,10 +73,19 @@ def test_a_footprint_is_of_the_kernel_alone() -> None:
     assert found.taken_branches == 6 + 6 + 2 + 6
     assert found.caches == [Misses(32768, 8, 70, 65, 7, 3)]
     assert found.code == [
-        f"{K:x} 10 40 one",
-        f"{K + 64:x} 10 20 two",
-        f"{K + 4096:x} 1 5 three",
+        f"{K:x} 10 40 one 3",
+        f"{K + 64:x} 10 20 two 1",
+        f"{K + 4096:x} 1 5 three 0",
     ]
+    assert found.phases == [
+        PhaseCode(None, 5 * 3 + 6 * 4 + 6 * 2 + 1 * 1 + 6 * 2, 3, 16 + 20 + 8, 1),
+        PhaseCode(9, 1 * 3, 1, 10, 1),
+    ]
+
+
+def test_a_program_without_phases_has_none() -> None:
+    found = footprint(replace(COUNTED, phases={}), NAMES)
+    assert found.phases == [] and found.code[0] == f"{K:x} 10 40 one 0"
     assert found.evictions == ["one two 30", "two one 10"]
 
 
