@@ -21,8 +21,10 @@ $(BUILD)/bench/derive: bench/layout/derive.cc gccplugin/layout/edge_counts.cc gc
 bench-layout-edges: build build-lab build-examples $(BUILD)/bench/derive ## counts of edges derived from counts of blocks, beside the edges that ran
 	@$(PYTHON) -m bench.layout.edges
 
-.PHONY: bench-layout-orders bench-layout-untrained
+.PHONY: bench-layout-orders bench-layout-groups bench-layout-untrained
 bench-layout-orders: build-lab ## orders for the linker, on a program that bench-layout-kernel counted (PROGRAM=…)
 	@$(PYTHON) -m bench.layout.orders $(or $(PROGRAM),ring)
+bench-layout-groups: build-lab ## groups of objects laid out alone, as a running kernel could take them (PROGRAM=…)
+	@$(PYTHON) -m bench.layout.groups $(or $(PROGRAM),ring)
 bench-layout-untrained: build-lab build-bench ## the lab's operations on a kernel laid out for a program that bench-layout-kernel counted (PROGRAM=…)
 	@$(PYTHON) -m bench.layout.untrained $(or $(PROGRAM),ring)
