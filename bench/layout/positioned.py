@@ -25,7 +25,7 @@ from bench.lab import lab
 from bench.layout.builds import LAID_OUT, PLAIN, Builds
 from kadence.base import resources
 from kadence.kconfig.layout import artefact
-from kadence.kconfig.layout.artefact import Footprint
+from kadence.kconfig.layout.artefact import LINE_BYTES, Footprint
 from kadence.kconfig.request.request import TAILORED, BuildRequest
 from kadence.kconfig.store.build import build
 from kadence.kconfig.store.store import Kernel
@@ -34,7 +34,6 @@ from kadence.program import program
 
 TARGET = "x86_64"
 PLAN = "build/bench/positioned/positioned.plan.json"
-LINE_BYTES = 64
 WORTH = 1 / 1000  # misses in an instruction; with less, a program is left out of the mean
 
 CALLS = """

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from kadence.kconfig.layout.artefact import Footprint, PhaseCode
+from kadence.kconfig.layout.artefact import LINE_BYTES, PAGE_BYTES, Footprint, PhaseCode
 
-LINE_BYTES, PAGE_BYTES = 64, 4096
 NAMED = 12  # functions with a colour and a row
 MARKED = 0.9  # of all misses: the lines that have these are marked
 

@@ -9,7 +9,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from xml.sax.saxutils import escape
 
-from kadence.codemap.content import PAGE_BYTES, CodeMap, Line
+from kadence.codemap.content import CodeMap, Line
+from kadence.kconfig.layout.artefact import PAGE_BYTES
 
 CELL, ROW = 7, 5  # pixels
 BARS = 60

@@ -5,11 +5,10 @@ import bisect
 from collections import Counter
 from collections.abc import Iterable
 
-from kadence.kconfig.layout.artefact import Footprint, Misses, PhaseCode
+from kadence.kconfig.layout.artefact import LINE_BYTES, PAGE_BYTES, Footprint, Misses, PhaseCode
 from kadence.lab.counts import Block, Counted
 
 KERNEL = 0xFFFF_8000_0000_0000  # its first address
-LINE_BYTES, PAGE_BYTES = 64, 4096
 MOST_PAIRS = 200
 UNKNOWN = "?"  # of kernels that were stored without names
 

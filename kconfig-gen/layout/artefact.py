@@ -12,6 +12,8 @@ from kadence.base import artefact, codec
 from kadence.base.errors import ArtefactError, BuildError
 from kadence.kconfig.layout.counters import Function
 
+LINE_BYTES, PAGE_BYTES = 64, 4096  # of the model's caches and of its memory
+
 
 @dataclass(frozen=True)
 class Misses:
@@ -38,7 +40,7 @@ class PhaseCode:
 
 @dataclass(frozen=True)
 class Footprint:
-    """What the code of a kernel takes while the program runs. A line has 64 bytes."""
+    """What the code of a kernel takes while the program runs."""
 
     instructions: int
     programs: int  # instructions outside of the kernel

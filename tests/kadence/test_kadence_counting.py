@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Footprints and flows of small made-up kernels, whose answers are known; and a real one."""
 
+import contextlib
+import re
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import fields, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -175,32 +177,84 @@ def test_wrong_requests_get_a_sentence(make_plan: Callable[..., Path], tmp_path:
     assert not Path(out).exists()
 
 
-@pytest.mark.kernel
-@pytest.mark.full
-def test_a_kernel_is_counted_and_laid_out(
-    make_plan: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """From counts to a kernel that has the same command's output, and fewer misses."""
-    monkeypatch.chdir(tmp_path)
-    calls = ["read", "write", "openat", "fsync", "newfstatat", "getdents64", "pipe2", "clone"]
+CALLS = ["read", "write", "openat", "fsync", "newfstatat", "getdents64", "pipe2", "clone", "mount"]
+LISTING = "for i in 1 2 3 4 5 6 7 8; do ls -l /usr/bin | sort | head -n $i; done >listing"
+# What traces and patches kernels; a kernel with LIVEPATCH needs reliable traces of its stack.
+TRACED = {
+    **{"FTRACE": "y", "FUNCTION_TRACER": "y", "DYNAMIC_FTRACE": "y", "STACKTRACE": "y"},
+    **{"KALLSYMS": "y", "KALLSYMS_ALL": "y", "MODULES": "y", "SYSFS": "y", "LIVEPATCH": "y"},
+}
+
+
+@dataclass(frozen=True)
+class LaidOut:
+    """A kernel that was counted and laid out."""
+
+    kernel: Kernel
+    counts: artefact.Counts
+    listing: bytes
+    run: Callable[[str], boot.Result]
+
+
+@pytest.fixture(scope="module")
+def laid_out(
+    make_plan: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[LaidOut]:
+    folder = tmp_path_factory.mktemp("laid-out")
     request = BuildRequest(
         kind="tailored",
-        plan=make_plan(tmp_path / "p.plan.json", system_calls=calls, processes=True),
+        plan=make_plan(folder / "p.plan.json", system_calls=CALLS, processes=True),
         target="x86_64",
+        overrides=tuple(sorted(TRACED.items())),
     )
-    place = tmp_path / "p.kcounts.json"
-    script = "for i in 1 2 3 4 5 6 7 8; do ls -l /usr/bin | sort | head -n $i; done >listing"
-    argv = ["sh", "-c", script]
-    found = counting.count(request, argv, place)
-    listing = (tmp_path / "listing").read_bytes()
-    artefact.write(place, found, ["x"])
-    assert found.before is not None and found.after is not None
-    assert found.after.caches[0].in_kernel < 0.65 * found.before.caches[0].in_kernel
-    assert found.after.pages < 0.5 * found.before.pages
-    built = build(replace(request, layout=place))
-    assert store.load(built.id).sections.is_file()
-    result = boot.run(boot.Request(image=built.image, argv=argv, target="x86_64"), stand_in=True)
+    place = folder / "p.kcounts.json"
+    with contextlib.chdir(folder):
+        found = counting.count(request, ["sh", "-c", LISTING], place)
+        listing = (folder / "listing").read_bytes()
+        artefact.write(place, found, ["x"])
+        kernel = build(replace(request, layout=place))
+
+        def run(script: str) -> boot.Result:
+            argv = ["sh", "-ec", script]
+            return boot.run(boot.Request(image=kernel.image, argv=argv, target="x86_64"))
+
+        yield LaidOut(kernel, found, listing, run)
+        with pytest.raises(GuestError, match="ended with status 3"):
+            counting.count(request, ["sh", "-c", "exit 3"], place)
+
+
+@pytest.mark.kernel
+@pytest.mark.full
+def test_a_kernel_that_is_laid_out_misses_less(laid_out: LaidOut) -> None:
+    before, after = laid_out.counts.before, laid_out.counts.after
+    assert before is not None and after is not None
+    assert after.caches[0].in_kernel < 0.65 * before.caches[0].in_kernel
+    assert after.pages < 0.5 * before.pages
+    assert laid_out.counts.slower == []
+    assert store.load(laid_out.kernel.id).sections.is_file()
+    result = laid_out.run(LISTING)
     assert (result.status, boot.complaints(result.log)) == (0, [])
-    assert (tmp_path / "listing").read_bytes() == listing
-    with pytest.raises(GuestError, match="ended with status 3"):
-        counting.count(request, ["sh", "-c", "exit 3"], place)
+    assert Path("listing").read_bytes() == laid_out.listing
+
+
+@pytest.mark.kernel
+@pytest.mark.full
+def test_a_kernel_that_is_laid_out_can_be_traced(laid_out: LaidOut) -> None:
+    """Names lead to their addresses, functions can be traced, and the stack is unwound."""
+    result = laid_out.run(
+        "cp /proc/kallsyms names; mount -t tracefs tracefs /sys/kernel/tracing; "
+        "cd /sys/kernel/tracing; echo vfs_read >set_ftrace_filter; "
+        "echo 1 >options/func_stack_trace; echo function >current_tracer; "
+        "cat /etc/hostname >/dev/null; cat trace >$OLDPWD/trace"
+    )
+    assert (result.status, boot.complaints(result.log)) == (0, [])
+    names = [line.split() for line in Path("names").read_text().splitlines()]
+    known = {(int(words[0], 16), words[2]) for words in names if len(words) == 3}
+    stored = laid_out.kernel.functions.read_text().splitlines()
+    functions = {(int(line.split()[0], 16), line.split()[1]) for line in stored}
+    assert any(name.endswith(".cold") for _, name in functions)
+    missing = {name for address, name in functions if (address, name) not in known}
+    assert len(missing) < 0.01 * len(functions), sorted(missing)[:20]
+    trace = Path("trace").read_text()
+    assert re.search(r"vfs_read <-ksys_read", trace)
+    assert re.search(r"=> vfs_read\n => ksys_read\n => do_syscall_64\n => entry_SYSCALL", trace)
