@@ -70,6 +70,16 @@ def _pattern(key: str) -> str:
     return f"[{of_object[0]}]{of_object[1:]}({section})"
 
 
+def told(counts: Counts, log: Path) -> str:
+    """A line about a kernel that is laid out, from the log of its build."""
+    skipped = log.read_text(encoding="utf-8", errors="replace").count(CHANGED)
+    line = (
+        f"laid out by the counts of {counts.functions:,} functions in {len(counts.objects):,} "
+        "objects"
+    )
+    return f"{line}; GCC skipped {skipped} that changed since" if skipped else line
+
+
 def check(order: Sequence[str], sections: Sequence[Section]) -> None:
     """Raise BuildError if the order names a section that the kernel lacks."""
     there = {each.key for each in sections}

@@ -53,6 +53,10 @@ class Kernel:
         return self.path / SECTIONS
 
     @property
+    def log(self) -> Path:
+        return self.path / LOG
+
+    @property
     def target(self) -> str:
         return str(self.manifest["target"])
 

@@ -46,6 +46,15 @@ def assembly(folder: Path) -> str:
     return subprocess.run(use, cwd=folder, capture_output=True, text=True, check=True).stdout
 
 
+def test_a_line_tells_how_much_is_laid_out(tmp_path: Path) -> None:
+    log = tmp_path / "build.log"
+    log.write_text("  CC      mm/slab.o\n")
+    counts = Counts(["p"], "0", None, objects={"mm/slab": 2 * [Function(1, 2, 3, (4,))], "a": []})
+    assert planting.told(counts, log) == "laid out by the counts of 2 functions in 2 objects"
+    log.write_text(2 * "the control flow of function 'f' does not match its profile data\n")
+    assert planting.told(counts, log).endswith("; GCC skipped 2 that changed since")
+
+
 def without_summary(content: bytes) -> bytes:
     """As the kernel writes its files."""
     assert struct.unpack_from("<I", content, 16) == (counters.SUMMARY,)

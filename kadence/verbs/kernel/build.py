@@ -5,6 +5,7 @@ import argparse
 import shlex
 from pathlib import Path
 
+from kadence.kconfig.layout import artefact, planting
 from kadence.kconfig.request.request import (
     GENERIC,
     MEMORY_CHECKED,
@@ -69,5 +70,7 @@ def execute(options: argparse.Namespace) -> int:
     )
     kernel = build(request)
     print(f"{kernel.id}  {kernel.image}")
+    if options.layout:
+        print(planting.told(artefact.read(options.layout), kernel.log))
     print(f"again: {shlex.join(request.command())}")
     return 0
