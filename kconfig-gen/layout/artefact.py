@@ -74,9 +74,9 @@ class Counts:
     after: Footprint | None = None
 
     def without(self, objects: Sequence[str]) -> "Counts":
-        """The same with these objects as they were before."""
+        """The same with these objects as they were before, and without an order."""
         left = {name: each for name, each in self.objects.items() if name not in objects}
-        return replace(self, objects=left, returned=[*self.returned, *objects])
+        return replace(self, objects=left, order=[], returned=[*self.returned, *objects])
 
     @property
     def digest(self) -> str:

@@ -67,7 +67,8 @@ def test_objects_with_the_growth_go_back() -> None:
 
 def test_counts_without_objects_lose_them_alone() -> None:
     function = Function(1, 2, 3, (4,))
-    counts = Counts(["p"], "0", None, objects={"a": [function], "b": [function]}, returned=["c"])
+    objects = {"a": [function], "b": [function]}
+    counts = Counts(["p"], "0", None, objects=objects, order=["b.o .text.f"], returned=["c"])
     found = counts.without(["b"])
-    assert (list(found.objects), found.returned) == (["a"], ["c", "b"])
+    assert (list(found.objects), found.order, found.returned) == (["a"], [], ["c", "b"])
     assert found.digest != counts.digest
