@@ -46,7 +46,7 @@ SAVED = re.compile(rb"(\d+) .*/\.build-[0-9a-f]{16}/(.+)\.gcda\n")
 # With less there is nothing to gain.
 LEAST_SHARE = 0.05  # the kernel's, of all instructions
 LEAST_MISSES = 1.0  # in 1,000 of the kernel's instructions
-MOST_ROUNDS = 4  # of giving objects back; each takes two builds
+MOST_ROUNDS = 6  # of giving objects back; each takes two builds
 
 
 def count(request: BuildRequest, argv: Sequence[str], output: Path) -> Counts:

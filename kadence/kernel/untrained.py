@@ -21,8 +21,9 @@ from kadence.lab.guest import Guest
 
 MOST = 1.01  # times the instructions of the kernel without a layout
 ROUNDS = 3  # of an operation; the lab's clock has little noise
-# An object goes back if it executes so much of all that objects execute more.
-LEAST_SHARE = 0.05
+# Objects go back, the worst first, until they have so much of all that objects execute more. The
+# next round looks at what is left, so that few go back.
+ENOUGH = 0.5
 NO_OPERATIONS = frozenset({"million"})  # they measure the lab itself
 
 
@@ -69,12 +70,16 @@ def objects(before: Kernel, after: Kernel, slow: Sequence[Slower]) -> list[str]:
 
 
 def grown(then: Counter[str], now: Counter[str]) -> list[str]:
-    """The objects with most of what all objects execute more."""
-    growth = {name: count - then[name] for name, count in now.items() if count > then[name]}
-    least = LEAST_SHARE * sum(growth.values())
-    return sorted(
-        (name for name in growth if growth[name] >= least), key=lambda name: -growth[name]
-    )
+    """The fewest objects with half of what all objects execute more, the worst one first."""
+    growth = Counter({name: now[name] - then[name] for name in now if now[name] > then[name]})
+    left = ENOUGH * growth.total()
+    found = []
+    for name, more in growth.most_common():
+        if left <= 0:
+            break
+        found.append(name)
+        left -= more
+    return found
 
 
 def by_object(blocks: Iterable[Block], object_at: Callable[[int], str]) -> Counter[str]:

@@ -59,10 +59,12 @@ def test_what_executes_more_by_object() -> None:
     assert found == {"a.o": 18 + 12, "b.o": 24}
 
 
-def test_objects_with_the_growth_go_back() -> None:
+def test_the_objects_with_half_of_the_growth_go_back() -> None:
     then = Counter({"a.o": 1000, "b.o": 1000, "c.o": 1000})
-    now = Counter({"a.o": 1010, "b.o": 500, "c.o": 1600, "new.o": 390})
+    now = Counter({"a.o": 1300, "b.o": 500, "c.o": 1400, "new.o": 350})
     assert untrained.grown(then, now) == ["c.o", "new.o"]
+    assert untrained.grown(then, now | Counter({"c.o": 1700})) == ["c.o"]
+    assert untrained.grown(then, then) == []
 
 
 def test_counts_without_objects_lose_them_alone() -> None:
