@@ -275,6 +275,7 @@ static int __init kadapt_init(void)
 {
 	int error;
 
+	kadapt_quanta_init();
 	error = kadapt_clients_init();
 	if (error)
 		return error;

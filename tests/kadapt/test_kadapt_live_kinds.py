@@ -78,7 +78,9 @@ exec 3>@FOLDER@/lines
 has 2
 echo >&3
 has 3
-echo 0 >/sys/kernel/kadapt/units/tallies/installed || exit 92
+# A unit stays while a task is inside, as on a busy machine.
+gone() { for turn in $(seq 100); do echo 0 >$1 && return; sleep 0.1; done; return 1; }
+gone /sys/kernel/kadapt/units/tallies/installed || exit 92
 rmmod tallies || exit 93
 insmod tallies.ko || exit 94
 echo >&3

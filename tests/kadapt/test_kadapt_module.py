@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """kadapt.ko, built against Debian's headers, in Debian's stock kernels under QEMU."""
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ exit 0
 """
 
 WITHOUT_LATENCY = "error counters slice ring guard rerror life batch"
+LATE_DRAIN = "delay_owing"
 # What only one of the kernels has a use for.
 NEEDS_QUANTUM = {
     "error_define_erange",
@@ -72,6 +74,21 @@ def boot_with_module(
     assert outcome.status == 0, outcome.console
     assert boot.complaints(outcome.console) == [], outcome.console
     return outcome.console
+
+
+def test_per_cpu_data_have_no_pointers(kadapt_module: Callable[[str], Path]) -> None:
+    """Kernels before 6.15 do not relocate them in modules: they would be NULL."""
+    module = kadapt_module(debian.newest_release("6.12"))
+    told = subprocess.run(["readelf", "-SW", module], capture_output=True, text=True, check=True)
+    assert ".rela.text" in told.stdout
+    assert ".rela.data..percpu" not in told.stdout
+
+
+def test_a_late_drain_ends_quanta(kadapt_module: Callable[[str], Path], selftest: Path) -> None:
+    """The kernel survives. An emulated processor may be slower than the case allows."""
+    release = debian.newest_release("6.12")
+    console = boot_with_module(release, kadapt_module(release), selftest, LATE_DRAIN)
+    assert f"- {LATE_DRAIN}" in console
 
 
 def test_module_in_debians_reference_kernel(

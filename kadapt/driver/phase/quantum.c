@@ -204,8 +204,19 @@ static void end_current(void *unused)
 	raw_spin_unlock(&current->pi_lock);
 }
 
-static DEFINE_PER_CPU(call_single_data_t, ending) =
-	CSD_INIT(end_current, NULL);
+static DEFINE_PER_CPU(call_single_data_t, ending);
+
+/*
+ * Not by an initialiser: before 6.15, the kernel does not relocate a module's
+ * per-CPU data (kernel/module/main.c, apply_relocations), so pointers stay NULL.
+ */
+void kadapt_quanta_init(void)
+{
+	int processor;
+
+	for_each_possible_cpu(processor)
+		INIT_CSD(&per_cpu(ending, processor), end_current, NULL);
+}
 
 /*
  * Once a tick is enough, however many rings are late. A processor that has not

@@ -15,6 +15,7 @@ bool kadapt_quantum_supported(void);
 u64 kadapt_quantum_min_ns(void);
 u64 kadapt_quantum_max_ns(void);
 
+void kadapt_quanta_init(void);
 int kadapt_quantum_check(u64 quantum_ns);
 int kadapt_quantum_set(struct kadapt_quantum *quantum, u64 quantum_ns);
 void kadapt_quantum_restore(struct kadapt_quantum *quantum);
