@@ -56,7 +56,7 @@ def count(request: BuildRequest, argv: Sequence[str], output: Path) -> Counts:
     inputs = identity.gather(request)
     kernel = build_inputs(inputs)
     tell(f"counting the code of kernel {kernel.id} …")
-    before = footprint_of(kernel, argv)
+    before = footprint_of(kernel, argv, stand_in=True)
     found = Counts(list(argv), kernel.id, not_worth_it(before), before=before)
     if found.not_worth_it is not None:
         return found
@@ -66,7 +66,7 @@ def count(request: BuildRequest, argv: Sequence[str], output: Path) -> Counts:
         wanted, kernel, replace(found, gcc=gcc, objects=objects), argv
     )
     tell(f"counting the code of kernel {positioned.id} …")
-    return replace(found, after=footprint_of(positioned, argv))
+    return replace(found, after=footprint_of(positioned, argv, stand_in=True))
 
 
 def _without_slower(
@@ -76,7 +76,8 @@ def _without_slower(
     tell(f"measuring operations that {argv[0]} may not run …")
     before = untrained.sheet(kernel)
     for rounds_left in reversed(range(MOST_ROUNDS)):
-        found = replace(found, order=pettis_hansen(flow_of(replace(wanted, layout=found), argv)))
+        ran = flow_of(replace(wanted, layout=found), argv, stand_in=True)
+        found = replace(found, order=pettis_hansen(ran))
         positioned = build_inputs(replace(wanted, layout=found))
         slow = untrained.slower(before, untrained.sheet(positioned))
         found = replace(found, slower=[each.operation for each in slow])
@@ -90,12 +91,12 @@ def _without_slower(
     return found, positioned
 
 
-def footprint_of(kernel: Kernel, argv: Sequence[str]) -> Footprint:
-    """The footprint of a kernel while the command runs."""
+def footprint_of(kernel: Kernel, argv: Sequence[str], *, stand_in: bool = False) -> Footprint:
+    """The footprint of a kernel while the command runs. `stand_in` is as in kadence.boot."""
     names = kernel.functions.read_text(encoding="utf-8") if kernel.functions.exists() else ""
     functions = Functions(names.splitlines())
     switch = functions.address_of(lab_counts.SWITCH)
-    return footprint(_counted(kernel, argv, switch), functions)
+    return footprint(_counted(kernel, argv, switch, stand_in=stand_in), functions)
 
 
 def not_worth_it(found: Footprint) -> str | None:
@@ -113,13 +114,15 @@ def not_worth_it(found: Footprint) -> str | None:
     return None
 
 
-def _counted(kernel: Kernel, argv: Sequence[str], switch: int | None = None) -> Counted:
+def _counted(
+    kernel: Kernel, argv: Sequence[str], switch: int | None = None, *, stand_in: bool
+) -> Counted:
     with tempfile.TemporaryDirectory(prefix="kadence-counts-") as name:
         folder = Path(name)
         reading = session.run(
             Guest(kernel.id, kernel.image),
             argv,
-            stand_in=True,
+            stand_in=stand_in,
             emulator_options=lab_counts.options(folder, geometries=GEOMETRIES, switch=switch),
         )
         _require_success(kernel, argv, reading.result)
@@ -176,14 +179,17 @@ def _saved(place: Path) -> Iterator[tuple[str, bytes]]:
             yield match[2].decode(), content
 
 
-def flow_of(inputs: Inputs, argv: Sequence[str]) -> Flow:
-    """What runs of the kernel that GCC compiles with the counts, which has no order yet."""
+def flow_of(inputs: Inputs, argv: Sequence[str], *, stand_in: bool = False) -> Flow:
+    """What runs of the kernel that GCC compiles with the counts, which has no order yet.
+
+    `stand_in` is as in kadence.boot.
+    """
     kernel = build_inputs(inputs)
     tell(f"counting for the linker with kernel {kernel.id} …")
     try:
         with kernel.sections.open(encoding="utf-8") as lines:
             sections = Sections(parse(lines))
-        return flow(_counted(kernel, argv), sections)
+        return flow(_counted(kernel, argv, stand_in=stand_in), sections)
     finally:
         store.remove(kernel.id)
 
