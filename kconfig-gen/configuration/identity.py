@@ -22,7 +22,7 @@ from kadence.kconfig.tree.source import Origin
 RECIPE = 2
 PLANTING = 2  # the same for kernels that contain units
 POINTS = 1  # the same for kernels with points
-LAYOUT = 2  # the same for kernels that are laid out
+LAYOUT = 3  # the same for kernels that are laid out
 
 
 @dataclass(frozen=True)

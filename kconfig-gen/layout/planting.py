@@ -21,8 +21,15 @@ GOAL = "vmlinux_o"
 # first one alone (make_forwarders_with_degenerate_phis() in gcc/tree-ssa-dce.cc). If that is 0, the
 # code behind the block seems never to run: nearly all of tcp_write_xmit() became cold.
 KEEPS_COUNTS = "-fdisable-tree-cddce2 -fdisable-tree-cddce3"
+# With a profile, GCC copies hot code to save branches. In a kernel's code, which has few loops that
+# run long, the copies cost more: without them ring misses 32 KB 7 % less often, and executes no
+# more instructions.
+NO_COPIES = (
+    "-fno-tracer -fno-unroll-loops -fno-peel-loops -fno-split-loops -fno-unswitch-loops "
+    "-fno-tree-loop-vectorize -fno-tree-slp-vectorize"
+)
 # Functions lie side by side: those that seldom run share no line with the others anyway.
-FLAGS = f"-ffunction-sections -falign-functions=1 -fprofile-use {KEEPS_COUNTS}"
+FLAGS = f"-ffunction-sections -falign-functions=1 -fprofile-use {NO_COPIES} {KEEPS_COUNTS}"
 # DEBUG_FS, which counting needs, changes some functions. GCC leaves their counts out.
 SILENT = "-Wno-missing-profile -Wno-error=coverage-mismatch"
 CHANGED = "does not match its profile data"  # GCC's words for such a function
