@@ -81,8 +81,7 @@ def _without_slower(
         positioned = build_inputs(replace(wanted, layout=found))
         slow = untrained.slower(before, untrained.sheet(positioned))
         found = replace(found, slower=[each.operation for each in slow])
-        back = untrained.objects(kernel, positioned, slow) if slow else []
-        back = [name for name in back if name in found.objects]
+        back = untrained.objects(kernel, positioned, slow, found.objects) if slow else []
         if not back or not rounds_left:
             break
         tell(f"{len(slow)} operations are slower; these objects go back: {', '.join(back)}")

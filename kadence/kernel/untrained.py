@@ -7,7 +7,7 @@ What a program never or seldom ran is compiled for size. Another input may need 
 import bisect
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,27 +58,30 @@ def _pairs(before: Sheet, after: Sheet) -> Iterable[tuple[str, float, float]]:
             yield name, figure.median, other
 
 
-def objects(before: Kernel, after: Kernel, slow: Sequence[Slower]) -> list[str]:
-    """The objects that execute more in these operations, the worst one first, without ".o"."""
+def objects(
+    before: Kernel, after: Kernel, slow: Sequence[Slower], laid_out: Container[str]
+) -> list[str]:
+    """Which of the objects that are laid out execute more in these operations."""
     operations = [each.operation for each in slow]
     with after.sections.open(encoding="utf-8") as lines:
         sections = Sections(parse(lines))
     neighbours = Neighbours(_names(before), known(_names(after), sections))
     then = by_object(_blocks(before, operations), neighbours.object_at)
     now = by_object(_blocks(after, operations), sections.object_at)
-    return [name.removesuffix(".o") for name in grown(then, now)]
+    return grown(then, now, laid_out)
 
 
-def grown(then: Counter[str], now: Counter[str]) -> list[str]:
-    """The fewest objects with half of what all objects execute more, the worst one first."""
-    growth = Counter({name: now[name] - then[name] for name in now if now[name] > then[name]})
+def grown(then: Counter[str], now: Counter[str], laid_out: Container[str]) -> list[str]:
+    """The fewest of these objects with half of what they execute more, the worst one first."""
+    more = {name.removesuffix(".o"): now[name] - then[name] for name in now}
+    growth = Counter({name: each for name, each in more.items() if each > 0 and name in laid_out})
     left = ENOUGH * growth.total()
     found = []
-    for name, more in growth.most_common():
+    for name, each in growth.most_common():
         if left <= 0:
             break
         found.append(name)
-        left -= more
+        left -= each
     return found
 
 

@@ -62,9 +62,10 @@ def test_what_executes_more_by_object() -> None:
 def test_the_objects_with_half_of_the_growth_go_back() -> None:
     then = Counter({"a.o": 1000, "b.o": 1000, "c.o": 1000})
     now = Counter({"a.o": 1300, "b.o": 500, "c.o": 1400, "new.o": 350})
-    assert untrained.grown(then, now) == ["c.o", "new.o"]
-    assert untrained.grown(then, now | Counter({"c.o": 1700})) == ["c.o"]
-    assert untrained.grown(then, then) == []
+    assert untrained.grown(then, now, {"a", "b", "c", "new"}) == ["c", "new"]
+    assert untrained.grown(then, now | Counter({"c.o": 2000}), {"a", "b", "c", "new"}) == ["c"]
+    assert untrained.grown(then, now, {"a", "b"}) == ["a"]
+    assert untrained.grown(then, then, {"a", "b", "c"}) == []
 
 
 def test_counts_without_objects_lose_them_alone() -> None:
