@@ -2,8 +2,8 @@
 /*
  * Pass kadence_forwarders mends counts that the compiler's pass cddce loses. GCC 12 joins the edges
  * on which a block's PHIs have the same arguments in a new block, a forwarder, and gives it the
- * count of one of these edges alone (tree-ssa-dce.cc, make_forwarders_with_degenerate_phis). If that
- * edge never ran, the blocks behind it can become cold code, however often the others ran.
+ * count of one of these edges alone (tree-ssa-dce.cc, make_forwarders_with_degenerate_phis). If
+ * that edge never ran, the blocks behind it can become cold code, however often the others ran.
  *
  * A block is entered as often as its edges run. So a block without code, which a forwarder is, gets
  * the sum of its edges' counts. The blocks behind it have kept their own counts.
