@@ -11,10 +11,7 @@ import statistics
 import sys
 
 from bench.base import operations
-from bench.layout.positioned import PLAN, TARGET
-from kadence.base import resources
-from kadence.kconfig.request.request import TAILORED, BuildRequest
-from kadence.kconfig.store.build import build
+from bench.layout.positioned import PROGRAMS, kernel, place_of
 from kadence.lab import Guest, take
 
 MOST = 1.0  # % that an operation may take longer
@@ -22,13 +19,9 @@ MOST = 1.0  # % that an operation may take longer
 
 def main(name: str) -> None:
     """Print the operations, those that became slower first."""
-    home = resources.home()
-    counts = home / "build/bench/positioned" / name / "p.kcounts.json"
-    sheets = []
-    for layout in (None, counts):
-        request = BuildRequest(kind=TAILORED, plan=home / PLAN, target=TARGET, layout=layout)
-        kernel = build(request)
-        sheets.append(take(Guest(kernel.id, kernel.image)))
+    [program] = [each for each in PROGRAMS if each.name == name]
+    kernels = [kernel(layout) for layout in (None, place_of(program))]
+    sheets = [take(Guest(each.id, each.image)) for each in kernels]
     changes = {}
     for operation in operations.names():
         before, after = (sheet.value(operation) for sheet in sheets)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the map of a kernel's code shows: lines by set and page, and what misses most."""
 
-import copy
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -50,22 +49,21 @@ class Row:
 class CodeMap:
     """The code of one kernel."""
 
-    def __init__(self, found: Footprint) -> None:
+    def __init__(self, found: Footprint, lines: Sequence[Line] | None = None) -> None:
+        """`lines`: instead of those of the footprint."""
+        self._found = found
         cache = found.caches[0]
         self.bytes, self.ways = cache.bytes, cache.ways
         self.sets = cache.bytes // LINE_BYTES // cache.ways
-        self.lines = [_line(text) for text in found.code]
+        self.lines = [_line(text) for text in found.code] if lines is None else lines
         self._evictions = [_eviction(text) for text in found.evictions]
         self.phases = [_phase_row(each) for each in found.phases]
 
     def of_phase(self, name: str) -> "CodeMap":
         """The map of what runs in a phase. Misses are not known by phase."""
         bits = sum(1 << bit for bit, phase in enumerate(self.phases) if phase.name == name)
-        found = copy.copy(self)
-        for cached in ("pages", "misses_by_set", "marked"):
-            found.__dict__.pop(cached, None)
-        found.lines = [replace(line, misses=0) for line in self.lines if line.phases & bits]
-        return found
+        lines = [replace(line, misses=0) for line in self.lines if line.phases & bits]
+        return CodeMap(self._found, lines)
 
     def set_of(self, line: Line) -> int:
         """The set of the cache that the line goes to."""

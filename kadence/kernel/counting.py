@@ -81,8 +81,10 @@ def _without_slower(
         positioned = build_inputs(replace(wanted, layout=found))
         slow = untrained.slower(before, untrained.sheet(positioned))
         found = replace(found, slower=[each.operation for each in slow])
-        back = untrained.objects(kernel, positioned, slow, found.objects) if slow else []
-        if not back or not rounds_left:
+        if not slow or not rounds_left:
+            break
+        back = untrained.objects(kernel, positioned, slow, found.objects)
+        if not back:
             break
         tell(f"{len(slow)} operations are slower; these objects go back: {', '.join(back)}")
         found = found.without(back)
@@ -92,8 +94,7 @@ def _without_slower(
 
 def footprint_of(kernel: Kernel, argv: Sequence[str], *, stand_in: bool = False) -> Footprint:
     """The footprint of a kernel while the command runs. `stand_in` is as in kadence.boot."""
-    names = kernel.functions.read_text(encoding="utf-8") if kernel.functions.exists() else ""
-    functions = Functions(names.splitlines())
+    functions = Functions.of(kernel)
     switch = functions.address_of(lab_counts.SWITCH)
     return footprint(_counted(kernel, argv, switch, stand_in=stand_in), functions)
 

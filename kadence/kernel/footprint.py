@@ -4,8 +4,10 @@
 import bisect
 from collections import Counter
 from collections.abc import Iterable
+from typing import Self
 
 from kadence.kconfig.layout.artefact import LINE_BYTES, PAGE_BYTES, Footprint, Misses, PhaseCode
+from kadence.kconfig.store.store import Kernel
 from kadence.lab.counts import Block, Counted
 
 KERNEL = 0xFFFF_8000_0000_0000  # its first address
@@ -17,9 +19,16 @@ class Functions:
     """Finds functions by address."""
 
     def __init__(self, lines: Iterable[str]) -> None:
-        pairs = sorted((int(line.split()[0], 16), line.split()[1]) for line in lines)
-        self._addresses = [address for address, _ in pairs]
-        self._names = [name for _, name in pairs]
+        self.pairs = sorted((int(line.split()[0], 16), line.split()[1]) for line in lines)
+        self._addresses = [address for address, _ in self.pairs]
+        self._names = [name for _, name in self.pairs]
+
+    @classmethod
+    def of(cls, kernel: Kernel) -> Self:
+        """The functions of a kernel; none if it was stored without names."""
+        if not kernel.functions.exists():
+            return cls([])
+        return cls(kernel.functions.read_text(encoding="utf-8").splitlines())
 
     def at(self, address: int) -> str:
         """The function that has this address, or lies before it."""
@@ -75,40 +84,34 @@ class _Phases:
     """Which code runs in which phase."""
 
     def __init__(self, counted: Counted) -> None:
-        self._blocks = counted.blocks
-        numbers = [0, *sorted(counted.phases, key=counted.phases.__getitem__)]
-        numbers = numbers if counted.phases else []
-        self._lines = [self._lines_in(number) for number in numbers]
-        self.all = [
-            self._code(number, counted.phases.get(number), lines)
-            for number, lines in zip(numbers, self._lines, strict=True)
-        ]
+        self._lines: list[set[int]] = []
+        self.all: list[PhaseCode] = []
+        if counted.phases:
+            for number in (0, *sorted(counted.phases, key=counted.phases.__getitem__)):
+                self._add(number, counted)
 
     def of_line(self, address: int) -> int:
         """A bit for each phase in which the line ran."""
         return sum(1 << bit for bit, lines in enumerate(self._lines) if address in lines)
 
-    def _lines_in(self, number: int) -> set[int]:
-        return {
-            address
-            for block in self._ran_in(number)
-            for address in range(
-                block.address // LINE_BYTES * LINE_BYTES, block.address + block.bytes, LINE_BYTES
+    def _add(self, number: int, counted: Counted) -> None:
+        ran = [block for block in counted.blocks if block.counts[number]]
+        lines = {line for block in ran for line in _lines_of(block)}
+        self._lines.append(lines)
+        self.all.append(
+            PhaseCode(
+                phase=counted.phases.get(number),
+                instructions=sum(block.instructions * block.counts[number] for block in ran),
+                lines=len(lines),
+                executed_bytes=_bytes_of(ran),
+                pages=len({address // PAGE_BYTES for address in lines}),
             )
-        }
-
-    def _code(self, number: int, phase: int | None, lines: set[int]) -> PhaseCode:
-        ran = self._ran_in(number)
-        return PhaseCode(
-            phase=phase,
-            instructions=sum(block.instructions * block.counts[number] for block in ran),
-            lines=len(lines),
-            executed_bytes=_bytes_of(ran),
-            pages=len({address // PAGE_BYTES for address in lines}),
         )
 
-    def _ran_in(self, number: int) -> list[Block]:
-        return [each for each in self._blocks if sum(each.counts[number : number + 1])]
+
+def _lines_of(block: Block) -> range:
+    first = block.address // LINE_BYTES * LINE_BYTES
+    return range(first, block.address + block.bytes, LINE_BYTES)
 
 
 def _evictions(counted: Counted, functions: Functions) -> list[str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from kadence.kconfig.layout.sections import Sections, parse
 from kadence.kconfig.store.store import Kernel
+from kadence.kernel.footprint import Functions
 from kadence.lab import counts as lab_counts
 from kadence.lab import figures
 from kadence.lab.counts import Block
@@ -65,7 +66,8 @@ def objects(
     operations = [each.operation for each in slow]
     with after.sections.open(encoding="utf-8") as lines:
         sections = Sections(parse(lines))
-    neighbours = Neighbours(_names(before), known(_names(after), sections))
+    objects_after = known(Functions.of(after).pairs, sections)
+    neighbours = Neighbours(Functions.of(before).pairs, objects_after)
     then = by_object(_blocks(before, operations), neighbours.object_at)
     now = by_object(_blocks(after, operations), sections.object_at)
     return grown(then, now, laid_out)
@@ -122,11 +124,6 @@ class Neighbours:
         """The object with this address."""
         number = bisect.bisect_right(self._addresses, address) - 1
         return self._objects[number] if number >= 0 else ""
-
-
-def _names(kernel: Kernel) -> list[tuple[int, str]]:
-    lines = kernel.functions.read_text(encoding="utf-8").splitlines()
-    return sorted((int(line.split()[0], 16), line.split()[1]) for line in lines)
 
 
 def _blocks(kernel: Kernel, operations: Sequence[str]) -> list[Block]:
