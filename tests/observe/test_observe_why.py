@@ -24,6 +24,7 @@ ROWS = {row.name: row for row in advice.read()}
 # Have no program in causes/: they need a guest of their own.
 IN_A_SMALL_GUEST = "the page cache is too small"
 IN_A_SLOW_GUEST = "names collide in the cache"  # test_observe_planted.py
+SECTIONS, RAISED = 40, 500
 CASE = re.compile(r"^case (\d+) (.*)$", re.MULTILINE)
 
 TREE = """\
@@ -139,12 +140,11 @@ class Causes:
         return found, [row.name for row, _ in fits]
 
 
-@pytest.fixture(scope="module")
-def causes(tmp_path_factory: pytest.TempPathFactory) -> Causes:
-    folder = tmp_path_factory.mktemp("causes")
-    program = folder / "causes"
+def counted(folder: Path, script: str, *sources: Path) -> tuple[Sequence[str], str]:
+    """The paths of a guest that runs a script with /program, and what it printed."""
+    program = folder / "program"
     flags = ("-O2", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-static", "-pthread")
-    subprocess.run(["gcc-12", *flags, "-o", program, *HERE.glob("*.c")], check=True)
+    subprocess.run(["gcc-12", *flags, "-o", program, *sources], check=True)
     release = debian.newest_release("6.12")
     machine = qemu.Machine(
         debian.kernel_image(release),
@@ -152,12 +152,18 @@ def causes(tmp_path_factory: pytest.TempPathFactory) -> Causes:
         options=calls.options(folder, kallsyms_of(release), paths=True),
         kernel_arguments=["quiet", calls.KERNEL_ARGUMENT],
     )
-    script = "ifconfig lo 127.0.0.1 up; sleep 4; /causes"
-    outcome = qemu.run_script(machine, script, {"causes": program})
+    outcome = qemu.run_script(machine, script, {"program": program})
     assert not outcome.status, outcome.console
     lines = (folder / calls.PATHS).read_text(encoding="ascii").splitlines()
     assert lines[0] == "dropped 0"
-    return Causes(lines, {name: int(number) for number, name in CASE.findall(outcome.console)})
+    return lines, outcome.console
+
+
+@pytest.fixture(scope="module")
+def causes(tmp_path_factory: pytest.TempPathFactory) -> Causes:
+    script = "ifconfig lo 127.0.0.1 up; sleep 4; /program"
+    lines, said = counted(tmp_path_factory.mktemp("causes"), script, *HERE.glob("*.c"))
+    return Causes(lines, {name: int(number) for number, name in CASE.findall(said)})
 
 
 @pytest.mark.kernel
@@ -167,6 +173,19 @@ def test_advice_fits_the_program_with_the_cause_only(causes: Causes, name: str) 
     assert name in fits, list(walk.lines(found.command))
     found, fits = causes.advice(name, has_cause=False)
     assert name not in fits, list(walk.lines(found.command))
+
+
+@pytest.mark.kernel
+def test_calls_are_the_commands_wherever_interrupts_arrive(tmp_path: Path) -> None:
+    source = HERE.parent / "signals/signals.c"
+    lines, _ = counted(tmp_path, f"sleep 4; /program {SECTIONS} {RAISED}", source)
+    interrupts = 0
+    for section in range(1, SECTIONS + 1):
+        found = paths.read(lines, section)
+        sent = [each.calls for each in found.command.all() if each.function == "__x64_sys_tgkill"]
+        assert sum(sent) == RAISED, section
+        interrupts += sum(each.calls for each in found.interrupts.below)
+    assert interrupts >= SECTIONS
 
 
 @pytest.mark.kernel

@@ -41,6 +41,12 @@ static uint64_t stayed[PROCESSORS];
 static bool waits[PROCESSORS];
 static const char *out, *paths;
 static uint64_t ignored_low, ignored_high;
+/*
+ * Calls and returns that have begun, and those whose access was seen. QEMU before 8.0 leaves an
+ * instruction's callback in place when it ends a block: what helpers access then, such as those of
+ * cmpxchg16b and xsaves, is reported as the last call's. Only the first access is its own.
+ */
+static uint64_t begun, seen;
 
 static void report(unsigned int processor)
 {
@@ -88,10 +94,20 @@ static void on_function(unsigned int processor, void *function)
 	stacks_began(processor, function);
 }
 
+static bool is_own_access(void)
+{
+	bool is_own = begun != seen;
+
+	seen = begun;
+	return is_own;
+}
+
 static void on_call(unsigned int processor, uint32_t info, uint64_t slot, void *data)
 {
 	(void)info;
 	(void)data;
+	if (!is_own_access())
+		return;
 	report(processor);
 	stacks_called(processor, slot);
 }
@@ -100,6 +116,8 @@ static void on_return(unsigned int processor, uint32_t info, uint64_t slot, void
 {
 	(void)info;
 	(void)data;
+	if (!is_own_access())
+		return;
 	report(processor);
 	stacks_returned(processor, slot);
 }
@@ -152,6 +170,9 @@ static void look_at_kernel(struct qemu_plugin_insn *instruction)
 	if (!has_several && !(address >= ignored_low && address < ignored_high))
 		qemu_plugin_register_vcpu_insn_exec_inline(instruction, QEMU_PLUGIN_INLINE_ADD_U64,
 							   &counted, 1);
+	if (is_call(bytes) || is_return(bytes))
+		qemu_plugin_register_vcpu_insn_exec_inline(instruction, QEMU_PLUGIN_INLINE_ADD_U64,
+							   &begun, 1);
 	if (is_call(bytes))
 		qemu_plugin_register_vcpu_mem_cb(instruction, on_call, QEMU_PLUGIN_CB_NO_REGS,
 						 QEMU_PLUGIN_MEM_W, NULL);

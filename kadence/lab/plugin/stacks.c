@@ -292,13 +292,8 @@ static void note_rest(struct stack *stack, uint64_t slot)
 
 void stacks_returned(unsigned int processor, uint64_t slot)
 {
-	struct stack *stack;
+	struct stack *stack = stack_of(processor, slot);
 
-	/* QEMU 7.2 also reports accesses of the instructions before, such as xsaves. */
-	if (!*place_of(slot) && !is_below(current[processor], slot) &&
-	    !is_switching(current[processor]))
-		return;
-	stack = stack_of(processor, slot);
 	go_on(processor, stack, false);
 	end_below(stack, slot, processor);
 	note_rest(stack, slot);
