@@ -112,7 +112,11 @@ def test_known_misses_are_counted_exactly(compiled: Built) -> None:
     told = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
     steps = [int(one, 16) for one in re.findall(r"^(\w+) T step_", told, re.MULTILINE)]
     found = counted(
-        "/lines", {"lines": program}, geometries=GEOMETRIES, section=OWN, only_programs=True
+        "sleep 5; /lines",
+        {"lines": program},
+        geometries=GEOMETRIES,
+        section=OWN,
+        only_programs=True,
     )
     lines = {line.address: line for line in found.lines}
     assert len(steps) == STEPS
@@ -177,7 +181,7 @@ def by_valgrind(program: Path, size: int, ways: int) -> int:
 def test_misses_are_those_of_valgrinds_model(compiled: Built, tmp_path: Path) -> None:
     program = compiled(scattered(tmp_path), "-O1")
     found = counted(
-        "/scattered || :",
+        "sleep 5; /scattered || :",
         {"scattered": program},
         geometries=GEOMETRIES,
         section=OWN,
