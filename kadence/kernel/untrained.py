@@ -129,7 +129,7 @@ class Neighbours:
 def _blocks(kernel: Kernel, operations: Sequence[str]) -> list[Block]:
     with tempfile.TemporaryDirectory(prefix="kadence-counts-") as name:
         folder = Path(name)
-        options = lab_counts.options(folder)
+        options = lab_counts.options(folder, section=figures.ROUNDS_SECTION)
         figures.take(_guest(kernel), operations, ROUNDS, emulator_options=options)
         return lab_counts.read(folder).blocks
 

@@ -19,6 +19,7 @@ from kadence.lab.settled import Settled
 
 PROGRAM = "/lab"
 PLAIN = "bench/lab/lab"
+ROUNDS_SECTION = 2  # of the lab's plugins: rounds of operations, without what prepares them
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ import pytest
 
 from kadence.base.errors import GuestError
 from kadence.boot import debian, qemu
-from kadence.lab import calls, counts
+from kadence.lab import calls, counts, figures
 from kadence.lab.counts import GEOMETRIES, Counted
+from kadence.lab.guest import stock
 from kadence.live.kernel import kallsyms_of
 from kadence.observe.probes import modules
 
@@ -26,6 +27,7 @@ WRITES, TURNS, ROUNDS = 1000, 300, 1000
 WRITING, TAKING_TURNS, OWN = 1, 2, 2  # sections
 STEPS = 9
 FUNCTIONS, CALLS = 400, 300_000
+ROUNDS_OF_LAB, BATCH = 3, 10_000  # BATCH is that of bench/lab/calls.c
 OF_VALGRIND = 0.02  # the difference that may remain
 RELEASE = debian.newest_release("6.12")
 KERNEL_ENTRIES = ("__x64_sys_pwrite64", "vfs_write", "shmem_file_write_iter")
@@ -131,6 +133,20 @@ def test_known_misses_are_counted_exactly(compiled: Built) -> None:
     # Beside them there are the lines that ran once, or in each round.
     assert small.misses - STEPS * ROUNDS == len(found.lines) - STEPS
     assert larger.misses == len(found.lines)
+
+
+def test_rounds_of_operations_are_counted_without_their_preparation(
+    addresses: dict[str, int],
+) -> None:
+    """Rounds are counted, with the first one, which warms up; a process starts in none of them."""
+    with tempfile.TemporaryDirectory(prefix="kadence-counts-") as name:
+        folder = Path(name)
+        options = counts.options(folder, section=figures.ROUNDS_SECTION)
+        figures.take(stock(), ["getppid"], ROUNDS_OF_LAB, emulator_options=options)
+        blocks = counts.read(folder).blocks
+    entered = Counter({one.address: sum(one.counts) for one in blocks})
+    assert entered[addresses["__do_sys_getppid"]] == (ROUNDS_OF_LAB + 1) * BATCH
+    assert entered[addresses["__x64_sys_execve"]] == 0
 
 
 def scattered(folder: Path) -> Path:
