@@ -24,7 +24,11 @@ from kadence.measurement import execution
 from kadence.measurement.measure import ADAPTED, PLAIN
 from kadence.program.program import Program
 
-TOY_TREE = Path(__file__).resolve().parent.parent / "kconfig-gen/toy_tree.py"
+HERE = Path(__file__).resolve().parent
+TOY_TREE = HERE.parent / "kconfig-gen/toy_tree.py"
+
+# Makes the helper modules in this folder importable.
+sys.path.insert(0, str(HERE))
 
 
 def _toy_tree() -> Any:
