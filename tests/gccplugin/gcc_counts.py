@@ -25,7 +25,7 @@ RUNS = 1024
 # GCC counts identical functions before it merges them.
 ALIKE = ("-fno-ipa-icf",)
 SEEN = "-fdump-tree-feedback_fnsplit"
-OWN = ("-fprofile-use", "-fno-profile-values", "-fprofile-partial-training")
+OWN = ("-fprofile-use", "-fno-profile-values", "-fno-vpt", "-fprofile-partial-training")
 PATIENCE_SECONDS = 60
 
 Counts = dict[str, list[int]]  # by function: of its blocks
