@@ -45,7 +45,7 @@ bool is_inserted(gimple *statement)
 }
 
 /* Calls that the plan inserted change the graph in which the blocks were counted. */
-bool has_inserted_calls(function *fn)
+bool has_inserted_calls(const function *fn)
 {
 	basic_block block;
 
@@ -56,11 +56,26 @@ bool has_inserted_calls(function *fn)
 	return false;
 }
 
+/* A function with such a call may not be inlined any more, which changes its callers, too. */
+bool unit_has_inserted_calls()
+{
+	cgraph_node *node;
+
+	FOR_EACH_DEFINED_FUNCTION(node)
+	if (gimple_has_body_p(node->decl) && has_inserted_calls(DECL_STRUCT_FUNCTION(node->decl)))
+		return true;
+	return false;
+}
+
 void warn_stale(const function_identity &identity, uint32_t checksum_then)
 {
+	const std::string why = why_changed(checksum_then, identity);
+
 	warn_skipped(DECL_SOURCE_LOCATION(cfun->decl),
-		     "the counts of function '" + identity.name +
-			 "' are skipped: " + why_changed(checksum_then, identity));
+		     "the counts of function '" + identity.name + "' are skipped: " +
+			 (unit_has_inserted_calls()
+			      ? "a function that it inlined has the plan's calls now, or " + why
+			      : why));
 }
 
 /* The compiler's message begins with the current function. */

@@ -14,7 +14,7 @@ import gcc_counts
 import pytest
 import torture
 import torture_layout
-from workshop import Workshop
+from workshop import Workshop, marker
 
 from kadence.base import resources
 from kadence.base.errors import UsageError
@@ -110,6 +110,28 @@ int main(void)
 		sum += often(number);
 	}
 	return sum == 0;
+}
+"""
+
+# GCC inlines mixed() before it counts, but not with one more call in it.
+INLINED_IF_SMALL = """
+static unsigned long mixed(unsigned seed, unsigned steps)
+{
+	unsigned long state = ((unsigned long)seed << 32) | steps;
+	for (unsigned step = 0; step < steps; step++)
+		state = state * 6364136223846793005UL + 1442695040888963407UL;
+	return state;
+}
+static unsigned long __attribute__((noinline)) total(unsigned rounds)
+{
+	unsigned long sum = 0;
+	for (unsigned round = 0; round < rounds; round++)
+		sum += mixed(round, 10);
+	return sum;
+}
+int main(void)
+{
+	return total(1000) == 0;
 }
 """
 
@@ -318,6 +340,19 @@ def test_a_changed_function_keeps_none(workshop: Workshop, profiled: Profiled) -
     told = workshop.compile("program.c", "-O2", "-c", "-Werror", plan=plan).stderr
     assert "the counts of function 'choose' are skipped: the function changed" in told
     assert "main" not in told
+
+
+def test_calls_of_the_plan_change_what_is_inlined(workshop: Workshop, profiled: Profiled) -> None:
+    """The function's source is what it was, so it is not told to be the only cause."""
+    plan = profiled(INLINED_IF_SMALL)
+    body = json.loads(plan.read_text()) | {
+        "policies": [{"phase": 0, "name": "compute", "quantum_ns": 0}],
+        "markers": [marker("mixed")],
+    }
+    plan.write_text(json.dumps(body))
+    told = workshop.compile("program.c", "-O2", "-c", plan=plan).stderr
+    cause = "are skipped: a function that it inlined has the plan's calls now, or the function"
+    assert f"the counts of function 'total' {cause} changed" in told
 
 
 @pytest.mark.parametrize(
