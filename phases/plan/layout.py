@@ -5,6 +5,9 @@ The compiler plugin gives the counts to GCC, as if GCC had counted for -fprofile
 that the program recorded itself has them: its blocks are those that the plugin names.
 """
 
+import functools
+import statistics
+import tomllib
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +25,8 @@ MODES = (COUNTS, OFF)
 # Of the profile's instructions that counted functions must have.
 LEAST_SHARE = 0.5
 
+GAINS = Path(__file__).with_name("layout_gains.toml")
+
 # function, file, checksum
 Name = tuple[str, str, str]
 Body = dict[str, Any]
@@ -34,10 +39,22 @@ class Layout:
     functions: dict[Name, dict[int, int]]
     share: float  # of the profile's instructions
 
+    def predicted(self) -> Body:
+        """The time that this saves, in percent: what the measured programs saved.
+
+        Neither how often the code branches nor its size tells them apart: gzip and zstd have as
+        short blocks as lua and mawk. So every program has the same prediction, by its share.
+        """
+        gains = sorted(_gains().values())
+        range_of = {"median": statistics.median(gains), "least": gains[0], "most": gains[-1]}
+        shares = {name: round(self.share * gain, 1) for name, gain in range_of.items()}
+        return {"programs": len(gains), **shares}
+
     def described(self) -> Body:
         """The member of the plan. A function's counts are one text, which a line can hold."""
         return {
             "share": round(self.share, 4),
+            "predicted": self.predicted(),
             "functions": [
                 {
                     "function": function,
@@ -71,9 +88,11 @@ def told(described: Body) -> str:
     """A line about the plan's member."""
     functions = described["functions"]
     blocks = sum(len(function["counts"].split()) for function in functions)
+    predicted = described["predicted"]
     return (
         f"layout: by the counts of {len(functions):,} functions and {blocks:,} blocks, with "
-        f"{described['share']:.1%} of the instructions"
+        f"{described['share']:.1%} of the instructions; saves some {predicted['median']} % of the "
+        f"time ({predicted['least']} to {predicted['most']} in {predicted['programs']} programs)"
     )
 
 
@@ -83,6 +102,13 @@ def of_profile(profile: Profile) -> Layout:
     for one in profile.layout_counts:
         functions[one.function, one.file, one.checksum][one.index] = one.count
     return Layout(dict(functions), _share_of_compiled(profile))
+
+
+@functools.cache
+def _gains() -> dict[str, float]:
+    """Time that programs saved, in percent."""
+    found: dict[str, float] = tomllib.loads(GAINS.read_text(encoding="utf-8"))["percent"]
+    return found
 
 
 def _share_of_compiled(profile: Profile) -> float:

@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import statistics
 import subprocess
 import sys
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from kadence.base import resources
 from kadence.base.errors import UsageError
 from kadence.base.resources import built
 from kadence.phases.plan import layout
+from kadence.phases.plan.layout import Layout
 from kadence.profiler import kprof
 
 KADENCE = Path(sys.executable).parent / "kadence"
@@ -422,6 +424,21 @@ def test_the_commands_of_the_document_lay_code_out(workshop: Workshop) -> None:
     workshop.run("sh", "-ec", commands, PATH=os.pathsep.join(map(str, folders)))
     sections = workshop.run("nm", "prog").stdout
     assert "choose.cold" in sections
+
+
+def test_the_prediction_is_what_measured_programs_saved() -> None:
+    """The document's table has them."""
+    text = (resources.home() / "docs/layout.md").read_text().replace("−", "-")
+    cells = re.findall(r"^\| (\w+) \|[^|]+\| \**([+-][\d.]+) \(", text, re.MULTILINE)
+    saved = sorted(-float(change) for name, change in cells)
+    predicted = Layout({}, 0.5).predicted()
+    assert predicted["programs"] == len(saved)
+    for name, gain in (
+        ("least", saved[0]),
+        ("median", statistics.median(saved)),
+        ("most", saved[-1]),
+    ):
+        assert predicted[name] == pytest.approx(gain / 2, abs=0.051)
 
 
 def test_a_profile_of_valgrind_is_refused(workshop: Workshop, tmp_path: Path) -> None:
