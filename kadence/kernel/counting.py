@@ -36,9 +36,11 @@ from kadence.kconfig.store.store import Kernel
 from kadence.kernel import untrained
 from kadence.kernel.flow import flow
 from kadence.kernel.footprint import Functions, footprint
+from kadence.kernel.untrained import Slower
 from kadence.lab import counts as lab_counts
 from kadence.lab import session
 from kadence.lab.counts import GEOMETRIES, Counted
+from kadence.lab.figures import Sheet
 from kadence.lab.guest import X86_64, Guest
 
 COUNTING = (("DEBUG_FS", "y"), ("GCOV_KERNEL", "y"), ("GCOV_PROFILE_ALL", "y"))
@@ -72,24 +74,43 @@ def count(request: BuildRequest, argv: Sequence[str], output: Path) -> Counts:
 def _without_slower(
     wanted: Inputs, kernel: Kernel, found: Counts, argv: Sequence[str]
 ) -> tuple[Counts, Kernel]:
-    """Give objects back until no operation is slower, or nothing more can be done."""
+    """Give objects back until no operation is slower, or nothing more can be done.
+
+    An object that goes back can make others slower, so the best round is kept.
+    """
     tell(f"measuring operations that {argv[0]} may not run …")
     before = untrained.sheet(kernel)
-    for rounds_left in reversed(range(MOST_ROUNDS)):
-        ran = flow_of(replace(wanted, layout=found), argv, stand_in=True)
-        found = replace(found, order=pettis_hansen(ran))
-        positioned = build_inputs(replace(wanted, layout=found))
-        slow = untrained.slower(before, untrained.sheet(positioned))
-        found = replace(found, slower=[each.operation for each in slow])
-        if not slow or not rounds_left:
-            break
-        back = untrained.objects(kernel, positioned, slow, found.objects)
-        if not back:
-            break
-        tell(f"{len(slow)} operations are slower; these objects go back: {', '.join(back)}")
-        found = found.without(back)
-        store.remove(positioned.id)
-    return found, positioned
+    rounds: list[tuple[Counts, Kernel]] = []
+    back: list[str] = []
+    while not rounds or (back and len(rounds) < MOST_ROUNDS):
+        if back:
+            slower = len(found.slower)
+            tell(f"{slower} operations are slower; these objects go back: {', '.join(back)}")
+            found = found.without(back)
+        found, positioned, slow = _round(wanted, found, argv, before)
+        rounds.append((found, positioned))
+        back = untrained.objects(kernel, positioned, slow, found.objects) if slow else []
+    best = fewest_slower([each for each, _ in rounds])
+    for each, positioned in rounds:
+        if each is not best:
+            store.remove(positioned.id)
+    return best, build_inputs(replace(wanted, layout=best))
+
+
+def _round(
+    wanted: Inputs, found: Counts, argv: Sequence[str], before: Sheet
+) -> tuple[Counts, Kernel, list[Slower]]:
+    """The counts with an order and the slower operations, the kernel, and these operations."""
+    ran = flow_of(replace(wanted, layout=found), argv, stand_in=True)
+    found = replace(found, order=pettis_hansen(ran))
+    positioned = build_inputs(replace(wanted, layout=found))
+    slow = untrained.slower(before, untrained.sheet(positioned))
+    return replace(found, slower=[each.operation for each in slow]), positioned, slow
+
+
+def fewest_slower(rounds: Sequence[Counts]) -> Counts:
+    """The first of the rounds with the fewest slower operations: it has most objects laid out."""
+    return min(rounds, key=lambda found: len(found.slower))
 
 
 def footprint_of(kernel: Kernel, argv: Sequence[str], *, stand_in: bool = False) -> Footprint:

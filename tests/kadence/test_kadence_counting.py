@@ -131,6 +131,13 @@ def test_a_summary_tells_what_changed() -> None:
     assert counting.summary(small) == "not worth it: it all fits"
 
 
+def test_the_round_with_the_fewest_slower_operations_is_kept() -> None:
+    """Those of examples/ring: the last objects that went back made more operations slower."""
+    slower = (["write"] * 26, ["pipe"] * 6, ["exec"] * 2, ["fork"], ["exit"], ["file", "tcp"])
+    rounds = [artefact.Counts(["p"], "0", None, slower=each) for each in slower]
+    assert counting.fewest_slower(rounds) is rounds[3]
+
+
 WHOLE = b"3 /build/.build-0123456789abcdef/mm/slab.gcda\nabc"
 
 
