@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Made-up measurements and reports on them, whose truth is known, and a reader of their pages."""
 
+import copy
 from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
@@ -53,94 +54,101 @@ def measurements(factors: dict[Cell, float], noise: float = 0.001) -> Measuremen
     return found
 
 
+PHASES = [
+    {
+        "id": 0,
+        "kind": "compute",
+        "weight": 0.9,
+        "hottest": [
+            {"function": "diffuse<&>", "file": "src/heat.c", "line": 12, "share": 0.93},
+        ],
+    },
+    {"id": 1, "kind": "file-io", "weight": 0.9, "hottest": []},
+]
+POLICY = {
+    "phase": 0,
+    "name": "compute",
+    "quantum_ns": 5_000_000_000,
+    "evidence": "It computes.",
+}
+MARKER = {
+    "phase": 1,
+    "function": "checkpoint",
+    "kind": "loop_preheader",
+    "file": "src/heat.c",
+    "line": 9,
+    "verified": False,
+    "expected_fires": 20,
+    "evidence": "It fires once.",
+}
+CHOSEN_ON = {
+    "program": ["./heat", "-s", "9"],
+    "boundaries": 20,
+    "unmarked": 1,
+    "announced": 0.976,
+    "fires": 400,
+    "false": 0.013,
+    "firings_per_second": 225.1,
+}
+VALIDATED_ON = CHOSEN_ON | {"program": ["./heat", "-n", "7"], "announced": None, "false": None}
+ANNOUNCEMENT = {
+    "announced_at_least": 0.95,
+    "false_at_most": 0.05,
+    "firings_per_second_at_most": 1000.0,
+    "withdrawn": [1],
+    "chosen_on": CHOSEN_ON,
+    "validated_on": [VALIDATED_ON],
+}
+PLAN = {
+    "stability": {"verdict": "input-stable", "unknown": 0.021, "allowed": 0.05},
+    "level": {"joined": [[1, 2]], "reason": "the 3 phases <joined> into 2"},
+    "announcement": ANNOUNCEMENT,
+    "policies": [POLICY, POLICY | {"phase": 1, "quantum_ns": 0}],
+    "markers": [MARKER],
+    "refused": [{"phase": None, "what": "a long quantum", "reason": "Threads spin."}],
+}
+PIECES = [{"phase": 0, "start": 0, "length": 500}, {"phase": 1, "start": 500, "length": 100}]
+PROFILE = {"interval": 1000, "intervals": 600, "timeline": [{"thread": 1, "pieces": PIECES}]}
+TAILORING = {
+    "outcome": "repaired",
+    "reason": "the check failed",
+    "check": ["./p", "check"],
+    "builds": 3,
+    "repairs": [{"symbol": "FUTEX", "value": "y", "reason": "it hung", "rule": ""}],
+}
+KERNEL = {
+    "id": "0123456789abcdef",
+    "release": "6.12.1",
+    "image_bytes": 5 << 20,
+    "text_bytes": 3 << 20,
+    "boot_seconds": None,
+}
+
+
 def document(
     found: Measurements, notes: tuple[str, ...] = (), left_out: tuple[LeftOut, ...] = ()
 ) -> dict[str, Any]:
-    """A report on the measurements."""
-    phases = {"id": 0, "kind": "compute", "weight": 0.9, "hottest": []}
-    hot = {"function": "diffuse<&>", "file": "src/heat.c", "line": 12, "share": 0.93}
-    policy = {
-        "phase": 0,
-        "name": "compute",
-        "quantum_ns": 5_000_000_000,
-        "evidence": "It computes.",
-    }
-    marker = {
-        "phase": 1,
-        "function": "checkpoint",
-        "kind": "loop_preheader",
-        "file": "src/heat.c",
-        "line": 9,
-        "verified": False,
-        "expected_fires": 20,
-        "evidence": "It fires once.",
-    }
-    figures = {
-        "program": ["./heat", "-s", "9"],
-        "boundaries": 20,
-        "unmarked": 1,
-        "announced": 0.976,
-        "fires": 400,
-        "false": 0.013,
-        "firings_per_second": 225.1,
-    }
-    elsewhere = {"program": ["./heat", "-n", "7"], "announced": None, "false": None}
-    announcement = {
-        "announced_at_least": 0.95,
-        "false_at_most": 0.05,
-        "firings_per_second_at_most": 1000.0,
-        "withdrawn": [1],
-        "chosen_on": figures,
-        "validated_on": [figures | elsewhere],
-    }
-    pieces = [{"phase": 0, "start": 0, "length": 500}, {"phase": 1, "start": 500, "length": 100}]
-    body = report.body(found, ROUNDS, notes, left_out=left_out)
-    return body | {
+    """A report on the measurements; its reader may change it."""
+    body = report.body(found, ROUNDS, notes, left_out=left_out) | {
         "flags": None,
         "ceiling": None,
         "observed": None,
         "command": ["kadence", "specialize", "heat"],
         "program": {"name": "heat", "run": ["./heat"], "profile": ["./heat", "-s", "9"]},
         "machine": {"release": "6.1.0", "processor": "A <fast> one", "processors": 2},
-        "profile": {
-            "interval": 1000,
-            "intervals": 600,
-            "timeline": [{"thread": 1, "pieces": pieces}],
-        },
-        "phases": [phases | {"hottest": [hot]}, phases | {"id": 1, "kind": "file-io"}],
-        "plan": {
-            "stability": {"verdict": "input-stable", "unknown": 0.021, "allowed": 0.05},
-            "level": {"joined": [[1, 2]], "reason": "the 3 phases <joined> into 2"},
-            "announcement": announcement,
-            "policies": [policy, policy | {"phase": 1, "quantum_ns": 0}],
-            "markers": [marker],
-            "refused": [{"phase": None, "what": "a long quantum", "reason": "Threads spin."}],
-        },
+        "profile": PROFILE,
+        "phases": PHASES,
+        "plan": PLAN,
         "system_calls": [
             {"name": "write", "descriptor": "file", "count": 7, "bytes": 70},
             {"name": "brk", "descriptor": "", "count": 3, "bytes": 0},
         ],
-        "tailoring": {
-            "outcome": "repaired",
-            "reason": "the check failed",
-            "check": ["./p", "check"],
-            "builds": 3,
-            "repairs": [{"symbol": "FUTEX", "value": "y", "reason": "it hung", "rule": ""}],
-        },
+        "tailoring": TAILORING,
         "left_out": [{"reason": "no time-sharing", "symbols": ["CGROUPS", "NAMESPACES"]}],
-        "kernels": [
-            {
-                "kind": kind,
-                "id": "0123456789abcdef",
-                "release": "6.12.1",
-                "image_bytes": 5 << 20,
-                "text_bytes": 3 << 20,
-                "boot_seconds": None,
-            }
-            for kind in (GENERIC, TAILORED)
-        ],
+        "kernels": [KERNEL | {"kind": kind} for kind in (GENERIC, TAILORED)],
         "trials": {"kernels": [], "notes": [], "kernel": None, "sentence": "No policy was tried."},
     }
+    return copy.deepcopy(body)
 
 
 class Page(HTMLParser):
