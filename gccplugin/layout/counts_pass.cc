@@ -104,8 +104,7 @@ void use_profile()
 	flag_profile_values = 0;
 	flag_profile_correction = 1;
 	flag_profile_partial_training = 1;
-	/* The command line's last step (opts.cc, finish_options), without which no loop is peeled.
-	 */
+	/* As finish_options (opts.cc), which has run: without this, no loop is peeled. */
 	if (!global_options_set.x_flag_cunroll_grow_size)
 		flag_cunroll_grow_size = flag_unroll_loops || flag_peel_loops || optimize >= 3;
 	/* Functions without options of their own share these. */

@@ -91,10 +91,11 @@ def _without_slower(
         rounds.append((found, positioned))
         back = untrained.objects(kernel, positioned, slow, found.objects) if slow else []
     best = fewest_slower([each for each, _ in rounds])
-    for each, positioned in rounds:
-        if each is not best:
-            store.remove(positioned.id)
-    return best, build_inputs(replace(wanted, layout=best))
+    [kept] = [each for each in rounds if each[0] is best]
+    for _, other in rounds:
+        if other is not kept[1]:
+            store.remove(other.id)
+    return kept
 
 
 def _round(

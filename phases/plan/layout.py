@@ -42,8 +42,8 @@ class Layout:
     def predicted(self) -> Body:
         """The time that this saves, in percent: what the measured programs saved.
 
-        Neither how often the code branches nor its size tells them apart: gzip and zstd have as
-        short blocks as lua and mawk. So every program has the same prediction, by its share.
+        Neither how often the code branches nor its size tells them apart: zstd has as
+        short blocks as sqlite3 and mawk. So every program has the same prediction, by its share.
         """
         gains = sorted(_gains().values())
         range_of = {"median": statistics.median(gains), "least": gains[0], "most": gains[-1]}

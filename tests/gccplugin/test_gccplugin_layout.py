@@ -33,7 +33,6 @@ LEVELS = ("-O2", "-O3")
 # GCC estimates a function anew if its counts are small, so each run counts as so many.
 RUNS = 1024
 
-BY_GCC = ["-fprofile-use", "-fno-profile-values", "-fno-vpt", "-fprofile-partial-training"]
 
 Profiled = Callable[..., Path]
 
@@ -168,7 +167,7 @@ def test_the_code_is_that_of_gccs_own_counts(workshop: Workshop, profiled: Profi
     workshop.run("gcc-12", "-O2", "-fprofile-generate", "-c", "-o", "program.o", "program.c")
     workshop.run("gcc-12", "-fprofile-generate", "-o", "program", "program.o")
     workshop.run("./program")
-    workshop.run("gcc-12", "-O2", *BY_GCC, "-c", "-o", "program.o", "program.c")
+    workshop.run("gcc-12", "-O2", *gcc_counts.OWN, "-c", "-o", "program.o", "program.c")
     own = code_of(workshop, "program.o", "hash")
     assert len(own) > 2 * len(plain)
     assert code_of(workshop, "laid-out.o", "hash") == own

@@ -7,23 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from made_up import SAMPLE
 
 from kadence.base import statistics
 from kadence.measurement import execution, shares
 from kadence.measurement.execution import Sample
 
-RUN = Sample(
-    seconds=1.0,
-    program_seconds=1.0,
-    boot_seconds=0.0,
-    user_seconds=0.6,
-    system_seconds=0.1,
-    voluntary_switches=3,
-    involuntary_switches=40,
-    minor_faults=500,
-    major_faults=0,
-    max_resident_bytes=7 << 20,
-)
+RUN = replace(SAMPLE, program_seconds=1.0, boot_seconds=0.0, user_seconds=0.6)
 
 
 @pytest.fixture(autouse=True)
