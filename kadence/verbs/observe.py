@@ -68,7 +68,7 @@ def execute(options: argparse.Namespace) -> int:
         patterns,
         options.timeout,
         with_paths=options.why,
-        modules=_marks_of(options.kernel) if options.why else [],
+        modules=_driver_for(options.kernel) if options.why else [],
     )
     _print(found, options.top)
     if options.output:
@@ -77,11 +77,11 @@ def execute(options: argparse.Namespace) -> int:
     return found.reading.result.status
 
 
-def _marks_of(kernel: str) -> list[Path]:
-    """The modules that mark phases. They are for the stock kernel."""
+def _driver_for(kernel: str) -> list[Path]:
+    """The driver, which marks phases, where the kernel has none: in the stock kernel."""
     if kernel != STOCK:
         return []
-    return modules.built(debian.newest_release(STOCK_SERIES), modules.MARKS)
+    return modules.built(debian.newest_release(STOCK_SERIES), modules.DRIVER)
 
 
 def _print(found: Observation, top: int) -> None:

@@ -211,7 +211,7 @@ def test_misses_are_those_of_valgrinds_model(compiled: Built, tmp_path: Path) ->
 def test_phases_are_told_apart(root: Path, compiled: Built, addresses: dict[str, int]) -> None:
     """Phase 1 writes; in phase 2 two processes give each other the turn."""
     program = compiled(root / "tests/kadapt/probe/phases.c", "-O2", f"-I{root / 'kadapt/uapi'}")
-    loaded = modules.built(RELEASE, modules.MARKS)
+    loaded = modules.built(RELEASE, modules.DRIVER)
     script = "".join(f"insmod /{path.name}; " for path in loaded)
     found = counted(
         f"{script}/phases {WRITES} {TURNS}",

@@ -204,8 +204,8 @@ def test_what_two_tasks_do_at_once_is_of_the_phase_of_each(root: Path, tmp_path:
     flags = ("-O2", "-Wall", "-Wextra", "-Werror", "-static", f"-I{root}/kadapt/uapi")
     source = HERE.parent / "phases/phases.c"
     subprocess.run(["gcc-12", *flags, "-o", program, source], check=True)
-    marks = modules.built(debian.newest_release("6.12"), modules.MARKS)
-    found = observe(stock(), [str(program), "200"], ["*"], 600, with_paths=True, modules=marks)
+    driver = modules.built(debian.newest_release("6.12"), modules.DRIVER)
+    found = observe(stock(), [str(program), "200"], ["*"], 600, with_paths=True, modules=driver)
     assert found.reading.result.status == 0
     assert found.paths
     counted: Counter[tuple[int | None, str]] = Counter()

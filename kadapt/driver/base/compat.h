@@ -114,6 +114,18 @@ static inline bool compat_uses_io_uring(const struct task_struct *task)
 #define COMPAT_DECLARE_TRACE DECLARE_TRACE
 #endif
 
+/*
+ * An instruction that does nothing and carries a number, nopl 0x4b4150NN(%rax).
+ * Only x86 machines run in QEMU with a plugin that reads it.
+ */
+static __always_inline void compat_mark(const int number)
+{
+#ifdef CONFIG_X86
+	asm volatile(".byte 0x0f, 0x1f, 0x80, %c0, 0x50, 0x41, 0x4b"
+		     : : "i" (number) : "memory");
+#endif
+}
+
 /* linux/fileattr.h: later series gave the structure a name of its own. */
 #if COMPAT_IS_OLD
 #define compat_fileattr fileattr

@@ -8,6 +8,7 @@
 #include "phase/client.h"
 #include "phase/counters.h"
 #include "phase/events.h"
+#include "phase/mark.h"
 #include "phase/quantum.h"
 #include "phase/state.h"
 #include "phase/task.h"
@@ -32,6 +33,13 @@ static struct kadapt_count *count_for(struct kadapt_task *state, u32 phase)
 	return count;
 }
 
+/* Tell those who watch: the current task is in another phase, or in none. */
+static void announce(u32 phase)
+{
+	trace_kadapt_phase(phase);
+	kadapt_mark_phase(phase);
+}
+
 static int begin_phase(struct kadapt_task *state, u32 number,
 		       const struct kadapt_phase *phase)
 {
@@ -50,7 +58,7 @@ static int begin_phase(struct kadapt_task *state, u32 number,
 	state->count = count;
 	kadapt_choice_set(&state->choice, READ_ONCE(phase->units[0]));
 	kadapt_start_at(&state->start, now_ns);
-	trace_kadapt_phase(number);
+	announce(number);
 	return 0;
 }
 
@@ -76,7 +84,7 @@ int kadapt_task_leave(struct kadapt_client *client)
 	if (!state || state->client != client)
 		return 0;
 	kadapt_state_leave(state);
-	trace_kadapt_phase(KADAPT_NO_PHASE);
+	announce(KADAPT_NO_PHASE);
 	return 0;
 }
 

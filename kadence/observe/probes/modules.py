@@ -10,8 +10,8 @@ from kadence.base.errors import ToolError
 from kadence.boot import debian
 
 # In the order in which they are loaded.
-PROBES = ("kadapt.ko", "kadapt_probe.ko")
-MARKS = ("kadapt.ko", "kadapt_mark.ko")  # of phases, for QEMU's plugin
+DRIVER = ("kadapt.ko",)  # which also marks phases for QEMU's plugin
+PROBES = (*DRIVER, "kadapt_probe.ko")
 
 
 def built(release: str, names: Sequence[str] = PROBES) -> list[Path]:
