@@ -7,7 +7,7 @@
 
 #include "qemu.h"
 
-/* The marks of kadapt/driver/mark/mark.c; nothing is preempted between them. */
+/* The marks of kadapt/driver/phase/mark.h; nothing is preempted between them. */
 enum phase_mark { BIT_CLEAR, BIT_SET, PHASE, NO_PHASE };
 
 /* Whether this is `nopl ??????NN(%rax)` with these other bytes of the number. */

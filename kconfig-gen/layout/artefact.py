@@ -81,7 +81,8 @@ class Counts:
     @property
     def digest(self) -> str:
         """SHA-256 of all that a build depends on."""
-        parts = [self.gcc, {name: _lines(each) for name, each in self.objects.items()}, self.order]
+        functions = {name: _lines(each) for name, each in self.objects.items()}
+        parts = [self.gcc, functions, self.returned, self.order]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     @property

@@ -28,8 +28,10 @@ NO_COPIES = (
     "-fno-tracer -fno-unroll-loops -fno-peel-loops -fno-split-loops -fno-unswitch-loops "
     "-fno-tree-loop-vectorize -fno-tree-slp-vectorize"
 )
+# Each function has a place of its own, also those of objects that went back.
+PLACES = "-ffunction-sections"
 # Functions lie side by side: those that seldom run share no line with the others anyway.
-FLAGS = f"-ffunction-sections -falign-functions=1 -fprofile-use {NO_COPIES} {KEEPS_COUNTS}"
+FLAGS = f"{PLACES} -falign-functions=1 -fprofile-use {NO_COPIES} {KEEPS_COUNTS}"
 # DEBUG_FS, which counting needs, changes some functions. GCC leaves their counts out.
 SILENT = "-Wno-missing-profile -Wno-error=coverage-mismatch"
 CHANGED = "does not match its profile data"  # GCC's words for such a function
@@ -47,15 +49,20 @@ LINK = f"ifeq ($(obj),)\nLDFLAGS_vmlinux += -Map={MAP}\nKBUILD_LDS := {SCRIPT}\n
 
 def plant_counts(folder: Path, counts: Counts) -> None:
     """Put each object's counters beside it, and choose its flags; the objects do not exist yet."""
-    lines = [LINK]
     for name, functions in counts.objects.items():
         place = folder / f"{name}.gcda"
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(counters.write(counts.gcc, functions, counts.most))
-        directory, _, stem = name.rpartition("/")
-        flags = f"CFLAGS_{stem}.o += {FLAGS} {SILENT}\n"
-        lines.append(f"ifeq ($(obj),{directory})\n{flags}endif\n")
+    flags = dict.fromkeys(counts.objects, f"{FLAGS} {SILENT}")
+    flags |= dict.fromkeys(counts.returned, PLACES)
+    lines = [LINK, *(_for_object(name, each) for name, each in flags.items())]
     (folder / units.PLANTED).write_text("".join(lines), encoding="ascii")
+
+
+def _for_object(name: str, flags: str) -> str:
+    """Lines for Kbuild."""
+    directory, _, stem = name.rpartition("/")
+    return f"ifeq ($(obj),{directory})\nCFLAGS_{stem}.o += {flags}\nendif\n"
 
 
 def plant_order(folder: Path, order: Sequence[str]) -> None:

@@ -18,6 +18,7 @@ from kadence.kconfig.layout.counters import Function
 from kadence.kconfig.layout.order import Flow
 from kadence.kconfig.layout.sections import Section
 from kadence.kconfig.request.request import BuildRequest
+from kadence.kconfig.tree import units
 
 SOURCE = """
 #include <stdio.h>
@@ -169,6 +170,26 @@ def test_sections_are_where_the_symbols_are(tmp_path: Path) -> None:
         section = where.at(int(address, 16))
         assert section is not None and section.name == f".text.{name}" and section.can_move
     assert where.at(0) is None
+
+
+def flags_of(folder: Path, name: str) -> list[str]:
+    """The flags with which make compiles an object."""
+    directory, _, stem = name.rpartition("/")
+    (folder / "rule.mk").write_text(f"include {units.PLANTED}\nflags:; @echo $(CFLAGS_{stem}.o)\n")
+    command = ["make", "-s", "-f", "rule.mk", f"obj={directory}", "flags"]
+    return subprocess.run(
+        command, cwd=folder, check=True, capture_output=True, text=True
+    ).stdout.split()
+
+
+def test_objects_that_went_back_are_split_and_get_no_counts(tmp_path: Path) -> None:
+    objects = {"mm/slab": [Function(1, 2, 3, (4,))]}
+    counts = Counts(["p"], "0", None, objects=objects, returned=["mm/gup"])
+    planting.plant_counts(tmp_path, counts)
+    assert {"-ffunction-sections", "-fprofile-use"} <= set(flags_of(tmp_path, "mm/slab"))
+    assert flags_of(tmp_path, "mm/gup") == ["-ffunction-sections"]
+    assert flags_of(tmp_path, "fs/gup") == []
+    assert [each.name for each in tmp_path.rglob("*.gcda")] == ["slab.gcda"]
 
 
 def scripted(folder: Path, text: str) -> None:
