@@ -3,7 +3,8 @@
 
 The last kernel of the same kind, target and series gives an approximate number. If there is none,
 `make -n` lists what Kbuild would do. For a generic User-Mode Linux kernel that takes 4 s of
-processor time and finds 915 of the 921 files that Kbuild then compiles.
+processor time and finds 915 of the 921 files that Kbuild then compiles, for a tailored x86_64
+kernel 848 of 885.
 """
 
 import re
@@ -18,8 +19,9 @@ from kadence.kconfig.tree import commands
 
 # The echo in a recipe that compiles; make -n prints the recipe.
 WOULD_COMPILE = re.compile(r"""echo\s+['"]\s+(?:CC|AS)\s""")
-# Files that later steps depend on; without them `make -n` would stop early.
+# Files and folders that later steps depend on; without them `make -n` would stop early.
 STAND_INS = ("vmlinux.a", "vmlinux.o", "vmlinux", "scripts/mod/modpost")
+FOLDERS = ("tools/objtool/libsubcmd",)
 KERNELS_LOOKED_AT = 20
 
 
@@ -50,6 +52,8 @@ def _rehearsed(inputs: Inputs, tree: Path, folder: Path) -> int:
         nonlocal found
         found += WOULD_COMPILE.search(line) is not None
 
+    for name in FOLDERS:
+        (folder / name).mkdir(parents=True, exist_ok=True)
     stand_ins = [folder / name for name in STAND_INS]
     for path in stand_ins:
         path.parent.mkdir(parents=True, exist_ok=True)

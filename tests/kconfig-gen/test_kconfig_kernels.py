@@ -10,7 +10,7 @@ import pytest
 
 from kadence import boot
 from kadence.kconfig.configuration import configure, identity
-from kadence.kconfig.store import store
+from kadence.kconfig.store import rehearsal, store
 from kadence.kconfig.store.build import BuildRequest, build
 from kadence.kconfig.tree import commands, source
 
@@ -128,3 +128,15 @@ def test_an_x86_64_kernel_is_small_and_runs_the_same_programs(
     script = f"uname -r && test -c /dev/kadapt && {program}"
     printed = output_of(kernel, ["sh", "-c", script], tmp_path).split()
     assert printed == [kernel.manifest["release"], "500500"]
+
+
+@pytest.mark.full
+def test_the_first_x86_64_build_knows_what_it_will_compile(
+    sockets_kernel_x86_64: Any, sockets_plan: Path, tmp_path: Path
+) -> None:
+    inputs = identity.gather(BuildRequest("tailored", sockets_plan, "x86_64"))
+    tree = source.prepare(inputs.origin, inputs.patches, tmp_path / "log")
+    configure.configure(inputs, tree, tmp_path, tmp_path / "log")
+    expected = rehearsal._rehearsed(inputs, tree, tmp_path)
+    compiled = sockets_kernel_x86_64.manifest["files_compiled"]
+    assert 0.9 * compiled < expected <= compiled
