@@ -12,28 +12,22 @@ import sys
 
 from bench.base import operations
 from bench.layout.positioned import PROGRAMS, kernel, place_of
-from kadence.lab import Guest, take
-
-MOST = 1.0  # % that an operation may take longer
+from kadence.kernel import untrained
 
 
 def main(name: str) -> None:
     """Print the operations, those that became slower first."""
     [program] = [each for each in PROGRAMS if each.name == name]
-    kernels = [kernel(layout) for layout in (None, place_of(program))]
-    sheets = [take(Guest(each.id, each.image)) for each in kernels]
-    changes = {}
-    for operation in operations.names():
-        before, after = (sheet.value(operation) for sheet in sheets)
-        if before and after and operation not in ("million", "timer_interrupts"):
-            changes[operation] = 100 * (after / before - 1), before, after
-    slower = sorted(changes, key=lambda operation: -changes[operation][0])
-    for operation in slower:
-        change, before, after = changes[operation]
-        print(f"{operations.label(operation):44} {before:12,.0f} {after:12,.0f} {change:+7.1f} %")
-    above = sum(change > MOST for change, _, _ in changes.values())
-    median = statistics.median(change for change, _, _ in changes.values())
-    print(f"{above} of {len(changes)} above +{MOST:.0f} %; median {median:+.1f} %")
+    before, after = (untrained.sheet(kernel(layout)) for layout in (None, place_of(program)))
+    found = sorted(untrained.pairs(before, after), key=lambda each: each[1] / each[2])
+    changes = [100 * (now / then - 1) for _, then, now in found]
+    for (operation, then, now), change in zip(found, changes, strict=True):
+        print(f"{operations.label(operation):44} {then:12,.0f} {now:12,.0f} {change:+7.1f} %")
+    slower = len(untrained.slower(before, after))
+    print(
+        f"{slower} of {len(found)} above +{100 * (untrained.MOST - 1):.0f} %; "
+        f"median {statistics.median(changes):+.1f} %"
+    )
 
 
 if __name__ == "__main__":

@@ -45,17 +45,18 @@ def sheet(kernel: Kernel) -> Sheet:
 def slower(before: Sheet, after: Sheet) -> list[Slower]:
     """The operations that became slower, the worst one first."""
     found = [
-        Slower(name, one, other)
-        for name, one, other in _pairs(before, after)
-        if other > MOST * one and name not in NO_OPERATIONS
+        Slower(name, one, other) for name, one, other in pairs(before, after) if other > MOST * one
     ]
     return sorted(found, key=lambda each: each.before / each.after)
 
 
-def _pairs(before: Sheet, after: Sheet) -> Iterable[tuple[str, float, float]]:
+def pairs(before: Sheet, after: Sheet) -> Iterable[tuple[str, float, float]]:
+    """Each operation's instructions on both kernels."""
     for name, figure in before.figures.items():
         other = after.value(name)
-        if figure.unit == "ns" and figure.median is not None and other is not None:
+        if name in NO_OPERATIONS or figure.unit != "ns":
+            continue
+        if figure.median is not None and other is not None:
             yield name, figure.median, other
 
 
