@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the map of a kernel's code shows: lines by set and page, and what misses most."""
+"""What a map of code shows: lines by set and page, and what misses most."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from kadence.kconfig.layout.artefact import LINE_BYTES, PAGE_BYTES, Footprint, PhaseCode
+from kadence.kconfig.layout.artefact import LINE_BYTES, PAGE_BYTES, Code, Misses, PhaseCode
 
 NAMED = 12  # functions with a colour and a row
 MARKED = 0.9  # of all misses: the lines that have these are marked
@@ -20,7 +20,7 @@ class Line:
     fetches: int
     misses: int
     function: str
-    phases: int = 0  # bit N: it ran in the footprint's phase N
+    phases: int = 0  # bit N: it ran in item N of the code's phases
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,11 @@ class Row:
 
 
 class CodeMap:
-    """The code of one kernel."""
+    """The code of one kernel, or of one program."""
 
-    def __init__(self, found: Footprint, lines: Sequence[Line] | None = None) -> None:
-        """`lines`: instead of those of the footprint."""
-        self._found = found
-        cache = found.caches[0]
+    def __init__(self, found: Code, cache: Misses, lines: Sequence[Line] | None = None) -> None:
+        """`lines`: instead of those of the code."""
+        self._found, self._cache = found, cache
         self.bytes, self.ways = cache.bytes, cache.ways
         self.sets = cache.bytes // LINE_BYTES // cache.ways
         self.lines = [_line(text) for text in found.code] if lines is None else lines
@@ -63,7 +62,7 @@ class CodeMap:
         """The map of what runs in a phase. Misses are not known by phase."""
         bits = sum(1 << bit for bit, phase in enumerate(self.phases) if phase.name == name)
         lines = [replace(line, misses=0) for line in self.lines if line.phases & bits]
-        return CodeMap(self._found, lines)
+        return CodeMap(self._found, self._cache, lines)
 
     def set_of(self, line: Line) -> int:
         """The set of the cache that the line goes to."""

@@ -34,6 +34,7 @@ from kadence.kconfig.store import store
 from kadence.kconfig.store.build import build, build_inputs
 from kadence.kconfig.store.store import Kernel
 from kadence.kernel import untrained
+from kadence.kernel.executable import Executable
 from kadence.kernel.flow import flow
 from kadence.kernel.footprint import Functions, footprint
 from kadence.kernel.untrained import Slower
@@ -118,7 +119,8 @@ def footprint_of(kernel: Kernel, argv: Sequence[str], *, stand_in: bool = False)
     """The footprint of a kernel while the command runs. `stand_in` is as in kadence.boot."""
     functions = Functions.of(kernel)
     switch = functions.address_of(lab_counts.SWITCH)
-    return footprint(_counted(kernel, argv, switch, stand_in=stand_in), functions)
+    counted = _counted(kernel, argv, switch, stand_in=stand_in)
+    return footprint(counted, functions, Executable.of(argv[0]))
 
 
 def not_worth_it(found: Footprint) -> str | None:

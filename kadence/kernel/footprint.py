@@ -1,14 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a kernel's code takes while a command runs: lines, pages, branches and misses."""
+"""What a kernel's and a program's code takes while a command runs: lines, pages and misses."""
 
 import bisect
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Self
 
-from kadence.kconfig.layout.artefact import LINE_BYTES, PAGE_BYTES, Footprint, Misses, PhaseCode
+from kadence.kconfig.layout.artefact import (
+    LINE_BYTES,
+    PAGE_BYTES,
+    Code,
+    Footprint,
+    Misses,
+    PhaseCode,
+)
 from kadence.kconfig.store.store import Kernel
-from kadence.lab.counts import Block, Counted
+from kadence.kernel.executable import Executable
+from kadence.lab.counts import Block, Counted, Line, ProgramBlock
+
+AnyBlock = Block | ProgramBlock
 
 KERNEL = 0xFFFF_8000_0000_0000  # its first address
 MOST_PAIRS = 200
@@ -39,21 +50,22 @@ class Functions:
         """The address of a function; None if the kernel has none of this name."""
         return self._addresses[self._names.index(name)] if name in self._names else None
 
-    def of_line(self, address: int) -> str:
-        """The function at the end of a line, which has most of its bytes more often than not."""
-        return self.at(address + LINE_BYTES - 1)
 
+def footprint(
+    counted: Counted, functions: Functions, executable: Executable | None = None
+) -> Footprint:
+    """The footprint in a run that was counted with the geometries of caches.
 
-def footprint(counted: Counted, functions: Functions) -> Footprint:
-    """The footprint in a run that was counted with the geometries of caches."""
+    `executable` is the program, whose code is looked for as well.
+    """
     own = [line for line in counted.lines if line.address >= KERNEL]
-    phases = _Phases(counted)
+    names = _Names(functions, counted.blocks)
+    pairs = _pairs(counted, names.of_kernel)
+    code = _code(own, counted.blocks, pairs, names, counted.phases)
     return Footprint(
+        **vars(code),
         instructions=counted.kernel,
         programs=counted.programs,
-        lines=len({line.address for line in own}),
-        executed_bytes=executed_bytes(counted.blocks),
-        pages=len({line.address // PAGE_BYTES for line in own}),
         taken_branches=sum(
             sum(edge.counts)
             for edge in counted.edges
@@ -70,37 +82,115 @@ def footprint(counted: Counted, functions: Functions) -> Footprint:
             )
             for number, cache in enumerate(counted.caches)
         ],
+        program_code=None if executable is None else _of_program(counted, names, executable),
+    )
+
+
+def _of_program(counted: Counted, kernel: "_Names", executable: Executable) -> Code:
+    pages = executable.pages(counted.program_blocks)
+    blocks = [
+        replace(block, address=pages[block.page] + block.address % PAGE_BYTES)
+        for block in counted.program_blocks
+        if block.page in pages
+    ]
+    places = {
+        line.address: pages[line.page] + line.address % PAGE_BYTES
+        for line in counted.lines
+        if line.page in pages
+    }
+    lines = [
+        replace(line, address=places[line.address]) for line in counted.lines if line.page in pages
+    ]
+    names = _Names(Functions(executable.functions), blocks)
+
+    def name_of(address: int) -> str | None:
+        name = kernel.of_kernel(address)
+        if name is not None:
+            return f"kernel:{name}"
+        return names.of_line(places[address]) if address in places else None
+
+    pairs = _pairs(counted, name_of, lambda address: address in places)
+    return _code(lines, blocks, pairs, names, counted.phases)
+
+
+class _Names:
+    """The function of a line: the one whose block ran oftenest there."""
+
+    def __init__(self, functions: Functions, blocks: Iterable[AnyBlock]) -> None:
+        self._functions = functions
+        self._hottest: dict[int, tuple[int, int]] = {}  # of a line: executions, address
+        for block in blocks:
+            for line in _lines_of(block):
+                ran = sum(block.counts), max(block.address, line)
+                self._hottest[line] = max(ran, self._hottest.get(line, ran))
+
+    def of_line(self, line: int) -> str:
+        _, address = self._hottest.get(line, (0, line))
+        return self._functions.at(address)
+
+    def of_kernel(self, line: int) -> str | None:
+        """None if the line is not the kernel's."""
+        return self.of_line(line) if line >= KERNEL else None
+
+
+def _pairs(
+    counted: Counted,
+    name_of: Callable[[int], str | None],
+    is_own: Callable[[int], bool] = lambda _: True,
+) -> list[str]:
+    """Which functions' own lines were most often evicted by which function, if both have names."""
+    found: Counter[tuple[str, str]] = Counter()
+    for one in counted.evictions:
+        name, by = name_of(one.address), name_of(one.by)
+        if name is not None and by is not None and is_own(one.address):
+            found[name, by] += one.count
+    return [f"{name} {by} {count}" for (name, by), count in found.most_common(MOST_PAIRS)]
+
+
+def _code(
+    lines: Sequence[Line],
+    blocks: Sequence[AnyBlock],
+    evictions: list[str],
+    names: _Names,
+    numbers: Mapping[int, int],
+) -> Code:
+    phases = _Phases(blocks, numbers)
+    return Code(
+        lines=len({line.address for line in lines}),
+        executed_bytes=executed_bytes(blocks),
+        pages=len({line.address // PAGE_BYTES for line in lines}),
         code=[
-            f"{line.address:x} {line.fetches} {line.misses[0]} {functions.of_line(line.address)} "
+            f"{line.address:x} {line.fetches} {line.misses[0]} {names.of_line(line.address)} "
             f"{phases.of_line(line.address):x}"
-            for line in sorted(own, key=lambda line: line.address)
+            for line in sorted(lines, key=lambda line: line.address)
         ],
-        evictions=_evictions(counted, functions),
+        evictions=evictions,
         phases=phases.all,
     )
 
 
 class _Phases:
-    """Which code runs in which phase."""
+    """Which code runs in which phase. `numbers` has the plugin's number of each, and the phase."""
 
-    def __init__(self, counted: Counted) -> None:
+    def __init__(self, blocks: Sequence[AnyBlock], numbers: Mapping[int, int]) -> None:
         self._lines: list[set[int]] = []
         self.all: list[PhaseCode] = []
-        if counted.phases:
-            for number in (0, *sorted(counted.phases, key=counted.phases.__getitem__)):
-                self._add(number, counted)
+        if numbers:
+            for number in (0, *sorted(numbers, key=numbers.__getitem__)):
+                self._add(
+                    numbers.get(number), [one for one in blocks if one.counts[number]], number
+                )
 
     def of_line(self, address: int) -> int:
         """A bit for each phase in which the line ran."""
         return sum(1 << bit for bit, lines in enumerate(self._lines) if address in lines)
 
-    def _add(self, number: int, counted: Counted) -> None:
-        ran = [block for block in counted.blocks if block.counts[number]]
+    def _add(self, phase: int | None, ran: Sequence[AnyBlock], number: int) -> None:
         lines = {line for block in ran for line in _lines_of(block)}
         self._lines.append(lines)
         self.all.append(
             PhaseCode(
-                phase=counted.phases.get(number),
+                phase=phase,
                 instructions=sum(block.instructions * block.counts[number] for block in ran),
                 lines=len(lines),
                 executed_bytes=_bytes_of(ran),
@@ -109,25 +199,17 @@ class _Phases:
         )
 
 
-def _lines_of(block: Block) -> range:
+def _lines_of(block: AnyBlock) -> range:
     first = block.address // LINE_BYTES * LINE_BYTES
     return range(first, block.address + block.bytes, LINE_BYTES)
 
 
-def _evictions(counted: Counted, functions: Functions) -> list[str]:
-    found: Counter[tuple[str, str]] = Counter()
-    for one in counted.evictions:
-        if min(one.address, one.by) >= KERNEL:
-            found[functions.of_line(one.address), functions.of_line(one.by)] += one.count
-    return [f"{name} {by} {count}" for (name, by), count in found.most_common(MOST_PAIRS)]
-
-
-def executed_bytes(blocks: Iterable[Block]) -> int:
+def executed_bytes(blocks: Iterable[AnyBlock]) -> int:
     """Bytes of the instructions that ran."""
     return _bytes_of(block for block in blocks if any(block.counts))
 
 
-def _bytes_of(blocks: Iterable[Block]) -> int:
+def _bytes_of(blocks: Iterable[AnyBlock]) -> int:
     """Bytes of blocks, which may overlap."""
     total = end = 0
     for start, after in sorted((block.address, block.address + block.bytes) for block in blocks):

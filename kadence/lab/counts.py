@@ -34,6 +34,18 @@ class Block:
 
 
 @dataclass(frozen=True)
+class ProgramBlock:
+    """The same of a program. Pages of the host tell apart what lies at the same address."""
+
+    begin: bytes  # its first bytes, 16 at most
+    page: int
+    address: int
+    bytes: int
+    instructions: int
+    counts: tuple[int, ...]  # by phase
+
+
+@dataclass(frozen=True)
 class Edge:
     """How often one block ran right after another one, interrupts left out."""
 
@@ -59,6 +71,7 @@ class Line:
     """How often the processor fetched from 64 bytes of code, and missed them, by geometry."""
 
     address: int
+    page: int  # of the host
     fetches: int
     misses: tuple[int, ...]
 
@@ -81,6 +94,7 @@ class Counted:
     phases: dict[int, int] = field(default_factory=dict)
     blocks: list[Block] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
+    program_blocks: list[ProgramBlock] = field(default_factory=list)
     caches: list[Cache] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
     evictions: list[Eviction] = field(default_factory=list)
@@ -156,13 +170,28 @@ def _edge(found: Counted, words: list[str]) -> None:
     found.edges.append(Edge(int(address, 16), int(size), int(successor, 16), counted))
 
 
+def _program(found: Counted, words: list[str]) -> None:
+    page, address, size, instructions, begin, *counts = words
+    found.program_blocks.append(
+        ProgramBlock(
+            bytes.fromhex(begin),
+            int(page, 16),
+            int(address, 16),
+            int(size),
+            int(instructions),
+            tuple(map(int, counts)),
+        )
+    )
+
+
 def _cache(found: Counted, words: list[str]) -> None:
     found.caches.append(Cache(*map(int, words)))
 
 
 def _line(found: Counted, words: list[str]) -> None:
-    address, fetches, *misses = words
-    found.lines.append(Line(int(address, 16), int(fetches), tuple(map(int, misses))))
+    address, page, fetches, *misses = words
+    counts = tuple(map(int, misses))
+    found.lines.append(Line(int(address, 16), int(page, 16), int(fetches), counts))
 
 
 def _evicted(found: Counted, words: list[str]) -> None:
@@ -175,6 +204,7 @@ _PARSERS = {
     "phase": _phase,
     "block": _block,
     "edge": _edge,
+    "program": _program,
     "cache": _cache,
     "line": _line,
     "evicted": _evicted,

@@ -29,7 +29,7 @@ class Misses:
 
 @dataclass(frozen=True)
 class PhaseCode:
-    """What the code of a kernel takes in one phase of the program."""
+    """What the code takes in one phase of the program."""
 
     phase: int | None  # None: outside of phases
     instructions: int
@@ -39,22 +39,31 @@ class PhaseCode:
 
 
 @dataclass(frozen=True)
-class Footprint:
-    """What the code of a kernel takes while the program runs."""
+class Code:
+    """What some code takes while the program runs."""
 
-    instructions: int
-    programs: int  # instructions outside of the kernel
     lines: int
     executed_bytes: int
     pages: int
-    taken_branches: int
-    caches: list[Misses]
-    # Of the kernel, in the first cache: "ADDRESS FETCHES MISSES FUNCTION PHASES" of each line of
-    # code, and "FUNCTION BY MISSES" of the pairs of functions that took each other's place most
-    # often. PHASES is hexadecimal: bit N stands for item N of `phases`.
+    # In the first cache: "ADDRESS FETCHES MISSES FUNCTION PHASES" of each line of code, and
+    # "FUNCTION BY MISSES" of the pairs of functions that took each other's place most often. PHASES
+    # is hexadecimal: bit N stands for item N of `phases`.
     code: list[str]
     evictions: list[str]
     phases: list[PhaseCode]  # empty if the program announced none
+
+
+@dataclass(frozen=True)
+class Footprint(Code):
+    """What the code of a kernel takes, and of the program that ran."""
+
+    instructions: int
+    programs: int  # instructions outside of the kernel
+    taken_branches: int
+    caches: list[Misses]
+    # By the addresses of the program's file; null if the command names no ELF file. It has
+    # evictions by itself and, as kernel:FUNCTION, by the kernel.
+    program_code: Code | None = None
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import pytest
 from kadence.codemap import drawing, page
 from kadence.codemap.content import CodeMap
 from kadence.kconfig.layout import artefact
-from kadence.kconfig.layout.artefact import Counts, Footprint, Misses, PhaseCode
+from kadence.kconfig.layout.artefact import Code, Counts, Footprint, Misses, PhaseCode
 
 K = 0xFFFFFFFF81000000
 SVG = "{http://www.w3.org/2000/svg}"
@@ -34,11 +34,21 @@ BEFORE = Footprint(
     evictions=["hot rival 700", "hot rare<at> 100", "rival hot 199"],
     phases=[PhaseCode(None, 600, 3, 96, 2), PhaseCode(7, 400, 2, 128, 2)],
 )
-COUNTS = Counts(["./p", "a b"], "0" * 16, None, before=BEFORE, after=replace(BEFORE, pages=1))
+PROGRAM = Code(
+    lines=2,
+    executed_bytes=64,
+    pages=1,
+    code=["1000 50 40 main 3", "1040 7 2 helper 2"],
+    evictions=["main kernel:hot 30"],
+    phases=[PhaseCode(None, 10, 1, 32, 1), PhaseCode(7, 5, 2, 64, 1)],
+)
+COUNTS = Counts(
+    ["./p", "a b"], "0" * 16, None, before=BEFORE, after=replace(BEFORE, program_code=PROGRAM)
+)
 
 
 def test_lines_lie_in_the_sets_of_their_addresses() -> None:
-    found = CodeMap(BEFORE)
+    found = CodeMap(BEFORE, BEFORE.caches[0])
     assert found.sets == 64
     assert [found.set_of(line) for line in found.lines] == [0, 1, 0, 63]
     assert len(found.pages) == 3
@@ -47,7 +57,7 @@ def test_lines_lie_in_the_sets_of_their_addresses() -> None:
 
 
 def test_functions_that_miss_most_come_first_with_their_rivals() -> None:
-    first, second, third = CodeMap(BEFORE).rows()
+    first, second, third = CodeMap(BEFORE, BEFORE.caches[0]).rows()
     assert (first.function, first.lines, first.fetches, first.misses) == ("hot", 2, 990, 801)
     assert (first.evictor, first.by_evictor) == ("rival", 700)
     assert (second.function, second.evictor, second.by_evictor) == ("rival", "hot", 199)
@@ -55,7 +65,7 @@ def test_functions_that_miss_most_come_first_with_their_rivals() -> None:
 
 
 def test_the_map_of_a_phase_has_its_lines_alone() -> None:
-    whole = CodeMap(BEFORE)
+    whole = CodeMap(BEFORE, BEFORE.caches[0])
     assert len(whole.pages) == 3
     found = whole.of_phase("phase 7")
     assert [line.function for line in found.lines] == ["hot", "rival"]
@@ -66,7 +76,7 @@ def test_the_map_of_a_phase_has_its_lines_alone() -> None:
 
 
 def test_a_picture_has_a_cell_for_each_line() -> None:
-    found = CodeMap(BEFORE)
+    found = CodeMap(BEFORE, BEFORE.caches[0])
     chosen = drawing.colours([found])
     picture = ElementTree.fromstring(drawing.svg(found, chosen, "as it was"))
     paths = {path.findtext(f"{SVG}title"): path for path in picture.iter(f"{SVG}path")}
@@ -86,7 +96,8 @@ def test_the_page_has_both_maps_and_escapes_names(tmp_path: Path) -> None:
     told = subprocess.run(words, capture_output=True, text=True, check=True).stdout
     assert told.strip() == str(tmp_path / "p.kcounts.html")
     text = (tmp_path / "p.kcounts.html").read_text()
-    assert text.count("<svg") == 2 * (1 + 2) and "rare<at>" not in text
+    assert text.count("<svg") == (2 + 1) * (1 + 2) and "rare<at>" not in text
+    assert "42 misses of the program" in text and "<code>kernel:hot</code>" in text
     assert "Only what runs in phase 7" in text and "<td>100 %</td>" in text
     assert "./p &#39;a b&#39;" in text
     assert ElementTree.parse(tmp_path / "p.svg").getroot().tag == f"{SVG}svg"

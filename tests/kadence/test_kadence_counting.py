@@ -22,9 +22,10 @@ from kadence.kconfig.store import store
 from kadence.kconfig.store.build import build
 from kadence.kconfig.store.store import Kernel
 from kadence.kernel import counting
+from kadence.kernel.executable import Executable
 from kadence.kernel.flow import flow
 from kadence.kernel.footprint import Functions, footprint
-from kadence.lab.counts import Block, Cache, Counted, Edge, Eviction, Line
+from kadence.lab.counts import Block, Cache, Counted, Edge, Eviction, Line, ProgramBlock
 
 K = 0xFFFFFFFF81000000
 ONE, TWO = (K, 64, ".text.one", "a.o"), (K + 64, 64, ".text.two", "b.o")
@@ -42,6 +43,12 @@ COUNTED = Counted(
         Block(K + 192, 8, 2, "calls", K, (6, 0)),
         Block(K + 200, 8, 2, "falls", 0, (0, 0)),  # did not run
     ],
+    program_blocks=[
+        ProgramBlock(b"abcd", 8, 0x7000_0004, 4, 2, (3, 1)),
+        ProgramBlock(b"xy", 8, 0x7000_0010, 2, 1, (5, 0)),
+        ProgramBlock(b"abcd", 9, 0x7000_0004, 4, 2, (3, 1)),
+        ProgramBlock(b"other", 9, 0x7000_0010, 5, 1, (3, 1)),
+    ],
     edges=[
         Edge(K, 10, K + 64, (5, 1)),
         Edge(K + 64, 20, K + 10, (6, 0)),  # returns
@@ -51,15 +58,18 @@ COUNTED = Counted(
     ],
     caches=[Cache(32768, 8, 70, 7, 3)],
     lines=[
-        Line(K, 10, (40,)),
-        Line(K + 64, 10, (20,)),
-        Line(K + 4096, 1, (5,)),
-        Line(0x400000, 9, (5,)),
+        Line(K, 1, 10, (40,)),
+        Line(K + 64, 1, 10, (20,)),
+        Line(K + 4096, 2, 1, (5,)),
+        Line(0x7000_0000, 8, 9, (5,)),
+        Line(0x7000_0000, 9, 3, (1,)),  # of another program
     ],
     evictions=[
         Eviction(K, K + 64, 30),
         Eviction(K + 64, K, 10),
-        Eviction(K, 0x400000, 5),  # by the program
+        Eviction(K, 0x7000_0000, 5),  # by the program
+        Eviction(0x7000_0000, K + 64, 4),
+        Eviction(0x7000_0000, 0x6000_0000, 1),
     ],
 )
 NAMES = Functions([f"{K:x} one", f"{K + 64:x} two", f"{K + 4000:x} three"])
@@ -89,6 +99,22 @@ def test_a_program_without_phases_has_none() -> None:
     found = footprint(replace(COUNTED, phases={}), NAMES)
     assert found.phases == [] and found.code[0] == f"{K:x} 10 40 one 0"
     assert found.evictions == ["one two 30", "two one 10"]
+
+
+FILE = Executable({0x1000: b"....abcd........xy"}, ["1000 first", "1010 second"])
+
+
+def test_the_program_has_its_files_addresses() -> None:
+    found = footprint(COUNTED, NAMES, FILE).program_code
+    assert found is not None
+    assert (found.lines, found.executed_bytes, found.pages) == (1, 6, 1)
+    assert found.code == ["1000 9 5 second 3"]
+    assert found.evictions == ["second kernel:two 4"]
+    assert found.phases == [PhaseCode(None, 3 * 2 + 5, 1, 6, 1), PhaseCode(9, 2, 1, 4, 1)]
+    # A page that fits several places is as far from its place as another page.
+    twice = Executable({0x1000: FILE.segments[0x1000].ljust(4096, b".") + b"....abcd"}, [])
+    blocks = [*COUNTED.program_blocks[:2], ProgramBlock(b"abcd", 7, 0x7000_1004, 4, 2, (1,))]
+    assert twice.pages(blocks) == {8: 0x1000, 7: 0x2000}
 
 
 def test_a_flow_has_calls_and_no_returns_between_sections_that_can_move() -> None:

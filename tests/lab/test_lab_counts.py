@@ -14,6 +14,8 @@ import pytest
 
 from kadence.base.errors import GuestError
 from kadence.boot import debian, qemu
+from kadence.kernel.executable import Executable
+from kadence.kernel.footprint import Functions, footprint
 from kadence.lab import calls, counts, figures
 from kadence.lab.counts import GEOMETRIES, Counted
 from kadence.lab.guest import stock
@@ -40,9 +42,9 @@ def compiled(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
     """Compiles a static program for the guest."""
     folder = tmp_path_factory.mktemp("counts")
 
-    def compile_program(source: Path, *options: str) -> Path:
+    def compile_program(source: Path, *options: str, linked: str = "-static") -> Path:
         target = folder / source.stem
-        flags = ("-Wall", "-Wextra", "-Werror", "-static", f"-I{root / 'boot'}", *options)
+        flags = ("-Wall", "-Wextra", "-Werror", linked, f"-I{root / 'boot'}", *options)
         subprocess.run(["gcc-12", *flags, "-o", target, source], check=True)
         return target
 
@@ -108,11 +110,16 @@ def test_a_block_is_left_as_often_as_it_is_entered(writing: Counted) -> None:
     assert sum(abs(entered[one]) for one in going_on) <= 10
 
 
+def steps_of(program: Path) -> list[int]:
+    """The addresses of the functions that programs/lines.c calls in turn."""
+    told = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    return [int(one, 16) for one in re.findall(r"^(\w+) T step_", told, re.MULTILINE)]
+
+
 def test_known_misses_are_counted_exactly(compiled: Built) -> None:
     """Nine lines of one set: with eight ways each is missed each time, with twelve ways once."""
     program = compiled(HERE / "programs/lines.c", "-O2", f"-DROUNDS={ROUNDS}")
-    told = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
-    steps = [int(one, 16) for one in re.findall(r"^(\w+) T step_", told, re.MULTILINE)]
+    steps = steps_of(program)
     found = counted(
         "sleep 5; /lines",
         {"lines": program},
@@ -133,6 +140,30 @@ def test_known_misses_are_counted_exactly(compiled: Built) -> None:
     # Beside them there are the lines that ran once, or in each round.
     assert small.misses - STEPS * ROUNDS == len(found.lines) - STEPS
     assert larger.misses == len(found.lines)
+
+
+def test_a_programs_code_is_found_wherever_it_lies(compiled: Built) -> None:
+    """The kernel loads it at a random address, and the shell's code lies elsewhere."""
+    program = compiled(
+        HERE / "programs/lines.c", "-fPIE", f"-DROUNDS={ROUNDS}", "-O2", linked="-static-pie"
+    )
+    found = counted(
+        "sleep 5; /lines; ls / >/dev/null",
+        {"lines": program},
+        geometries=GEOMETRIES,
+        section=OWN,
+    )
+    executable = Executable.of(str(program))
+    assert executable is not None
+    steps = steps_of(program)
+    assert not {line.address for line in found.lines} & set(steps)
+    code = footprint(found, Functions([]), executable).program_code
+    assert code is not None
+    lines = [text.split() for text in code.code]
+    names = {int(address, 16): (name, int(fetches)) for address, fetches, _, name, _ in lines}
+    assert {names[step] for step in steps} == {(f"step_{n}", ROUNDS) for n in range(STEPS)}
+    assert {name for name, _ in names.values()} <= {*(f"step_{n}" for n in range(STEPS)),
+                                                    "take_turns", "main"}  # fmt: skip
 
 
 def test_rounds_of_operations_are_counted_without_their_preparation(

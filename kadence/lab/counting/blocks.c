@@ -209,6 +209,15 @@ static void print(FILE *file, const struct block *block, unsigned int phases)
 	}
 }
 
+static void print_of_program(FILE *file, const struct block *block, unsigned int phases)
+{
+	fprintf(file, "program %" PRIx64 " %" PRIx64 " %" PRIu64 " %" PRIu64 " ", block->page,
+		block->address, block->bytes, block->instructions);
+	for (unsigned int i = 0; i < block->begin_bytes; i++)
+		fprintf(file, "%02x", block->begin[i]);
+	print_counts(file, block->counts, phases);
+}
+
 static void print_instructions(FILE *file)
 {
 	uint64_t kernel = 0, programs = 0;
@@ -225,6 +234,7 @@ void blocks_print(FILE *file, unsigned int phases)
 	print_instructions(file);
 	for (size_t i = 0; i < bucket_count; i++)
 		for (const struct block *block = buckets[i]; block; block = block->next)
-			if (block->address >= KERNEL && executions(block))
-				print(file, block, phases);
+			if (executions(block))
+				(block->address >= KERNEL ? print : print_of_program)(file, block,
+										      phases);
 }

@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #define KERNEL 0xffff800000000000ULL /* its first address */
+#define BEGIN 16		     /* bytes of a block that are kept */
 #define LINES 66 /* of a block: QEMU puts at most 512 instructions and two pages into one */
 
 struct line;
@@ -42,7 +43,9 @@ struct block {
 	uint64_t page; /* the host's address of its first page, which tells address spaces apart */
 	uint64_t instructions;
 	uint64_t content; /* a checksum: the kernel patches its code */
-	uint64_t last;	  /* the address of the last instruction */
+	uint8_t begin[BEGIN];
+	unsigned int begin_bytes;
+	uint64_t last; /* the address of the last instruction */
 	enum ending ending;
 	uint64_t target;
 	uint64_t *counts; /* by phase */
@@ -62,8 +65,10 @@ bool block_ran(struct block *block, unsigned int phase);
  *	ran KERNEL PROGRAMS
  *	block ADDRESS BYTES INSTRUCTIONS ENDING TARGET COUNT...
  *	edge ADDRESS BYTES SUCCESSOR COUNT...
+ *	program PAGE ADDRESS BYTES INSTRUCTIONS BEGIN COUNT...
  * The first has the instructions of both. Addresses are hexadecimal; an edge has those of its
- *block. The counts are by phase. Blocks of programs and those that did not run are left out.
+ * block. The counts are by phase. The last is a block of a program, with the number of its first
+ * page in the host and its first bytes. Blocks that did not run are left out.
  */
 void blocks_print(FILE *file, unsigned int phases);
 

@@ -165,7 +165,8 @@ void line_fetched(struct line *line)
 
 static void print_line(FILE *file, const struct line *line)
 {
-	fprintf(file, "line %" PRIx64 " %" PRIu64, line->address, line->fetches);
+	fprintf(file, "line %" PRIx64 " %" PRIx64 " %" PRIu64, line->address,
+		line->place >> PAGE_LOG, line->fetches);
 	for (unsigned int number = 0; number < model_count; number++)
 		fprintf(file, " %" PRIu64, line->misses[number]);
 	fputc('\n', file);

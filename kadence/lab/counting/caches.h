@@ -46,9 +46,10 @@ void line_fetched(struct line *line);
 
 /* Lines of text:
  *	cache BYTES WAYS MISSES SECOND-LEVEL-MISSES TRANSLATION-MISSES
- *	line ADDRESS FETCHES MISSES...
+ *	line ADDRESS PAGE FETCHES MISSES...
  *	evicted ADDRESS BY COUNT
- * The last are of the first geometry. The first miss of a line has no evictor.
+ * PAGE is the number of the line's page in the host. The last are of the first geometry. The first
+ * miss of a line has no evictor.
  */
 void caches_print(FILE *file);
 

@@ -117,6 +117,15 @@ static uint64_t content_of(const struct qemu_plugin_tb *translated, size_t instr
 	return sum;
 }
 
+static void keep_begin(struct block *block, const struct qemu_plugin_insn *instruction)
+{
+	const uint8_t *bytes = qemu_plugin_insn_data(instruction);
+
+	for (size_t i = 0; i < qemu_plugin_insn_size(instruction); i++)
+		if (block->begin_bytes < BEGIN)
+			block->begin[block->begin_bytes++] = bytes[i];
+}
+
 static void describe(struct block *block, const struct qemu_plugin_tb *translated)
 {
 	const struct qemu_plugin_insn *instruction = NULL;
@@ -128,6 +137,7 @@ static void describe(struct block *block, const struct qemu_plugin_tb *translate
 		const uint64_t host = (uintptr_t)qemu_plugin_insn_haddr(instruction);
 		const uint64_t last = qemu_plugin_insn_size(instruction) - 1;
 
+		keep_begin(block, instruction);
 		add_line(block, address, host);
 		if ((address + last) >> LINE_LOG != address >> LINE_LOG &&
 		    (address + last) >> 12 == address >> 12)
