@@ -74,7 +74,7 @@ VERSIONS = {
     TRIALS: 1,
     RACE: 1,
     TUNE: 1,
-    COUNTS: 1,
+    COUNTS: 2,
 }
 
 

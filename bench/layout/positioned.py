@@ -6,7 +6,8 @@
 All programs run on one tailored kernel, which has what each of them needs. The programs are trained
 on one input and measured on another one. `kadence kernel trace --counts` counts the kernel's code
 and lays it out; the program counts itself and is laid out, too. The figures are of the lab's cache
-model, of the whole program. With --counted, the builds and counts of an earlier run are measured.
+model, of the whole program: medians of RUNS runs, with the ranges of the misses, since a program's
+code lies at random pages. With --counted, the builds and counts of an earlier run are measured.
 """
 
 import argparse
@@ -34,6 +35,7 @@ from kadence.program import program
 
 TARGET = "x86_64"
 PLAN = "build/bench/positioned/positioned.plan.json"
+RUNS = 3
 WORTH = 1 / 1000  # misses in an instruction; with less, a program is left out of the mean
 
 CALLS = """
@@ -97,13 +99,16 @@ PROGRAMS = (
 )
 
 
+Runs = list[Footprint]
+
+
 @dataclass(frozen=True)
 class Found:
-    """What one program does to the caches."""
+    """What one program does to the caches, in some runs."""
 
-    tailored: Footprint
-    kernel: Footprint | None  # is laid out; None if that is not worth it
-    both: Footprint  # the kernel, if worth it, and the program are laid out
+    tailored: Runs
+    kernel: Runs | None  # is laid out; None if that is not worth it
+    both: Runs  # the kernel, if worth it, and the program are laid out
     not_worth_it: str | None
 
 
@@ -140,15 +145,15 @@ def measure(measured: Measured) -> Found:
     place = place_of(measured)
     refusal = artefact.read(place).not_worth_it
     plain, laid_out = (folder_of(measured) / name for name in (PLAIN, LAID_OUT))
-    before = _footprint(kernel(None), plain, measured)
+    before = _runs(kernel(None), plain, measured)
     positioned = kernel(None if refusal else place)
-    between = None if refusal else _footprint(positioned, plain, measured)
-    return Found(before, between, _footprint(positioned, laid_out, measured), refusal)
+    between = None if refusal else _runs(positioned, plain, measured)
+    return Found(before, between, _runs(positioned, laid_out, measured), refusal)
 
 
-def _footprint(on: Kernel, folder: Path, measured: Measured) -> Footprint:
+def _runs(on: Kernel, folder: Path, measured: Measured) -> Runs:
     os.chdir(folder)
-    return counting.footprint_of(on, measured.measured)
+    return [counting.footprint_of(on, measured.measured) for _ in range(RUNS)]
 
 
 def main() -> None:
@@ -170,7 +175,7 @@ def main() -> None:
 
 def _table(measured: Measured, found: Found) -> Iterable[str]:
     one, both = found.tailored, found.both
-    share = one.instructions / (one.instructions + one.programs)
+    share = one[0].instructions / (one[0].instructions + one[0].programs)
     yield re.sub("%", " %", f"{measured.name}: the kernel executes {share:.1%} of the instructions")
     if found.not_worth_it is not None:
         yield f"  the kernel stays as it was: {found.not_worth_it}"
@@ -181,16 +186,34 @@ def _table(measured: Measured, found: Found) -> Iterable[str]:
     ):
         cells = f"{second:12,.2f} {_change(first, second)} {third:12,.2f} {_change(first, third)}"
         yield f"  {label:34} {first:12,.2f} {cells}"
+    for number, cache in enumerate(one[0].caches):
+        ranges = ", ".join(_range(each, number) for each in (one, middle, both))
+        yield f"  misses of {cache.bytes >> 10} KB in {RUNS} runs, thousands: {ranges}"
     if measured.messages:
-        misses = [each.caches[0].misses / measured.messages for each in (one, middle, both)]
+        misses = [_misses(each, 0) / measured.messages for each in (one, middle, both)]
         yield "  misses a message, 32 KB: " + ", ".join(f"{each:.0f}" for each in misses)
+
+
+def _misses(runs: Runs, cache: int) -> float:
+    return statistics.median(each.caches[cache].misses for each in runs)
+
+
+def _range(runs: Runs, cache: int) -> str:
+    misses = [each.caches[cache].misses / 1e3 for each in runs]
+    return f"{min(misses):,.0f} to {max(misses):,.0f}"
 
 
 def _change(before: float, after: float) -> str:
     return f"{100 * (after / before - 1):+7.1f} %" if before else f"{'':9}"
 
 
-def _rows(found: Footprint) -> list[tuple[str, float]]:
+def _rows(runs: Runs) -> list[tuple[str, float]]:
+    """Labels, and medians."""
+    columns = zip(*map(_rows_of_run, runs), strict=True)
+    return [(each[0][0], statistics.median(value for _, value in each)) for each in columns]
+
+
+def _rows_of_run(found: Footprint) -> list[tuple[str, float]]:
     return [
         ("instructions, millions", (found.instructions + found.programs) / 1e6),
         ("  of the kernel, millions", found.instructions / 1e6),
@@ -213,12 +236,12 @@ def _rows(found: Footprint) -> list[tuple[str, float]]:
 
 def _means(found: Sequence[Found]) -> Iterable[str]:
     """Geometric means over the programs that missed often enough."""
-    for number, cache in enumerate(found[0].tailored.caches):
+    for number, cache in enumerate(found[0].tailored[0].caches):
         ratios = [
-            each.both.caches[number].misses / each.tailored.caches[number].misses
+            _misses(each.both, number) / _misses(each.tailored, number)
             for each in found
-            if each.tailored.caches[number].misses
-            > WORTH * (each.tailored.instructions + each.tailored.programs)
+            if _misses(each.tailored, number)
+            > WORTH * (each.tailored[0].instructions + each.tailored[0].programs)
         ]
         if ratios:
             change = 100 * (statistics.geometric_mean(ratios) - 1)
