@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from elftools.common.exceptions import ELFError
-from elftools.elf.constants import P_FLAGS
+from elftools.elf.constants import P_FLAGS, SH_FLAGS
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
@@ -84,6 +84,10 @@ def _segments(file: ELFFile) -> Iterator[tuple[int, bytes]]:
 
 
 def _functions(file: ELFFile) -> Iterator[str]:
+    """Functions, and sections of code, of which some (.plt) have no functions."""
+    for section in file.iter_sections():
+        if section["sh_flags"] & SH_FLAGS.SHF_EXECINSTR:
+            yield f"{section['sh_addr']:x} {section.name}"
     tables = [file.get_section_by_name(name) for name in TABLES]
     table = next((each for each in tables if isinstance(each, SymbolTableSection)), None)
     for symbol in table.iter_symbols() if table else ():

@@ -97,7 +97,7 @@ def test_the_page_has_both_maps_and_escapes_names(tmp_path: Path) -> None:
     assert told.strip() == str(tmp_path / "p.kcounts.html")
     text = (tmp_path / "p.kcounts.html").read_text()
     assert text.count("<svg") == (2 + 1) * (1 + 2) and "rare<at>" not in text
-    assert "42 misses of the program" in text and "<code>kernel:hot</code>" in text
+    assert "42 misses of the program" in text and ">kernel:hot</code>" in text
     assert "Only what runs in phase 7" in text and "<td>100 %</td>" in text
     assert "./p &#39;a b&#39;" in text
     assert ElementTree.parse(tmp_path / "p.svg").getroot().tag == f"{SVG}svg"
