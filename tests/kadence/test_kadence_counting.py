@@ -14,6 +14,7 @@ import pytest
 
 from kadence import boot
 from kadence.base.errors import GuestError
+from kadence.kconfig.configuration import configure, identity
 from kadence.kconfig.layout import artefact
 from kadence.kconfig.layout.artefact import Footprint, Misses, PhaseCode
 from kadence.kconfig.layout.sections import Section, Sections
@@ -21,6 +22,7 @@ from kadence.kconfig.request.request import BuildRequest
 from kadence.kconfig.store import store
 from kadence.kconfig.store.build import build
 from kadence.kconfig.store.store import Kernel
+from kadence.kconfig.tree import commands, source
 from kadence.kernel import counting
 from kadence.kernel.executable import Executable
 from kadence.kernel.flow import flow
@@ -212,9 +214,10 @@ def test_wrong_requests_get_a_sentence(make_plan: Callable[..., Path], tmp_path:
 
 CALLS = ["read", "write", "openat", "fsync", "newfstatat", "getdents64", "pipe2", "clone", "mount"]
 LISTING = "for i in 1 2 3 4 5 6 7 8; do ls -l /usr/bin | sort | head -n $i; done >listing"
-# What traces and patches kernels; a kernel with LIVEPATCH needs reliable traces of its stack.
+# What traces and patches kernels. Live patching needs reliable traces of the stack, of ORC.
 TRACED = {
     **{"FTRACE": "y", "FUNCTION_TRACER": "y", "DYNAMIC_FTRACE": "y", "STACKTRACE": "y"},
+    **{"UNWINDER_ORC": "y", "UNWINDER_GUESS": "n"},
     **{"KALLSYMS": "y", "KALLSYMS_ALL": "y", "MODULES": "y", "SYSFS": "y", "LIVEPATCH": "y"},
 }
 
@@ -223,6 +226,7 @@ TRACED = {
 class LaidOut:
     """A kernel that was counted and laid out."""
 
+    request: BuildRequest  # without the layout
     kernel: Kernel
     counts: artefact.Counts
     listing: bytes
@@ -251,7 +255,7 @@ def laid_out(
             argv = ["sh", "-ec", script]
             return boot.run(boot.Request(image=kernel.image, argv=argv, target="x86_64"))
 
-        yield LaidOut(kernel, found, listing, run)
+        yield LaidOut(request, kernel, found, listing, run)
         with pytest.raises(GuestError, match="ended with status 3"):
             counting.count(request, ["sh", "-c", "exit 3"], place)
 
@@ -278,7 +282,7 @@ def test_a_kernel_that_is_laid_out_can_be_traced(laid_out: LaidOut) -> None:
         "cp /proc/kallsyms names; mount -t tracefs tracefs /sys/kernel/tracing; "
         "cd /sys/kernel/tracing; echo vfs_read >set_ftrace_filter; "
         "echo 1 >options/func_stack_trace; echo function >current_tracer; "
-        "cat /etc/hostname >/dev/null; cat trace >$OLDPWD/trace"
+        "cat /etc/hostname >/dev/null; echo 0 >tracing_on; cat trace >$OLDPWD/trace"
     )
     assert (result.status, boot.complaints(result.log)) == (0, [])
     names = [line.split() for line in Path("names").read_text().splitlines()]
@@ -291,3 +295,60 @@ def test_a_kernel_that_is_laid_out_can_be_traced(laid_out: LaidOut) -> None:
     trace = Path("trace").read_text()
     assert re.search(r"vfs_read <-ksys_read", trace)
     assert re.search(r"=> vfs_read\n => ksys_read\n => do_syscall_64\n => entry_SYSCALL", trace)
+
+
+PATCH = """
+#include <linux/livepatch.h>
+#include <linux/module.h>
+
+static long other(const struct pt_regs *registers)
+{
+	return 424242;
+}
+
+static struct klp_func functions[] = {{.old_name = "__x64_sys_getpid", .new_func = other}, {}};
+static struct klp_object objects[] = {{.funcs = functions}, {}};
+static struct klp_patch patch = {.mod = THIS_MODULE, .objs = objects};
+
+static int __init begin(void)
+{
+	return klp_enable_patch(&patch);
+}
+
+module_init(begin);
+MODULE_LICENSE("GPL");
+MODULE_INFO(livepatch, "Y");
+"""
+
+
+def built_module(request: BuildRequest, place: Path) -> Path:
+    """A module with the patch for kernels of this request, laid out or not."""
+    inputs = identity.gather(request)
+    log = place / "log"
+    (place / "patch.c").write_text(PATCH)
+    (place / "Kbuild").write_text("obj-m := patch.o\n")
+    tree = source.prepare(inputs.origin, inputs.patches, log)
+    folder = place / "build"
+    folder.mkdir()
+    configure.configure(inputs, tree, folder, log)
+    for goals in (["modules_prepare"], [f"M={place}", "KBUILD_MODPOST_WARN=1", "modules"]):
+        commands.run(configure.make(inputs, folder, *goals), tree, log)
+    return place / "patch.ko"
+
+
+@pytest.mark.kernel
+@pytest.mark.full
+def test_a_kernel_that_is_laid_out_can_be_patched(laid_out: LaidOut, tmp_path: Path) -> None:
+    """A function that ran is replaced while the kernel runs, and comes back."""
+    assert any("__do_sys_getpid" in key for key in laid_out.counts.order)
+    module = built_module(laid_out.request, tmp_path)
+    result = laid_out.run(
+        "P=/sys/kernel/livepatch/patch; sh -c 'echo $$' >pids; "
+        f"insmod {module}; until [ $(cat $P/transition) = 0 ]; do sleep 0.1; done; "
+        "sh -c 'echo $$' >>pids; "
+        "echo 0 >$P/enabled; while [ -e $P ]; do sleep 0.1; done; sh -c 'echo $$' >>pids"
+    )
+    # A patch taints the kernel, which is no complaint.
+    assert (result.status, boot.complaints(result.log)) == (0, [])
+    before, patched, after = Path("pids").read_text().split()
+    assert patched == "424242" and patched not in (before, after)
