@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Groups of objects laid out alone, which is the most that a running kernel could gain from them.
+"""Groups of objects laid out alone: the most that a unit made of these objects could gain.
 
     python -m bench.layout.groups PROGRAM
 
 A unit of kadapt/live could bring a group of functions to a running kernel. Here the kernel's image
-has the same group, laid out alone. That is the most that a unit could gain: in the image nothing is
-there twice, and calls need no stub. PROGRAM is one that bench/layout/positioned.py has counted.
+has the same group, laid out alone. A unit made of the same objects could gain no more: in the image
+nothing is there twice, and calls need no stub. PROGRAM is one that bench/layout/positioned.py has
+counted.
 """
 
 import os

@@ -42,8 +42,9 @@ class Executable:
     def pages(self, blocks: Iterable[ProgramBlock]) -> dict[int, int]:
         """The host's pages with code of this file, and where that code lies in the file.
 
-        A page is this file's if all blocks that begin in it are. Some pages have so few blocks
-        that they fit several places: such a page is as far from its place as others are.
+        A page is this file's if the file has all blocks that begin in the page. A page with few
+        blocks may fit several places in the file. Then the right place is the one that is as far
+        from the page's address as the places of other pages are from theirs.
         """
         by_page: dict[int, list[ProgramBlock]] = defaultdict(list)
         for block in blocks:

@@ -17,7 +17,7 @@ from kadence.kconfig.layout.artefact import (
 )
 from kadence.kconfig.store.store import Kernel
 from kadence.kernel.executable import Executable
-from kadence.lab.counts import Block, Counted, Line, ProgramBlock
+from kadence.lab.counts import Block, Counted, Eviction, Line, ProgramBlock
 
 AnyBlock = Block | ProgramBlock
 
@@ -51,6 +51,26 @@ class Functions:
         return self._addresses[self._names.index(name)] if name in self._names else None
 
 
+class _Names:
+    """The function of a line: the one whose block ran oftenest there."""
+
+    def __init__(self, functions: Functions, blocks: Iterable[AnyBlock]) -> None:
+        self._functions = functions
+        self._hottest: dict[int, tuple[int, int]] = {}  # of a line: executions, address
+        for block in blocks:
+            for line in _lines_of(block):
+                ran = sum(block.counts), max(block.address, line)
+                self._hottest[line] = max(ran, self._hottest.get(line, ran))
+
+    def of_line(self, line: int) -> str:
+        _, address = self._hottest.get(line, (0, line))
+        return self._functions.at(address)
+
+    def of_kernel(self, line: int) -> str | None:
+        """None if the line is not the kernel's."""
+        return self.of_line(line) if line >= KERNEL else None
+
+
 def footprint(
     counted: Counted, functions: Functions, executable: Executable | None = None
 ) -> Footprint:
@@ -60,7 +80,7 @@ def footprint(
     """
     own = [line for line in counted.lines if line.address >= KERNEL]
     names = _Names(functions, counted.blocks)
-    pairs = _pairs(counted, names.of_kernel)
+    pairs = _pairs(counted.evictions, names.of_kernel)
     code = _code(own, counted.blocks, pairs, names, counted.phases)
     return Footprint(
         **vars(code),
@@ -86,21 +106,20 @@ def footprint(
     )
 
 
-def _of_program(counted: Counted, kernel: "_Names", executable: Executable) -> Code:
+def _of_program(counted: Counted, kernel: _Names, executable: Executable) -> Code:
     pages = executable.pages(counted.program_blocks)
+
+    def place(one: ProgramBlock | Line) -> int:
+        return pages[one.page] + one.address % PAGE_BYTES
+
     blocks = [
-        replace(block, address=pages[block.page] + block.address % PAGE_BYTES)
+        replace(block, address=place(block))
         for block in counted.program_blocks
         if block.page in pages
     ]
-    places = {
-        line.address: pages[line.page] + line.address % PAGE_BYTES
-        for line in counted.lines
-        if line.page in pages
-    }
-    lines = [
-        replace(line, address=places[line.address]) for line in counted.lines if line.page in pages
-    ]
+    own = [line for line in counted.lines if line.page in pages]
+    lines = [replace(line, address=place(line)) for line in own]
+    places = {line.address: place(line) for line in own}
     names = _Names(Functions(executable.functions), blocks)
 
     def name_of(address: int) -> str | None:
@@ -109,40 +128,16 @@ def _of_program(counted: Counted, kernel: "_Names", executable: Executable) -> C
             return f"kernel:{name}"
         return names.of_line(places[address]) if address in places else None
 
-    pairs = _pairs(counted, name_of, lambda address: address in places)
+    pairs = _pairs([one for one in counted.evictions if one.address in places], name_of)
     return _code(lines, blocks, pairs, names, counted.phases)
 
 
-class _Names:
-    """The function of a line: the one whose block ran oftenest there."""
-
-    def __init__(self, functions: Functions, blocks: Iterable[AnyBlock]) -> None:
-        self._functions = functions
-        self._hottest: dict[int, tuple[int, int]] = {}  # of a line: executions, address
-        for block in blocks:
-            for line in _lines_of(block):
-                ran = sum(block.counts), max(block.address, line)
-                self._hottest[line] = max(ran, self._hottest.get(line, ran))
-
-    def of_line(self, line: int) -> str:
-        _, address = self._hottest.get(line, (0, line))
-        return self._functions.at(address)
-
-    def of_kernel(self, line: int) -> str | None:
-        """None if the line is not the kernel's."""
-        return self.of_line(line) if line >= KERNEL else None
-
-
-def _pairs(
-    counted: Counted,
-    name_of: Callable[[int], str | None],
-    is_own: Callable[[int], bool] = lambda _: True,
-) -> list[str]:
-    """Which functions' own lines were most often evicted by which function, if both have names."""
+def _pairs(evictions: Iterable[Eviction], name_of: Callable[[int], str | None]) -> list[str]:
+    """Which functions were most often evicted by which function, if both have names."""
     found: Counter[tuple[str, str]] = Counter()
-    for one in counted.evictions:
+    for one in evictions:
         name, by = name_of(one.address), name_of(one.by)
-        if name is not None and by is not None and is_own(one.address):
+        if name is not None and by is not None:
             found[name, by] += one.count
     return [f"{name} {by} {count}" for (name, by), count in found.most_common(MOST_PAIRS)]
 

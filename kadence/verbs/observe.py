@@ -78,7 +78,9 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _driver_for(kernel: str) -> list[Path]:
-    """The driver, which marks phases, where the kernel has none: in the stock kernel."""
+    """The driver's module, which marks phases. Only the stock kernel needs it: others have the
+    driver built in.
+    """
     if kernel != STOCK:
         return []
     return modules.built(debian.newest_release(STOCK_SERIES), modules.DRIVER)
