@@ -232,14 +232,17 @@ def summary(found: Counts) -> str:
         return f"not worth it: {found.not_worth_it}"
     functions = f"{found.functions:,} functions of {len(found.objects):,} objects ran"
     functions += f"; {len(found.returned)} objects keep their code as it was"
+    placed = f"{len(found.order):,} sections have a place"
+    return "\n".join([functions, placed, table(found.before, found.after)])
+
+
+def table(before: Footprint, after: Footprint) -> str:
+    """What a layout changed, in lines of a name, two figures and the change."""
     rows = [
-        f"{name:<32} {before:>14,} {after:>14,} {_change(before, after):>8}"
-        for (name, before), (_, after) in zip(
-            _figures(found.before), _figures(found.after), strict=True
-        )
+        f"{name:<32} {one:>14,} {other:>14,} {_change(one, other):>8}"
+        for (name, one), (_, other) in zip(_figures(before), _figures(after), strict=True)
     ]
-    head = f"{'':<32} {'as it was':>14} {'laid out':>14}"
-    return "\n".join([functions, f"{len(found.order):,} sections have a place", head, *rows])
+    return "\n".join([f"{'':<32} {'as it was':>14} {'laid out':>14}", *rows])
 
 
 def _figures(found: Footprint) -> list[tuple[str, int]]:

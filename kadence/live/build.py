@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,7 +62,7 @@ def build(source: Path, release: str, driver_symbols: Path | None = None) -> Bui
         types = _types(compiled)
         module = Module(compiled.read_bytes())
     _require_driver(module, symbols, release)
-    built = _linked(module, _exported(headers), release)
+    built = _linked(module, exported(headers), release)
     signatures.require_same(built.replaced, types, types_of(release))
     return built
 
@@ -85,21 +85,26 @@ def _compiled(source: Path, headers: Path, driver_symbols: Path, folder: Path) -
     include, driver = unit_source.include(), resources.home() / "kadapt/driver"
     kbuild = KBUILD.format(name=source.stem, include=include, driver=driver, flag=btf.FLAG)
     (folder / "Kbuild").write_text(kbuild)
-    # Symbols that the kernel does not export are resolved below.
+    more = [f"KBUILD_EXTRA_SYMBOLS={driver_symbols}"] if driver_symbols.exists() else []
+    make(headers, folder, str(source), more)
+    return folder / f"{source.stem}.ko"
+
+
+def make(headers: Path, folder: Path, what: str, more: Sequence[str] = ()) -> None:
+    """Let Kbuild compile the modules of a folder, for the kernel of these headers.
+
+    Symbols that the kernel does not export stay undefined; Module.resolve() resolves them.
+    """
     command = ["make", "-s", "-C", str(headers), f"M={folder}", "modules"]
-    command += ["KBUILD_MODPOST_WARN=1"]
-    if driver_symbols.exists():
-        command.append(f"KBUILD_EXTRA_SYMBOLS={driver_symbols}")
     completed = subprocess.run(
-        command,
+        [*command, "KBUILD_MODPOST_WARN=1", *more],
         capture_output=True,
         text=True,
         check=False,
         env={**os.environ, "MAKEFLAGS": ""},
     )
     if completed.returncode:
-        raise KadenceError(f"{source} does not compile:\n{completed.stderr.rstrip()}")
-    return folder / f"{source.stem}.ko"
+        raise KadenceError(f"{what} does not compile:\n{completed.stderr.rstrip()}")
 
 
 def _types(module: Path) -> Types:
@@ -114,7 +119,8 @@ def _types(module: Path) -> Types:
     return types
 
 
-def _exported(headers: Path) -> set[str]:
+def exported(headers: Path) -> set[str]:
+    """The symbols that modules may use."""
     table = (headers / SYMBOLS).read_text()
     return {line.split("\t")[1] for line in table.splitlines()} | {INSTALL}
 
@@ -124,12 +130,13 @@ def _linked(module: Module, exported: set[str], release: str) -> Built:
     undefined = set(module.undefined().values())
     if not any(name.startswith(FUNCTION) for name in undefined):
         raise KadenceError("the unit replaces no function; declare one with KADENCE_REPLACES")
-    places = {name: _place(name, symbols) for name in sorted(undefined - exported)}
+    places = {name: place(name, symbols) for name in sorted(undefined - exported)}
     replaced = [name.removeprefix(FUNCTION) for name in places if name.startswith(FUNCTION)]
     return Built(module.resolve(places), replaced, _unexported(places))
 
 
-def _place(name: str, symbols: Symbols) -> Place:
+def place(name: str, symbols: Symbols) -> Place:
+    """Where a module's undefined symbol is, which may be one that the macros of unit.h left."""
     if name.startswith(ORIGINAL):
         return symbols.original(name.removeprefix(ORIGINAL))
     return symbols.place(name.removeprefix(FUNCTION))

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The units of the running kernel: the driver's, for phases, and live patches, for everybody."""
+"""The units of the running kernel.
+
+Those for phases are the driver's, those for everybody are live patches, and copies are modules with
+positioned code (kadapt/live/positioned).
+"""
 
 import subprocess
 from collections.abc import Sequence
@@ -10,7 +14,9 @@ from kadence.base.errors import KadenceError, ToolError
 from kadence.live import livepatches
 
 UNITS = Path("/sys/kernel/kadapt/units")
-PHASES, EVERYBODY = "phases", "everybody"
+MODULES = Path("/sys/module")
+ENTERED = "parameters/kadence_entered"  # of a module with copies
+PHASES, EVERYBODY, COPIES = "phases", "everybody", "copies"
 
 
 @dataclass(frozen=True)
@@ -18,7 +24,7 @@ class Unit:
     """A unit that is installed."""
 
     name: str
-    takers: str  # PHASES or EVERYBODY
+    kind: str  # PHASES, EVERYBODY or COPIES
     functions: list[str]
 
 
@@ -26,7 +32,14 @@ def installed() -> list[Unit]:
     """All units, by name."""
     patches = livepatches.installed().items()
     units = [Unit(name, EVERYBODY, functions) for name, functions in patches]
-    return sorted(units + _of_driver(), key=lambda unit: unit.name)
+    return sorted(units + _of_driver() + _copies(), key=lambda unit: unit.name)
+
+
+def _copies() -> list[Unit]:
+    return [
+        Unit(place.parents[1].name, COPIES, [f"entered at {place.read_text().strip()} functions"])
+        for place in MODULES.glob(f"*/{ENTERED}")
+    ]
 
 
 def _of_driver() -> list[Unit]:
@@ -41,8 +54,10 @@ def _of_driver() -> list[Unit]:
 
 def status(unit: Unit) -> str:
     """Which tasks take the unit now."""
-    if unit.takers == EVERYBODY:
+    if unit.kind == EVERYBODY:
         return livepatches.status(unit.name)
+    if unit.kind == COPIES:
+        return "taken by everybody"
     try:
         takers = (UNITS / unit.name / "takers").read_text().splitlines()
     except PermissionError:
@@ -73,9 +88,9 @@ def remove(name: str) -> None:
     if name not in units:
         known = ", ".join(units) or "none"
         raise KadenceError(f"no unit {name} is installed; installed are: {known}")
-    if units[name].takers == EVERYBODY:
+    if units[name].kind == EVERYBODY:
         livepatches.disable(name)
-    else:
+    elif units[name].kind == PHASES:
         _remove_from_driver(name)
     if _is_module(name):
         _run("rmmod", name, what=f"unit {name} is removed, but its module stays loaded")
@@ -92,7 +107,7 @@ def _remove_from_driver(name: str) -> None:
 
 def _is_module(name: str) -> bool:
     """Loaded modules have a state; parts of the kernel have not."""
-    return Path("/sys/module", name, "initstate").exists()
+    return (MODULES / name / "initstate").exists()
 
 
 def _run(*command: str, what: str) -> None:

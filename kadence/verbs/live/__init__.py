@@ -8,6 +8,7 @@ from kadence.base import actions
 # action -> its line in `kadence live --help`.
 ACTIONS = {
     "build": "build a unit, a C file with new versions of the kernel's functions, as a module",
+    "layout": "copy the kernel's code that is hot for a command, packed, as a module",
     "install": "install a unit in the running kernel",
     "remove": "take a unit out of the running kernel",
     "list": "list the units that are installed",

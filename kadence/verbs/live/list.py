@@ -13,5 +13,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Print each unit, who takes it, and the functions that it replaces."""
     for unit in running.installed():
-        print(f"{unit.name:<24} {unit.takers:<10} {', '.join(unit.functions)}")
+        print(f"{unit.name:<24} {unit.kind:<10} {', '.join(unit.functions)}")
     return 0
