@@ -28,3 +28,7 @@ bench-layout-groups: build-lab ## groups of objects laid out alone, as a running
 	@$(PYTHON) -m bench.layout.groups $(or $(PROGRAM),ring)
 bench-layout-untrained: build-lab build-bench ## the lab's operations on a kernel laid out for a program that bench-layout-kernel counted (PROGRAM=…)
 	@$(PYTHON) -m bench.layout.untrained $(or $(PROGRAM),ring)
+
+.PHONY: bench-layout-copies
+bench-layout-copies: build-lab ## Debian's kernel with copies of its hot code, for programs that bench-layout-kernel built (PROGRAMS="…")
+	@$(PYTHON) -m bench.layout.copies $(or $(PROGRAMS),ring sqlite3 heat)

@@ -106,7 +106,7 @@ Runs = list[Footprint]
 class Found:
     """What one program does to the caches, in some runs."""
 
-    tailored: Runs
+    before: Runs  # nothing is laid out
     kernel: Runs | None  # is laid out; None if that is not worth it
     both: Runs  # the kernel, if worth it, and the program are laid out
     not_worth_it: str | None
@@ -169,12 +169,13 @@ def main() -> None:
             tailored.kernel("positioned", NEEDS, TARGET)
             train(each)
         found.append(measure(each))
-        print("\n".join(_table(each, found[-1])), end="\n\n", flush=True)
-    print("\n".join(_means(found)))
+        print("\n".join(table(each, found[-1])), end="\n\n", flush=True)
+    print("\n".join(means(found)))
 
 
-def _table(measured: Measured, found: Found) -> Iterable[str]:
-    one, both = found.tailored, found.both
+def table(measured: Measured, found: Found) -> Iterable[str]:
+    """What the program does, in lines."""
+    one, both = found.before, found.both
     share = one[0].instructions / (one[0].instructions + one[0].programs)
     yield re.sub("%", " %", f"{measured.name}: the kernel executes {share:.1%} of the instructions")
     if found.not_worth_it is not None:
@@ -234,14 +235,14 @@ def _rows_of_run(found: Footprint) -> list[tuple[str, float]]:
     ]
 
 
-def _means(found: Sequence[Found]) -> Iterable[str]:
+def means(found: Sequence[Found]) -> Iterable[str]:
     """Geometric means over the programs that missed often enough."""
-    for number, cache in enumerate(found[0].tailored[0].caches):
+    for number, cache in enumerate(found[0].before[0].caches):
         ratios = [
-            _misses(each.both, number) / _misses(each.tailored, number)
+            _misses(each.both, number) / _misses(each.before, number)
             for each in found
-            if _misses(each.tailored, number)
-            > WORTH * (each.tailored[0].instructions + each.tailored[0].programs)
+            if _misses(each.before, number)
+            > WORTH * (each.before[0].instructions + each.before[0].programs)
         ]
         if ratios:
             change = 100 * (statistics.geometric_mean(ratios) - 1)

@@ -15,6 +15,7 @@ from kadence.live import livepatches
 
 UNITS = Path("/sys/kernel/kadapt/units")
 MODULES = Path("/sys/module")
+NOTES = Path("/sys/kernel/notes")  # they name the build
 ENTERED = "parameters/kadence_entered"  # of a module with copies
 PHASES, EVERYBODY, COPIES = "phases", "everybody", "copies"
 
@@ -72,6 +73,7 @@ def install(module: Path, parameters: Sequence[str] = ()) -> None:
     if not module.is_file():
         raise KadenceError(f"there is no {module}; build it with `kadence live build`")
     _require_driver(module)
+    _require_same_kernel(module)
     _run("insmod", str(module), *parameters, what=f"{module} was not installed")
     livepatches.wait(module.stem, left=livepatches.ORIGINALS)
 
@@ -80,6 +82,16 @@ def _require_driver(module: Path) -> None:
     """Raise ToolError if this is a unit for phases and the kernel has no driver for it."""
     if not UNITS.is_dir() and b"kadapt_unit_install" in module.read_bytes():
         raise ToolError(f"{UNITS} is missing; load a kadapt.ko that was built with units")
+
+
+def _require_same_kernel(module: Path) -> None:
+    """Raise ToolError if the module copies the code of another build of a kernel."""
+    content = module.read_bytes()
+    if Path(ENTERED).name.encode() in content and NOTES.read_bytes() not in content:
+        raise ToolError(
+            f"{module} has copies of another kernel's code, or of another build's; make it anew "
+            "with `kadence live layout`"
+        )
 
 
 def remove(name: str) -> None:

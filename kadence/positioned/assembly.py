@@ -99,8 +99,6 @@ class Assembly:
             return True
         if address in self._image.labels:
             return self._put_label(address, instruction)
-        if address in self._image.calls:
-            self._row(".call_sites", f".long {label(address)}-.")
         if address in self._image.locks:
             self._row(".smp_locks", f".long {label(address)}-.")
         target = branch_target(instruction)

@@ -204,7 +204,7 @@ def _is_changed_otherwise(image: Image, site: int, place: int) -> bool:
     """Whether another table than that of alternatives names an instruction of a site."""
     if place in image.exceptions:
         return place != site
-    tables = (image.returns, image.thunks, image.calls, image.labels, image.static_calls)
+    tables = (image.returns, image.thunks, image.labels, image.static_calls)
     return any(place in table for table in tables)
 
 

@@ -104,7 +104,6 @@ class Image:
         self.places = _places(content)
         self.returns = self._relative(".return_sites")
         self.thunks = self._relative(".retpoline_sites")
-        self.calls = self._relative(".call_sites")
         self.locks = self._relative(".smp_locks")
         self.constants = frozenset(self._constants())
         self.exceptions = dict(self._exceptions())

@@ -6,6 +6,7 @@
 #include <linux/notifier.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <asm/cpufeature.h>
 
 #include "code.h"
 
@@ -27,6 +28,15 @@ static bool is_same_kernel(void)
 
 	return __stop_notes - __start_notes == size &&
 	       !memcmp(__start_notes, kadence_notes, size);
+}
+
+/*
+ * A kernel that counts calls (retbleed=stuff) does so in front of each function.
+ * Copies have nothing there.
+ */
+static bool are_calls_counted(void)
+{
+	return boot_cpu_has(X86_FEATURE_CALL_DEPTH);
 }
 
 /* Whether a module changes functions; the copies would go on with their originals. */
@@ -101,40 +111,64 @@ static void leave_all_entries(void)
 		if (operations[i].flags & FTRACE_OPS_FL_ENABLED)
 			unregister_ftrace_direct(&operations[i], kadence_entries[i].stub, true);
 	kadence_leave();
-	kvfree(operations);
 }
 
-static int __init positioned_init(void)
+/*
+ * Too late to protect another build: the loader has read the tables by then. So
+ * `kadence live install` compares the notes, too.
+ */
+static int require_kernel(void)
 {
-	int error;
-
 	if (!is_same_kernel()) {
 		pr_err("%s is for another build of this kernel; make it anew\n", KBUILD_MODNAME);
 		return -EINVAL;
 	}
+	if (are_calls_counted()) {
+		pr_err("%s: the kernel counts calls (retbleed=stuff), which copies do not\n",
+		       KBUILD_MODNAME);
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+/* A module that changes functions and comes later is refused; one that is there is seen. */
+static int watch_and_enter(void)
+{
+	int error = register_module_notifier(&watch);
+
+	if (error)
+		return error;
+	error = are_functions_changed() ? -EBUSY : enter_all();
+	if (error) {
+		leave_all_entries();
+		unregister_module_notifier(&watch);
+	}
+	return error;
+}
+
+static int __init positioned_init(void)
+{
+	int error = require_kernel();
+
+	if (error)
+		return error;
+	kadence_entered = 0;
 	operations = kvcalloc(entry_count(), sizeof(*operations), GFP_KERNEL);
 	if (!operations)
 		return -ENOMEM;
-	kadence_entered = 0;
-	/* A module that comes later is refused; one that came before is seen. */
-	error = register_module_notifier(&watch);
-	if (!error && are_functions_changed())
-		error = -EBUSY;
-	if (!error)
-		error = enter_all();
-	if (error) {
-		unregister_module_notifier(&watch);
-		leave_all_entries();
-		return error;
-	}
-	pr_info("%s: %u functions run as copies\n", KBUILD_MODNAME, kadence_entered);
-	return 0;
+	error = watch_and_enter();
+	if (error)
+		kvfree(operations);
+	else
+		pr_info("%s: %u functions run as copies\n", KBUILD_MODNAME, kadence_entered);
+	return error;
 }
 
 static void __exit positioned_exit(void)
 {
 	leave_all_entries();
 	unregister_module_notifier(&watch);
+	kvfree(operations);
 }
 
 module_init(positioned_init);

@@ -53,6 +53,7 @@ refusals() {
 	insmod code.ko && exit 98
 	$KADENCE live remove napi_limit || exit 99
 	insmod other.ko && exit 89
+	$KADENCE live install other.ko && exit 89
 	$KADENCE live list
 }
 
