@@ -3,7 +3,7 @@
 
 C_SOURCES = $(shell git ls-files '*.c' '*.h' '*.cc' '*.cpp' '*.hpp' ':!kadapt/driver' ':!kadapt/live' ':!kadapt/uapi')
 SHELL_SOURCES = $(shell git ls-files | xargs grep -lE '^\#!(/usr)?/bin/(env )?(ba|da)?sh' 2>/dev/null)
-KERNEL_SOURCES = $(shell git ls-files 'kadapt/driver/*.[chS]' 'kadapt/uapi/*.h')
+KERNEL_SOURCES = $(shell git ls-files 'kadapt/driver/*.[chS]' 'kadapt/live/*.c' 'kadapt/uapi/*.h')
 UNIT_HEADERS = $(shell git ls-files 'kadapt/live/*.h')
 
 .PHONY: lint

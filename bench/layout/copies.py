@@ -53,7 +53,7 @@ def main(names: Sequence[str]) -> None:
 
 def measure(kernel: Kernel, program: Measured) -> Found:
     """Make the copies, and run the program on the other input."""
-    module = folder_of(program) / "copies.ko"
+    module = module_of(program)
     make(kernel.release, program, module)
     plain, laid_out = (folder_of(program) / name for name in (PLAIN, LAID_OUT))
     return Found(
@@ -62,6 +62,11 @@ def measure(kernel: Kernel, program: Measured) -> Found:
         runs(kernel, program, laid_out, [module]),
         None,
     )
+
+
+def module_of(program: Measured) -> Path:
+    """The module with the copies."""
+    return folder_of(program) / "copies.ko"
 
 
 def make(release: str, program: Measured, module: Path) -> None:

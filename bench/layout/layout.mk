@@ -26,8 +26,8 @@ bench-layout-orders: build-lab ## orders for the linker, on a program that bench
 	@$(PYTHON) -m bench.layout.orders $(or $(PROGRAM),ring)
 bench-layout-groups: build-lab ## groups of objects laid out alone, as a running kernel could take them (PROGRAM=…)
 	@$(PYTHON) -m bench.layout.groups $(or $(PROGRAM),ring)
-bench-layout-untrained: build-lab build-bench ## the lab's operations on a kernel laid out for a program that bench-layout-kernel counted (PROGRAM=…)
-	@$(PYTHON) -m bench.layout.untrained $(or $(PROGRAM),ring)
+bench-layout-untrained: build-lab build-bench ## the lab's operations on a kernel laid out for a program that bench-layout-kernel counted, or with COPIES=1 on Debian's with copies (PROGRAM=…)
+	@$(PYTHON) -m bench.layout.untrained $(if $(COPIES),--copies) $(or $(PROGRAM),ring)
 
 .PHONY: bench-layout-copies
 bench-layout-copies: build-lab ## Debian's kernel with copies of its hot code, for programs that bench-layout-kernel built (PROGRAMS="…")

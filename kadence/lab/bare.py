@@ -35,18 +35,22 @@ def run(
     argv: Sequence[str],
     files: Mapping[str, Path],
     emulator_options: Sequence[str] = (),
+    modules: Sequence[Path] = (),
 ) -> Ending:
     """Boot, let the guest settle, run a command, and stop the guest.
 
-    `files` maps paths in the guest to files that are put into its initial RAM file system.
+    `files` maps paths in the guest to files that are put into its initial RAM file system. The
+    modules of the kernel are loaded first.
     """
-    words = [SETTLE, "/report", *argv]
+    loaded = {f"/{module.name}": module for module in modules}
+    words = [SETTLE, *(word for place in loaded for word in ("-m", place)), "/report", *argv]
     archive = initramfs.pack(
         {
             "init": resources.built("kadence/lab-init"),
             "settle": resources.built("kadence/settle"),
             "words": "".join(f"{word}\n" for word in words).encode(),
             **files,
+            **loaded,
         }
     )
     with tempfile.TemporaryDirectory(prefix="kadence-lab-") as name:

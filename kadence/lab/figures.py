@@ -64,16 +64,17 @@ def take(
     program: str = PLAIN,
     beside: Mapping[str, Path] | None = None,
     emulator_options: Sequence[str] = (),
+    modules: Sequence[Path] = (),
 ) -> Sheet:
     """Boot, settle and measure. An empty `operations` means all operations.
 
     `program` is the lab's program or one built from the same sources. `beside` maps paths in the
-    guest to other files that the program needs.
+    guest to other files that the program needs. The modules of the kernel are loaded first.
     """
     words = [PROGRAM, "-m", str(guest.memory_bytes)]
     words += ["-r", str(rounds)] if rounds else []
     files = {PROGRAM: resources.built(program), **(beside or {})}
-    ending = bare.run(guest, [*words, *operations], files, emulator_options)
+    ending = bare.run(guest, [*words, *operations], files, emulator_options, modules)
     figures = [line for line in ending.lines if line.startswith("{")]
     said = settled.read(line for line in ending.lines if not line.startswith("{"))
     if ending.status:
