@@ -17,28 +17,29 @@ from kadence.positioned.image import Image
 LINE_BYTES = 64
 # An entry that leads to fewer lines of the originals saves less than it costs.
 FEWEST_LINES = 3
+LEAST = 1 / 1000  # of what the best entry leads to, in lines times calls
 MOST = 40  # the kernel waits for all tasks when it removes one, a fraction of a second
 
 
 def choose(
-    image: Image,
+    reach: Mapping[int, Iterable[int]],
     functions: Functions,
     traced: frozenset[int],
     calls: Mapping[int, int],
-    fewest: int,
 ) -> dict[int, int]:
-    """Address of an entry's function -> its traced place."""
-    reach = reached(image, functions)
+    """Address of an entry's function -> its traced place. `reach` is of all functions."""
     found: dict[int, tuple[int, int]] = {}  # what it leads to, and its place
     for address, function in functions.items():
         place = _traced_place(address, traced)
-        if place is None or function.head is None or calls[address] < fewest:
+        if place is None or function.head is None:
             continue
         pieces = [piece for each in reach[address] for piece in functions[each].pieces]
         lines = len({piece.address // LINE_BYTES for piece in pieces})
         if lines >= FEWEST_LINES:
             found[address] = lines * calls[address], place
-    best = sorted(found, key=lambda address: found[address], reverse=True)[:MOST]
+    enough = LEAST * max((weight for weight, _ in found.values()), default=0)
+    worth = [address for address, (weight, _) in found.items() if weight >= enough]
+    best = sorted(worth, key=lambda address: found[address], reverse=True)[:MOST]
     return {address: found[address][1] for address in sorted(best)}
 
 
@@ -66,16 +67,16 @@ def _closure(address: int, ways: Mapping[int, Iterable[int]]) -> set[int]:
 
 
 def calls_from_elsewhere(
-    functions: Functions, blocks: Iterable[Block], edges: Iterable[Edge]
+    functions: Functions, copied: Functions, blocks: Iterable[Block], edges: Iterable[Edge]
 ) -> dict[int, int]:
-    """Function -> how often it began other than by a direct jump or call of a copy."""
-    copied = {piece.address + piece.bytes for each in functions.values() for piece in each.pieces}
+    """Function -> how often it began other than by a direct jump or call of what is copied."""
+    ends = {piece.address + piece.bytes for each in copied.values() for piece in each.pieces}
     direct = {(block.address, block.bytes): block.target for block in blocks}
     calls: dict[int, int] = defaultdict(int)
     for edge in edges:
         if edge.successor in functions:
             target = direct.get((edge.address, edge.bytes))
             # A block may begin in front of the code that is copied, but they end together.
-            if edge.address + edge.bytes not in copied or target != edge.successor:
+            if edge.address + edge.bytes not in ends or target != edge.successor:
                 calls[edge.successor] += sum(edge.counts)
     return calls

@@ -14,6 +14,7 @@ from kadence.positioned.image import Image
 
 # Of all executed bytes of the kernel; the copies have the hottest code with this share.
 SHARE = 0.99
+MOST_ROUNDS = 10
 
 
 @dataclass(frozen=True)
@@ -34,13 +35,30 @@ def lay_out(kernel: Kernel, counted: Counted) -> Layout:
     """What is copied of the kernel, by these counts."""
     image, ran = kernel.image, Ran(counted.blocks)
     fewest = ran.fewest(image.symbols.begin, image.symbols.end, SHARE)
-    functions = code.select(image, ran, kernel.traced, fewest)
-    calls = entries.calls_from_elsewhere(functions, counted.blocks, counted.edges)
-    entered = entries.choose(image, functions, kernel.traced, calls, fewest)
-    reach = entries.reached(image, functions)
-    used = set().union(*(reach[address] for address in entered))
-    functions = {address: functions[address] for address in sorted(used)}
+    hot = code.select(image, ran, kernel.traced, fewest)
+    functions, entered = _reachable(kernel, hot, counted)
     return Layout(functions, _order(image, ran, functions, counted.edges), entered)
+
+
+def _reachable(
+    kernel: Kernel, functions: Functions, counted: Counted
+) -> tuple[Functions, Mapping[int, int]]:
+    """The functions to which entries lead, and these entries.
+
+    A loop that never ends, such as that of a worker, is in no entry's reach. What it calls then
+    needs entries. So the choice is repeated until it stays.
+    """
+    reach = entries.reached(kernel.image, functions)
+    entered: Mapping[int, int] = {}
+    used: Functions = functions
+    for _ in range(MOST_ROUNDS):
+        calls = entries.calls_from_elsewhere(functions, used, counted.blocks, counted.edges)
+        before, entered = entered, entries.choose(reach, functions, kernel.traced, calls)
+        reached = set().union(*(reach[address] for address in entered))
+        used = {address: functions[address] for address in sorted(reached)}
+        if entered == before:
+            break
+    return used, entered
 
 
 def _order(image: Image, ran: Ran, functions: Functions, edges: Sequence[Edge]) -> list[int]:
