@@ -36,11 +36,11 @@ def lay_out(kernel: Kernel, counted: Counted) -> Layout:
     image, ran = kernel.image, Ran(counted.blocks)
     fewest = ran.fewest(image.symbols.begin, image.symbols.end, SHARE)
     hot = code.select(image, ran, kernel.traced, fewest)
-    functions, entered = _reachable(kernel, hot, counted)
+    functions, entered = reachable(kernel, hot, counted)
     return Layout(functions, _order(image, ran, functions, counted.edges), entered)
 
 
-def _reachable(
+def reachable(
     kernel: Kernel, functions: Functions, counted: Counted
 ) -> tuple[Functions, Mapping[int, int]]:
     """The functions to which entries lead, and these entries.

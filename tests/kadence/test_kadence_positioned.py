@@ -7,19 +7,22 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from iced_x86 import Decoder
 
 from kadence import boot
 from kadence.base.errors import KadenceError
 from kadence.boot import debian, qemu
-from kadence.lab.counts import Block
+from kadence.lab.counts import Block, Counted, Edge
 from kadence.live.build import build
 from kadence.positioned import counting, making, module
-from kadence.positioned.code import Ran
+from kadence.positioned.code import Function, Piece, Ran
 from kadence.positioned.counting import Kernel
 from kadence.positioned.image import Image, Kallsyms
-from kadence.positioned.layout import Layout, lay_out
+from kadence.positioned.layout import Layout, lay_out, reachable
 
 HERE = Path(__file__).resolve().parent / "positioned"
 sys.path.insert(0, str(HERE))
@@ -48,6 +51,51 @@ def test_the_hottest_code_has_the_wanted_share() -> None:
     assert ran.fewest(0, 100, 0.95) == 9
     assert ran.fewest(0, 100, 1.0) == 1
     assert ran.fewest(50, 100, 0.99) == 1
+
+
+K = 0xFFFFFFFF81000000
+CALL, JUMP, NOP, RETURN = b"\xe8", b"\xe9", b"\x90", b"\xc3"
+
+
+def to(opcode: bytes, at: int, target: int) -> bytes:
+    return opcode + (target - at - 5).to_bytes(4, "little", signed=True)
+
+
+def function(address: int, name: str, content: bytes) -> Function:
+    decoded = Decoder(64, content, ip=address)
+    pieces = tuple(Piece(each.ip, each.len, each) for each in decoded)
+    return Function(address, name, pieces, address)
+
+
+def test_what_an_endless_loop_calls_needs_an_entry() -> None:
+    """Nobody calls the loop, so its copy never runs; the caller's copy calls the leaf's."""
+    loop, work, caller, leaf = (K + 0x1000 * number for number in range(4))
+    body = 200 * NOP + RETURN
+    made = [
+        function(loop, "loop", to(CALL, loop, work) + to(JUMP, loop + 5, loop)),
+        function(work, "work", body),
+        function(caller, "caller", to(CALL, caller, leaf) + body),
+        function(leaf, "leaf", body),
+    ]
+    lines = [f"{each.address:x} t {each.name}" for each in made]
+    symbols = Kallsyms([f"{K:x} T _stext", f"{K + 0x4000:x} T _etext", *lines])
+    image: Any = SimpleNamespace(labels={}, symbols=symbols)
+    counted = Counted(
+        blocks=[
+            Block(loop, 5, 1, "calls", work, (100,)),
+            Block(caller, 5, 1, "calls", leaf, (50,)),
+        ],
+        edges=[
+            Edge(loop, 5, work, (100,)),
+            Edge(caller, 5, leaf, (50,)),
+            Edge(K + 0x9000, 2, caller, (50,)),
+        ],
+    )
+    traced = frozenset(each.address for each in made)
+    functions = {each.address: each for each in made}
+    used, entered = reachable(Kernel("r", image, traced), functions, counted)
+    assert set(entered) == {work, caller}
+    assert set(used) == {work, caller, leaf}
 
 
 def refused(*words: str) -> str:
@@ -92,9 +140,7 @@ def test_what_is_not_worth_it_makes_no_module(
     assert not output.exists()
 
 
-COUNTED_IDLE = counting.Counted(
-    kernel=1, programs=99, caches=[counting.lab_counts.Cache(32768, 8, 0, 0, 0)]
-)
+COUNTED_IDLE = Counted(kernel=1, programs=99, caches=[counting.lab_counts.Cache(32768, 8, 0, 0, 0)])
 
 
 @dataclass(frozen=True)
