@@ -71,7 +71,9 @@ def status(unit: Unit) -> str:
 def install(module: Path, parameters: Sequence[str] = ()) -> None:
     """Load a unit's module with parameters NAME=VALUE, which installs the unit."""
     if not module.is_file():
-        raise KadenceError(f"there is no {module}; build it with `kadence live build`")
+        raise KadenceError(
+            f"there is no {module}; make it with `kadence live build` or `kadence live layout`"
+        )
     _require_driver(module)
     _require_same_kernel(module)
     _run("insmod", str(module), *parameters, what=f"{module} was not installed")

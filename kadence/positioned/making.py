@@ -22,6 +22,8 @@ from kadence.positioned import module
 from kadence.positioned.counting import Kernel, count, kernel_of
 from kadence.positioned.layout import Layout, lay_out
 
+SERIES = "6.12"  # whose layouts of tables image.py knows
+
 
 @dataclass(frozen=True)
 class Made:
@@ -45,9 +47,19 @@ def check_name(output: Path) -> None:
         raise UsageError(f"there is no folder {output.parent}; name another file with -o")
 
 
+def check_release(release: str) -> None:
+    """Raise UsageError if the tables of this kernel's image are not known."""
+    if not release.startswith(f"{SERIES}."):
+        raise UsageError(
+            f"code of {release} can't be copied; only that of Debian's kernels of series {SERIES} "
+            "can"
+        )
+
+
 def make(release: str, argv: Sequence[str], output: Path) -> Made:
     """Make the module for this command and write it, if that is worth it."""
     check_name(output)
+    check_release(release)
     kernel = kernel_of(release)
     counted = count(release, argv, stand_in=True)
     before = footprint(counted, kernel.functions())
