@@ -38,9 +38,9 @@ from kadence.kernel.executable import Executable
 from kadence.kernel.flow import flow
 from kadence.kernel.footprint import Functions, footprint
 from kadence.kernel.untrained import Slower
+from kadence.lab import counted, session
 from kadence.lab import counts as lab_counts
-from kadence.lab import session
-from kadence.lab.counts import GEOMETRIES, Counted
+from kadence.lab.counts import Counted
 from kadence.lab.figures import Sheet
 from kadence.lab.guest import X86_64, Guest
 
@@ -119,8 +119,8 @@ def footprint_of(kernel: Kernel, argv: Sequence[str], *, stand_in: bool = False)
     """The footprint of a kernel while the command runs. `stand_in` is as in kadence.boot."""
     functions = Functions.of(kernel)
     switch = functions.address_of(lab_counts.SWITCH)
-    counted = _counted(kernel, argv, switch, stand_in=stand_in)
-    return footprint(counted, functions, Executable.of(argv[0]))
+    found = _counted(kernel, argv, switch, stand_in=stand_in)
+    return footprint(found, functions, Executable.of(argv[0]))
 
 
 def not_worth_it(found: Footprint) -> str | None:
@@ -141,24 +141,7 @@ def not_worth_it(found: Footprint) -> str | None:
 def _counted(
     kernel: Kernel, argv: Sequence[str], switch: int | None = None, *, stand_in: bool
 ) -> Counted:
-    with tempfile.TemporaryDirectory(prefix="kadence-counts-") as name:
-        folder = Path(name)
-        reading = session.run(
-            Guest(kernel.id, kernel.image),
-            argv,
-            stand_in=stand_in,
-            emulator_options=lab_counts.options(folder, geometries=GEOMETRIES, switch=switch),
-        )
-        _require_success(kernel, argv, reading.result)
-        return lab_counts.read(folder)
-
-
-def _require_success(kernel: Kernel, argv: Sequence[str], result: boot.Result) -> None:
-    if complaints := boot.complaints(result.log):
-        raise GuestError(f"kernel {kernel.id} logged a complaint: {complaints[0]}")
-    if result.status:
-        # A failing command takes other paths, so a layout for them would not serve it.
-        raise GuestError(f"{argv[0]} ended with status {result.status}, so its counts are not used")
+    return counted.count(Guest(kernel.id, kernel.image), argv, switch=switch, stand_in=stand_in)
 
 
 def _objects(request: BuildRequest, argv: Sequence[str]) -> tuple[int, dict[str, list[Function]]]:
@@ -179,7 +162,7 @@ def _objects(request: BuildRequest, argv: Sequence[str]) -> tuple[int, dict[str,
             boot_timeout_seconds=session.BOOT_TIMEOUT_SECONDS,
             hang_timeout_seconds=session.HANG_TIMEOUT_SECONDS,
         )
-        _require_success(kernel, argv, boot.run(wish, stand_in=True))
+        counted.require_success(kernel.id, argv, boot.run(wish, stand_in=True))
         read = {name: counters.read(name, content) for name, content in _saved(place)}
     ran = {name: [one for one in each if one.ran] for name, (_, each) in read.items()}
     versions = {version for version, _ in read.values()}

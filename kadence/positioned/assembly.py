@@ -98,7 +98,8 @@ class Assembly:
             self._put_alternatives(piece)
             return True
         if address in self._image.labels:
-            return self._put_label(address, instruction)
+            self._put_label(address, instruction)
+            return True  # even if it jumps now: the key may change
         if address in self._image.locks:
             self._row(".smp_locks", f".long {label(address)}-.")
         target = branch_target(instruction)
@@ -136,11 +137,10 @@ class Assembly:
             self._row(".static_call_sites", f".long {here}-.,{key}-.")
         return any(address in each for each in (image.returns, image.thunks, image.static_calls))
 
-    def _put_label(self, address: int, instruction: Instruction) -> bool:
+    def _put_label(self, address: int, instruction: Instruction) -> None:
         """A jump that the kernel switches, or its NOP."""
         target, key = self._image.labels[address]
-        jumps = instruction.flow_control == FlowControl.UNCONDITIONAL_BRANCH
-        if jumps:
+        if instruction.flow_control == FlowControl.UNCONDITIONAL_BRANCH:
             self._text.append(_jump_exactly(JUMP, self._place(target)))
         else:
             self._text.append(_bytes(NOP))
@@ -148,8 +148,6 @@ class Assembly:
         self._row("__jump_table", row)
         # The original may have two bytes instead of five.
         self._same_until = 0
-        # Even if it jumps now, the key may change.
-        return True
 
     def _put_exception(self, address: int) -> None:
         fixup, kind = self._image.exceptions[address]

@@ -170,10 +170,7 @@ def _pieces(image: Image, begin: int, end: int) -> list[Piece]:
 def _blocks(image: Image, function: int, begin: int) -> list[list[Piece]]:
     """The function's pieces, in blocks that are entered at their first piece only."""
     pieces = _pieces(image, begin, image.symbols.end_of(function))
-    entered = {image.labels[each.address].target for each in pieces if each.address in image.labels}
-    for piece in pieces:
-        if piece.instruction is not None:
-            entered.add(branch_target(piece.instruction) or 0)
+    entered = _targets(image, pieces)
     blocks: list[list[Piece]] = [[]]
     for piece in pieces:
         if piece.address in entered and blocks[-1]:
@@ -210,14 +207,16 @@ def _is_changed_otherwise(image: Image, site: int, place: int) -> bool:
 
 def goes_to(image: Image, function: Function) -> set[int]:
     """The functions to which the copied code jumps, and those that it calls directly."""
-    targets = {
-        branch_target(piece.instruction)
-        for piece in function.pieces
-        if piece.instruction is not None
-    }
-    targets |= {
-        image.labels[piece.address].target
-        for piece in function.pieces
-        if piece.address in image.labels
-    }
-    return {image.symbols.function_at(target) for target in targets if target} - {0}
+    targets = _targets(image, function.pieces)
+    return {image.symbols.function_at(target) for target in targets} - {0}
+
+
+def _targets(image: Image, pieces: Iterable[Piece]) -> set[int]:
+    """Where direct jumps and calls of these pieces go, those that the kernel switches, too."""
+    found: set[int | None] = set()
+    for piece in pieces:
+        if piece.instruction is not None:
+            found.add(branch_target(piece.instruction))
+        if piece.address in image.labels:
+            found.add(image.labels[piece.address].target)
+    return {target for target in found if target is not None}

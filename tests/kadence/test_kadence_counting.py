@@ -27,6 +27,7 @@ from kadence.kernel import counting
 from kadence.kernel.executable import Executable
 from kadence.kernel.flow import flow
 from kadence.kernel.footprint import Functions, footprint
+from kadence.lab import counted
 from kadence.lab.counts import Block, Cache, Counted, Edge, Eviction, Line, ProgramBlock
 
 K = 0xFFFFFFFF81000000
@@ -185,11 +186,10 @@ def test_counters_that_are_not_whole_are_refused(tmp_path: Path, content: bytes 
 
 
 def test_a_kernel_that_complains_gives_no_counts() -> None:
-    kernel = Kernel("0123", Path("/store/0123"), {})
     known: dict[str, Any] = dict.fromkeys((field.name for field in fields(boot.Result)), 0)
     result = boot.Result(**known | {"log": "[    1.0] BUG: unable to handle page fault\n"})
     with pytest.raises(GuestError, match="kernel 0123 logged a complaint: .*BUG: unable"):
-        counting._require_success(kernel, ["true"], result)
+        counted.require_success("0123", ["true"], result)
 
 
 def refused(*words: str) -> str:

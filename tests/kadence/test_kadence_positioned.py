@@ -16,7 +16,7 @@ from iced_x86 import Decoder
 from kadence import boot
 from kadence.base.errors import KadenceError
 from kadence.boot import debian, qemu
-from kadence.lab.counts import Block, Counted, Edge
+from kadence.lab.counts import Block, Cache, Counted, Edge
 from kadence.live.build import build
 from kadence.positioned import counting, making, module
 from kadence.positioned.code import Function, Piece, Ran
@@ -141,7 +141,7 @@ def test_what_is_not_worth_it_makes_no_module(
     assert not output.exists()
 
 
-COUNTED_IDLE = Counted(kernel=1, programs=99, caches=[counting.lab_counts.Cache(32768, 8, 0, 0, 0)])
+COUNTED_IDLE = Counted(kernel=1, programs=99, caches=[Cache(32768, 8, 0, 0, 0)])
 
 
 @dataclass(frozen=True)
