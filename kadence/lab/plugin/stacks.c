@@ -9,6 +9,9 @@
 #define STACK_SHIFT 14 /* x86_64: THREAD_SIZE and IRQ_STACK_SIZE, without KASAN */
 #define STACKS 4096    /* a power of two */
 #define FRAMES 512
+/* x86_64: CPU_ENTRY_AREA_BASE and the 512 GiB of its entry in the top page table */
+#define ENTRY_AREA 0xfffffe0000000000ULL
+#define ENTRY_AREA_BYTES (1ULL << 39)
 
 struct frame {
 	uint64_t slot, began;
@@ -174,10 +177,16 @@ static void note_base(struct stack *stack, struct stack *caller)
 	stack->base_section = section_now;
 }
 
-/* The section's program is the next that enters the kernel. */
-static void note_owner(struct stack *stack)
+/* An interrupt of a program begins on a stack of the processor, and moves to that of the task. */
+static bool is_of_task(uint64_t slot)
 {
-	if (!is_marked)
+	return slot - ENTRY_AREA >= ENTRY_AREA_BYTES;
+}
+
+/* The section's program is the next that enters the kernel. */
+static void note_owner(struct stack *stack, uint64_t slot)
+{
+	if (!is_marked || !is_of_task(slot))
 		return;
 	is_marked = false;
 	stack->root = ROOT_COMMAND;
@@ -226,7 +235,7 @@ void stacks_called(unsigned int processor, uint64_t slot)
 	if (!stack->depth && stack != before)
 		note_base(stack, continues ? before : NULL);
 	if (!stack->depth && !stack->base)
-		note_owner(stack);
+		note_owner(stack, slot);
 	begin(stack, slot, path_of(stack));
 }
 
