@@ -168,7 +168,9 @@ def _wait(process: "subprocess.Popen[bytes]", timeout_seconds: float | None) -> 
     killer = threading.Timer(timeout_seconds or threading.TIMEOUT_MAX, process.terminate)
     killer.start()
     try:
-        process.wait()
+        # Leave the zombie to the caller. Popen.wait() lets an interrupted command go on for a
+        # quarter second and may reap it, and then there is no group to kill.
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     except BaseException:
         # The terminal's interrupt does not reach the command, which is in another session.
         os.killpg(process.pid, signal.SIGKILL)

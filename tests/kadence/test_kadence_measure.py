@@ -3,6 +3,7 @@
 
 import os
 import re
+import signal
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -282,6 +283,17 @@ def test_a_programs_peak_of_memory_is_its_own(tmp_path: Path) -> None:
 def test_signals_and_hangs_have_the_shells_status(tmp_path: Path) -> None:
     assert run_here(tmp_path, "sh", "-c", "kill -SEGV $$").status == 128 + 11
     assert run_here(tmp_path, "sleep", "60", timeout=0.2).status == 128 + 9
+
+
+def test_an_interrupt_kills_a_command_that_is_about_to_end(tmp_path: Path) -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    script = f"sleep 0.5; kill -INT {os.getpid()}; sleep 0.1; touch ended"
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_here(tmp_path, "sh", "-c", script)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert not (tmp_path / "ended").exists()
 
 
 def test_a_missing_program_is_one_sentence(tmp_path: Path) -> None:
