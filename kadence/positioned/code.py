@@ -27,8 +27,9 @@ NOT_COPIED = {
 }
 # The kernel changes these as a whole (__x86_*), or finds them by their addresses.
 SPECIAL = ("__x86_", "asm_", "klp_", "ftrace_", "return_to_handler", "__SCT__", "ret_from_fork")
-# Programs of other tools may be attached to these, and must see every call.
-GUARDED = ("security_", "bpf_", "__bpf_")
+# Programs of BPF may change what these return, and must see every call. The first name is from
+# kernel/bpf/verifier.c; the others are in the sets that register_btf_fmodret_id_set() gets.
+GUARDED = ("security_", "bpf_", "__bpf_", "update_socket_protocol")
 
 
 class Ran:

@@ -30,6 +30,8 @@ RELATIVE = struct.Struct("<i")
 UNWINDING_BYTES = 6  # of struct orc_entry
 # Code that runs on other stacks than a task's, or where nothing may be patched.
 BESIDES_TASKS = ("noinstr", "entry", "irqentry", "softirqentry")
+# Only a kernel with CONFIG_FUNCTION_ERROR_INJECTION has it.
+INJECTION = "__start_error_injection_whitelist"
 
 
 class Alternative(NamedTuple):
@@ -68,6 +70,12 @@ class Kallsyms:
                 self._addresses.setdefault(name, int(address, 16))
                 if kind in "tTwW":
                     self.functions.setdefault(int(address, 16), name)
+        if INJECTION in self._addresses:
+            raise KadenceError(
+                "the kernel lets tools change what its functions return "
+                "(CONFIG_FUNCTION_ERROR_INJECTION), which copies would escape; Debian's kernels of "
+                "series 6.12 do not, so take one of them"
+            )
         self.begin, self.end = self["_stext"], self["_etext"]
         self._starts = sorted(at for at in self.functions if self.begin <= at < self.end)
 

@@ -127,6 +127,9 @@ def test_another_image_is_refused(tmp_path: Path) -> None:
         Image.of(image, symbols)
     with pytest.raises(KadenceError, match="no symbol _etext"):
         Kallsyms(symbols[:1])
+    injecting = "ffffffff83000000 D __start_error_injection_whitelist"
+    with pytest.raises(KadenceError, match="CONFIG_FUNCTION_ERROR_INJECTION"):
+        Kallsyms([*symbols, injecting])
 
 
 def test_what_is_not_worth_it_makes_no_module(
