@@ -41,7 +41,7 @@ KADAPT_HIDDEN int kadapt_arena_resize(void *block, size_t size);
 KADAPT_HIDDEN void *kadapt_arena_move(void *block, size_t size);
 
 /* Notes that the program changed pages of the block around this address: it will not be kept. */
-KADAPT_HIDDEN void kadapt_arena_mark_changed(const void *address);
+__attribute__((access(none, 1))) KADAPT_HIDDEN void kadapt_arena_mark_changed(const void *address);
 
 /* Gives all kept pages back to the kernel. Returns 1 if there were any. */
 KADAPT_HIDDEN int kadapt_arena_give_kept(void);
