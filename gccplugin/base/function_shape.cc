@@ -156,7 +156,7 @@ function_shape shape_of(function *fn)
 
 bool has_open_end(basic_block block)
 {
-	gimple *last = last_stmt(block);
+	gimple *last = last_statement(block);
 
 	return !last || !stmt_ends_bb_p(last) || gimple_code(last) == GIMPLE_COND ||
 	       gimple_code(last) == GIMPLE_SWITCH;

@@ -63,8 +63,60 @@
 #include "toplev.h"
 #include "varasm.h"
 
-#if BUILDING_GCC_VERSION < 12000 || BUILDING_GCC_VERSION >= 13000
-#error "the plugin is known to work with GCC 12 only"
+#if BUILDING_GCC_VERSION < 12000 || BUILDING_GCC_VERSION >= 17000
+#error "the plugin is known to work with GCC 12 to 16"
 #endif
+
+namespace kadence
+{
+
+inline gimple *last_statement(basic_block block)
+{
+#if BUILDING_GCC_VERSION >= 14000
+	return last_nondebug_stmt(block);
+#else
+	return last_stmt(block);
+#endif
+}
+
+/* A variable that counts the rounds of a loop from 0, as create_iv() describes it. */
+inline void create_counter(tree type, class loop *loop, gimple_stmt_iterator *place, bool after,
+			   tree *counter)
+{
+#if BUILDING_GCC_VERSION >= 14000
+	create_iv(build_zero_cst(type), PLUS_EXPR, build_one_cst(type), NULL_TREE, loop, place,
+		  after, counter, NULL);
+#else
+	create_iv(build_zero_cst(type), build_one_cst(type), NULL_TREE, loop, place, after, counter,
+		  NULL);
+#endif
+}
+
+inline bool are_warnings_errors()
+{
+#if BUILDING_GCC_VERSION >= 14000
+	return global_dc->warning_as_error_requested_p();
+#else
+	return global_dc->warning_as_error_requested;
+#endif
+}
+
+inline void make_warnings_errors(bool errors)
+{
+#if BUILDING_GCC_VERSION >= 14000
+	global_dc->set_warning_as_error_requested(errors);
+#else
+	global_dc->warning_as_error_requested = errors;
+#endif
+}
+
+/* What an option's handler gets if the command line does not say how severe its warnings are. */
+#if BUILDING_GCC_VERSION >= 16000
+constexpr int unspecified_severity = static_cast<int>(diagnostics::kind::unspecified);
+#else
+constexpr int unspecified_severity = DK_UNSPECIFIED;
+#endif
+
+} // namespace kadence
 
 #endif

@@ -6,11 +6,11 @@ namespace kadence
 
 void warn_skipped(location_t place, const std::string &message)
 {
-	const bool as_error = global_dc->warning_as_error_requested;
+	const bool errors = are_warnings_errors();
 
-	global_dc->warning_as_error_requested = false;
+	make_warnings_errors(false);
 	warning_at(place, 0, "%s", message.c_str());
-	global_dc->warning_as_error_requested = as_error;
+	make_warnings_errors(errors);
 }
 
 } // namespace kadence

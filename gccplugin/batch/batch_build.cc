@@ -133,8 +133,7 @@ tree build_index(class loop *loop)
 	tree index;
 
 	standard_iv_increment_position(loop, &place, &after);
-	create_iv(build_zero_cst(intDI_type_node), build_one_cst(intDI_type_node), NULL_TREE, loop,
-		  &place, after, &index, NULL);
+	create_counter(intDI_type_node, loop, &place, after, &index);
 	return index;
 }
 

@@ -175,7 +175,7 @@ tree calls_made(const batch_loop &found, edge exit, tree further)
 
 const char *describe_exit(batch_loop &found, edge exit)
 {
-	gcond *condition = safe_dyn_cast<gcond *>(last_stmt(exit->src));
+	gcond *condition = safe_dyn_cast<gcond *>(last_statement(exit->src));
 	tree further;
 
 	if (!condition)

@@ -80,7 +80,7 @@ bool read_test(class loop *loop, edge exit, loop_test &test)
 {
 	tree_code code;
 
-	test.statement = safe_dyn_cast<gcond *>(last_stmt(exit->src));
+	test.statement = safe_dyn_cast<gcond *>(last_statement(exit->src));
 	test.at_end = empty_block_p(loop->latch) && single_pred_p(loop->latch) &&
 		      single_pred(loop->latch) == exit->src;
 	if (!test.statement || (!test.at_end && exit->src != loop->header) ||

@@ -95,8 +95,8 @@ void use_profile()
 
 	set_default_handlers(&handlers, NULL);
 	handle_generated_option(&global_options, &global_options_set, OPT_fprofile_use, NULL, 1,
-				CL_LANG_ALL, DK_UNSPECIFIED, UNKNOWN_LOCATION, &handlers, true,
-				global_dc);
+				CL_LANG_ALL, unspecified_severity, UNKNOWN_LOCATION, &handlers,
+				true, global_dc);
 	/* The compiler's own reader finds no counts: it says nothing, and changes none. Of values
 	 * there are no counts, and functions with options of their own would begin to count them.
 	 */

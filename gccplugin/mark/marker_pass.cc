@@ -197,7 +197,7 @@ class function_marker
 	/* Debug statements at the end are no code. */
 	void insert_at_end(basic_block block, uint32_t phase)
 	{
-		gimple *call = located_call(phase), *last = last_stmt(block);
+		gimple *call = located_call(phase), *last = last_statement(block);
 		gimple_stmt_iterator gsi = last ? gsi_for_stmt(last) : gsi_after_labels(block);
 
 		if (last && !stmt_ends_bb_p(last))

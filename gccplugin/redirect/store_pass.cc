@@ -40,7 +40,7 @@ gimple *find_caught_write(function *fn)
 
 	/* A statement that can throw to its own function is the last one of its block. */
 	FOR_EACH_BB_FN(block, fn)
-	if (gimple *last = last_stmt(block))
+	if (gimple *last = last_statement(block))
 		if (writes_unless_caught(fn, last))
 			return last;
 	return NULL;
