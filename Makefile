@@ -19,6 +19,8 @@ CXX12 := g++-12
 FC12 := gfortran-12
 CFLAGS_STRICT := -O2 -g -Wall -Wextra -Werror
 
+SYSTEM := $(shell . /etc/os-release && echo "$$ID-$$VERSION_ID")
+
 # What is built, by who needs it; the folders' build.mk append to these lists. `make build` makes what
 # profiling, compiling, building kernels and running take, and no more: the rest is built when somebody
 # asks for what uses it. base/parts.toml names the same lists to who misses a file.
@@ -38,8 +40,9 @@ define install_packages
 	@mkdir -p $(@D) && touch $@
 endef
 
-$(STAMPS)/packages: requirements/debian.txt
-	@$(call install_packages,$<)
+# Beside those of every system, the packages of this one, such as requirements/debian-13.txt.
+$(STAMPS)/packages: requirements/debian.txt $(wildcard requirements/$(SYSTEM).txt)
+	@$(call install_packages,$^)
 
 $(STAMPS)/test-packages: requirements/debian-test.txt $(STAMPS)/packages
 	@$(call install_packages,$<)

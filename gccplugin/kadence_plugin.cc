@@ -208,8 +208,8 @@ __attribute__((visibility("default"))) int plugin_init(plugin_name_args *given,
 	if (!plugin_default_version_check(version, &gcc_version))
 		fatal_error(
 		    UNKNOWN_LOCATION,
-		    "kadence: the plugin was built for GCC %s, not for %s; run %<make build%> "
-		    "anew",
+		    "kadence: the plugin was built for GCC %s, not for %s; build it for this "
+		    "compiler with %<make plugin%>",
 		    gcc_version.basever, version->basever);
 	for (int index = 0; index < given->argc; index++)
 		take_argument(given->argv[index], what);

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# @NAME@: @COMPILER@ with Kadence's plugin. It takes all of @COMPILER@'s options.
+# @NAME@: @COMPILER@-@RELEASE@ with Kadence's plugin. It takes all of the compiler's options.
 #
+#   @VARIABLE@=COMMAND another compiler, such as @COMPILER@-14 or "ccache @COMPILER@-14"
 #   KADENCE_MODE=plain   records the shapes of functions in every object (the default)
 #   KADENCE_MODE=adapt   also announces the phases of KADENCE_PLAN (the default if it is set)
 #   KADENCE_MODE=profile counts basic blocks: the program writes its own profile when it runs
@@ -23,35 +24,55 @@ if [ -L "$self" ]; then
 	self=$(readlink -f -- "$self")
 fi
 KADENCE_PARTS=${self%/*}/..
-plugin=$KADENCE_PARTS/gccplugin/kadence.so
 
 mode=${KADENCE_MODE:-}
 if [ -z "$mode" ]; then
 	mode=${KADENCE_PLAN:+adapt}
 	mode=${mode:-plain}
 fi
-command -v @COMPILER@ >/dev/null ||
-	fail '@COMPILER@ is not on PATH; install it: apt-get install @PACKAGE@'
-[ -r "$plugin" ] || fail "$plugin is missing; make it: make build"
+
+compiler=${@VARIABLE@:-@COMPILER@-@RELEASE@}
+release=@RELEASE@
+command -v "${compiler%% *}" >/dev/null ||
+	fail "${compiler%% *} is not on PATH; install it, or name another compiler: @VARIABLE@=…"
+if [ "$compiler" != @COMPILER@-@RELEASE@ ]; then
+	case $compiler in
+	*kadence-cc | *kadence-c++ | *kadence-fc)
+		fail "@VARIABLE@ is '$compiler', which is Kadence's; name a compiler of GCC"
+		;;
+	esac
+	# Clang answers -dumpversion, too.
+	case $($compiler --version 2>&1) in
+	*'Free Software Foundation'*) ;;
+	*) fail "@VARIABLE@ is '$compiler', which is not GCC; the plugin works with GCC only" ;;
+	esac
+	release=$($compiler -dumpversion)
+	release=${release%%.*}
+fi
+plugin=$KADENCE_PARTS/gccplugin/$release/kadence.so
+[ -r "$plugin" ] ||
+	fail "no plugin was built for $compiler, which is GCC $release; make it: make plugin GCC=$release"
 
 # They are words, so they are not quoted; -f above keeps them from being file names.
 # shellcheck disable=SC2086
 set -- "$@" ${KADENCE_FLAGS:-}
 
+# The compiler may be several words, so it is not quoted.
+# shellcheck disable=SC2086
 case $mode in
 plain)
 	# A profile needs lines. -g changes no code, and the caller's own -g options come later.
-	exec @COMPILER@ -fplugin="$plugin" -g "$@"
+	exec $compiler -fplugin="$plugin" -g "$@"
 	;;
 adapt)
 	[ -n "${KADENCE_PLAN:-}" ] ||
 		fail 'KADENCE_PLAN is not set; give it the path of a plan, or set KADENCE_MODE=plain'
 	[ -r "$KADENCE_PARTS/kadapt/libkadapt.a" ] ||
 		fail "$KADENCE_PARTS/kadapt/libkadapt.a is missing; make it: make build"
-	# A compiler cache behind @COMPILER@ must know that the plan is an input.
+	# A compiler cache behind the wrapper must know that the plan is an input.
 	CCACHE_EXTRAFILES=${CCACHE_EXTRAFILES:+$CCACHE_EXTRAFILES:}$KADENCE_PLAN
 	export KADENCE_PARTS CCACHE_EXTRAFILES
-	exec @COMPILER@ -specs="$KADENCE_PARTS/gccplugin/link.specs" -fplugin="$plugin" \
+	exec $compiler -specs="$KADENCE_PARTS/gccplugin/$release/link.specs" -fplugin="$plugin" \
 		-fplugin-arg-kadence-plan="$KADENCE_PLAN" "$@"
 	;;
 profile)
@@ -65,7 +86,7 @@ profile)
 	# Counted code must not be compiled at link time. A counter moves the code behind it, and a
 	# short loop that then lies across two cache lines takes half as long again. The caller's own
 	# -falign-loops come later.
-	exec @COMPILER@ -specs="$KADENCE_PARTS/gccplugin/profile.specs" -fplugin="$plugin" \
+	exec $compiler -specs="$KADENCE_PARTS/gccplugin/$release/profile.specs" -fplugin="$plugin" \
 		-fplugin-arg-kadence-profile="${KADENCE_PROFILE:-fast}" -g -falign-loops=64 \
 		"$@" -fno-lto
 	;;

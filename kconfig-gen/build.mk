@@ -14,7 +14,8 @@ $(WATCH): $(wildcard kconfig-gen/watch/*.[ch])
 
 $(PLACES) $(POINTS): $(BUILD)/kconfig-gen/%.so: kconfig-gen/plant/%.cc
 	@mkdir -p $(@D)
-	$(CXX12) $(GCCPLUGIN_CXXFLAGS) -isystem $(gccplugin_include) -shared -o $@ $<
+	$(CXX12) $(GCCPLUGIN_CXXFLAGS) -isystem $(shell $(CXX12) -print-file-name=plugin)/include \
+		-shared -o $@ $<
 
 # For a series whose source the machine's own Debian release lacks.
 .PHONY: series-7.3

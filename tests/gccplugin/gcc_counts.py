@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torture_layout
+from compilers import GCC
 from torture import WORKERS, Program, programs
 
 from kadence.base.resources import built
@@ -79,10 +80,10 @@ def _of_plan(source: Path, options: list[str], scratch: Path) -> Counts:
 
 
 def _of_gcc(source: Path, options: list[str], scratch: Path) -> Counts:
-    _run(scratch, "gcc-12", *options, "-fprofile-generate", "-c", "-o", "own.o", source)
-    _run(scratch, "gcc-12", "-fprofile-generate", "-o", "own", "own.o", "-lm")
+    _run(scratch, GCC, *options, "-fprofile-generate", "-c", "-o", "own.o", source)
+    _run(scratch, GCC, "-fprofile-generate", "-o", "own", "own.o", "-lm")
     _run(scratch, scratch / "own")
-    _run(scratch, "gcc-12", *options, *OWN, SEEN, "-c", "-o", "own.o", source)
+    _run(scratch, GCC, *options, *OWN, SEEN, "-c", "-o", "own.o", source)
     return _counts_in(scratch, 1)
 
 

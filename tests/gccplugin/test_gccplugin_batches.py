@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from compilers import GCC
 from workshop import PROGRAMS, Workshop
 
 # Compiler options -> the functions of batches.c whose loops do not become batches, and why.
@@ -32,7 +33,7 @@ def scripted(workshop: Workshop, name: str, *options: str) -> Path:
     for needed in "scripted_io.c", "scripted_io.h":
         workshop.source(needed)
     target = workshop.directory / f"{name}.o"
-    workshop.run("gcc-12", "-O2", *options, "-c", "scripted_io.c", "-o", target)
+    workshop.run(GCC, "-O2", *options, "-c", "scripted_io.c", "-o", target)
     return target
 
 
@@ -43,7 +44,7 @@ def compiled(workshop: Workshop, source: Path, way: str, verbose: bool = True) -
     workshop.source("anchor.c", anchors)
     site = {"function": None, "file": source.name, "calls": ["write", "send"]}
     plan = workshop.plan(io={"mode": "strict", "streams": False, "sites": [site]})
-    workshop.run("gcc-12", *way.split(), source, plain, "-o", "plain")
+    workshop.run(GCC, *way.split(), source, plain, "-o", "plain")
     told = workshop.compile(
         source,
         str(adapted),

@@ -15,6 +15,7 @@ import gcc_counts
 import pytest
 import torture
 import torture_layout
+from compilers import GCC
 from layout_programs import FUSED, INLINED_IF_SMALL, INLINED_TWICE, JOINED, KNOWN, SHORT_LOOP
 from workshop import Workshop, marker
 
@@ -81,7 +82,7 @@ def test_gcov_counts_the_same(workshop: Workshop, profiled: Profiled) -> None:
     text = program.sources[0].read_text()
     options = ["-w", "-fno-inline"]
     dump = dumped(workshop, profiled(text, *options), *options, "-fdump-tree-all-lineno")
-    workshop.run("gcc-12", "--coverage", "-O0", "-w", "-o", "covered", "program.c")
+    workshop.run(GCC, "--coverage", "-O0", "-w", "-o", "covered", "program.c")
     workshop.run("./covered")
     told = json.loads(
         workshop.run("gcov-12", "--json-format", "--stdout", "covered-program").stdout
@@ -162,12 +163,12 @@ def test_the_code_is_that_of_gccs_own_counts(workshop: Workshop, profiled: Profi
     """All that -fprofile-use switches on is on: the loop is peeled, too."""
     plan = profiled(SHORT_LOOP)
     workshop.compile("program.c", "-O2", "-c", "-o", "laid-out.o", plan=plan)
-    workshop.run("gcc-12", "-O2", "-c", "-o", "program.o", "program.c")
+    workshop.run(GCC, "-O2", "-c", "-o", "program.o", "program.c")
     plain = code_of(workshop, "program.o", "hash")
-    workshop.run("gcc-12", "-O2", "-fprofile-generate", "-c", "-o", "program.o", "program.c")
-    workshop.run("gcc-12", "-fprofile-generate", "-o", "program", "program.o")
+    workshop.run(GCC, "-O2", "-fprofile-generate", "-c", "-o", "program.o", "program.c")
+    workshop.run(GCC, "-fprofile-generate", "-o", "program", "program.o")
     workshop.run("./program")
-    workshop.run("gcc-12", "-O2", *gcc_counts.OWN, "-c", "-o", "program.o", "program.c")
+    workshop.run(GCC, "-O2", *gcc_counts.OWN, "-c", "-o", "program.o", "program.c")
     own = code_of(workshop, "program.o", "hash")
     assert len(own) > 2 * len(plain)
     assert code_of(workshop, "laid-out.o", "hash") == own
@@ -216,8 +217,8 @@ def test_no_result_depends_on_the_layout(
         pytest.skip("this processor has no FMA")
     plan = profiled(FUSED, *options)
     told = workshop.compile("program.c", "-O2", *options, "-c", "-o", "laid-out.o", plan=plan)
-    workshop.run("gcc-12", "-o", "laid-out", "laid-out.o")
-    workshop.run("gcc-12", "-O2", *options, "-o", "plain", "program.c")
+    workshop.run(GCC, "-o", "laid-out", "laid-out.o")
+    workshop.run(GCC, "-O2", *options, "-o", "plain", "program.c")
     assert workshop.run("./laid-out").stdout == workshop.run("./plain").stdout
     assert ("the plan's counts are left out of this unit: in function" in told.stderr) == bool(why)
     assert why in told.stderr
@@ -230,7 +231,7 @@ def test_the_compiler_alone_would_change_a_result(workshop: Workshop) -> None:
     workshop.source("program.c", FUSED)
     told = []
     for more in ((), ("-ftracer",)):
-        workshop.run("gcc-12", "-O2", "-mfma", *more, "-o", "program", "program.c")
+        workshop.run(GCC, "-O2", "-mfma", *more, "-o", "program", "program.c")
         told.append(workshop.run("./program").stdout)
     assert told[0] != told[1]
 

@@ -5,6 +5,7 @@ import os
 from typing import Any
 
 import pytest
+from compilers import GCC
 from workshop import LONG_NS, Workshop, marker
 
 # The counts must be the same with each of these options.
@@ -349,7 +350,7 @@ TOLD = f"5 0 0 0\n0 0 {LONG_NS} 0\n1 0 0 0\n2 0 {LONG_NS} 0\n"
 def test_policies_reach_the_library_as_one_object(workshop: Workshop, way: str) -> None:
     """Two units have markers; the program has one `kadapt_plan` with every policy of the plan."""
     workshop.source("reader.c", READER)
-    workshop.run("gcc-12", "-c", "reader.c", "-o", "reader.o")
+    workshop.run(GCC, "-c", "reader.c", "-o", "reader.o")
     workshop.run("ar", "rc", "libreader.a", "reader.o")
     workshop.source("one.c", "int one(void) { return 1; }\n")
     workshop.source("main.c", "int one(void);\nint main(void) { return one() - 1; }\n")
@@ -371,18 +372,18 @@ def test_where_plans_differ_the_first_in_the_link_wins(workshop: Workshop) -> No
     workshop.source("reader.c", READER)
     workshop.source("one.c", "int one(void) { return 1; }\n")
     workshop.source("main.c", "int one(void);\nint main(void) { return one() - 1; }\n")
-    workshop.run("gcc-12", "-c", "reader.c", "-o", "reader.o")
+    workshop.run(GCC, "-c", "reader.c", "-o", "reader.o")
     workshop.compile("main.c", "-c", "-o", "main.o", plan=workshop.plan(marker("main"), phases=3))
     workshop.compile("one.c", "-c", "-o", "one.o", plan=workshop.plan(marker("one"), phases=1))
-    workshop.run("gcc-12", "main.o", "one.o", "reader.o", "-o", "program")
+    workshop.run(GCC, "main.o", "one.o", "reader.o", "-o", "program")
     assert workshop.run("./program").stdout == TOLD
-    workshop.run("gcc-12", "one.o", "main.o", "reader.o", "-o", "program")
+    workshop.run(GCC, "one.o", "main.o", "reader.o", "-o", "program")
     assert workshop.run("./program").stdout == f"5 0 0 0\n0 0 {LONG_NS} 0\n"
 
 
 def test_shared_library_and_program_share_one_object(workshop: Workshop) -> None:
     workshop.source("reader.c", READER)
-    workshop.run("gcc-12", "-fPIC", "-c", "reader.c", "-o", "reader.o")
+    workshop.run(GCC, "-fPIC", "-c", "reader.c", "-o", "reader.o")
     workshop.source("one.c", "int one(void) { return 1; }\n")
     workshop.source("main.c", "int one(void);\nint main(void) { return one() - 1; }\n")
     plan = workshop.plan(marker("one", 1), marker("main", 2), phases=3)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from compilers import GCC, GXX
 from workshop import Workshop, marker
 
 from kadence.phases.describe import memory_calls
@@ -186,7 +187,7 @@ void *kadapt_calloc(size_t count, size_t size, unsigned treatments)
 
 def test_treatments_reach_the_call(workshop: Workshop) -> None:
     workshop.source("kadapt.c", ARGUMENTS)
-    workshop.run("gcc-12", "-c", "kadapt.c", "-o", "kadapt.o")
+    workshop.run(GCC, "-c", "kadapt.c", "-o", "kadapt.o")
     text = """
         #include <stdlib.h>
         static inline char *inlined(int size) { return malloc(size); }
@@ -262,7 +263,7 @@ def test_exceptions_pass_through(workshop: Workshop, level: str) -> None:
         for name, operator in (("_Znwm", "new"), ("_Znam", "new[]"))
     )
     workshop.source("kadapt.cc", stub)
-    workshop.run("g++-12", "-c", "kadapt.cc", "-o", "kadapt.o")
+    workshop.run(GXX, "-c", "kadapt.cc", "-o", "kadapt.o")
     source = workshop.source("f.cc", THROWING)
     plan = workshop.plan(memory=memory(site("main")))
     told = workshop.compile(

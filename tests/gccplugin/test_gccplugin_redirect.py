@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 import pytest
+from compilers import GCC
 from workshop import PROGRAMS, Workshop, marker
 
 from kadence.phases.describe import io_calls
@@ -287,7 +288,7 @@ def test_redirected_programs_print_the_same(
     workshop: Workshop, name: str, text: str, level: str
 ) -> None:
     stub = workshop.directory / "stub.o"
-    workshop.run("gcc-12", "-O2", "-c", "-o", stub, PROGRAMS / "torture_stub.c")
+    workshop.run(GCC, "-O2", "-c", "-o", stub, PROGRAMS / "torture_stub.c")
     source = workshop.source(name, text)
     seen = []
     for arguments in [], ["redirect-all"]:

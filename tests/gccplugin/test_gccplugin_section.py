@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from compilers import GCC
 from torture import without_records
 from workshop import COMPILERS, PROGRAMS, Recorded, Workshop, marker
 
@@ -120,7 +121,7 @@ def test_section_survives_link_time_optimisation(workshop: Workshop, options: li
     workshop.compile(source, "-c", "-O2", "-g", "-o", "object.o")
     expected = workshop.records("object.o")
     workshop.compile(source, "-c", "-O2", "-g", "-flto", *options, "-o", "object.o")
-    workshop.run("gcc-12", "-O2", "-g", "-flto", "object.o", "-o", "program")
+    workshop.run(GCC, "-O2", "-g", "-flto", "object.o", "-o", "program")
     assert workshop.records("program") == expected
     assert workshop.run("./program").stdout == "170\n"
 
@@ -130,7 +131,7 @@ def test_fat_object_linked_without_the_link_time_optimiser_keeps_its_section(
 ) -> None:
     source = workshop.source("loops.c")
     workshop.compile(source, "-c", "-O2", "-flto", "-ffat-lto-objects", "-o", "object.o")
-    workshop.run("gcc-12", "-fno-lto", "object.o", "-o", "program")
+    workshop.run(GCC, "-fno-lto", "object.o", "-o", "program")
     assert "main" in workshop.records("program")
 
 
@@ -191,5 +192,5 @@ def test_precompiled_headers_and_assembler_inputs_still_work(workshop: Workshop)
     workshop.compile("f.c", "-c", "-o", "f.o", *plugin_options)
     assert "f" in workshop.records("f.o")
     workshop.compile("f.c", "-S", "-pipe", "-o", "g.s")
-    workshop.run("gcc-12", "-c", "g.s", "-o", "g.o")
+    workshop.run(GCC, "-c", "g.s", "-o", "g.o")
     assert "f" in workshop.records("g.o")

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """kadence-cc, kadence-c++ and kadence-fc can replace the compilers that they call."""
 
+import os
 import re
 import shutil
 from pathlib import Path
 
 import pytest
+from compilers import GCC, RELEASE
 from workshop import COMPILERS, Completed, Workshop, marker
 
 from kadence.base.resources import built
@@ -137,7 +139,7 @@ def test_every_form_of_linking_finds_the_library(shop: Shop, line: str) -> None:
     (shop.directory / "options").write_text("hello.c\n-o program\n")
     names = {"crt": "crt1.o", "crtn": "crtn.o"}
     found = {
-        name: shop.run("gcc-12", f"-print-file-name={file}").stdout.strip()
+        name: shop.run(GCC, f"-print-file-name={file}").stdout.strip()
         for name, file in names.items()
     }
     line = line.format(
@@ -178,7 +180,7 @@ def test_separate_compilation_partial_links_archives_and_shared_libraries(shop: 
 def test_options_that_compile_nothing_are_the_compilers_own(shop: Shop) -> None:
     plan = str(shop.plan(marker("main")))
     for option in "--version", "-dumpversion", "-dumpmachine", "-print-prog-name=ld", "-v":
-        expected = shop.run("gcc-12", option)
+        expected = shop.run(GCC, option)
         for environment in {}, {"KADENCE_PLAN": plan}:
             told = shop.wrapped("kadence-cc", option, **environment)
             assert told.stdout == expected.stdout
@@ -191,12 +193,10 @@ def test_options_that_compile_nothing_are_the_compilers_own(shop: Shop) -> None:
 
 def test_exit_status_and_diagnostics_are_the_compilers_own(shop: Shop) -> None:
     shop.source("bad.c", "int f(void) { return x; }\n")
-    expected = shop.run("gcc-12", "-c", "bad.c", check=False)
+    expected = shop.run(GCC, "-c", "bad.c", check=False)
     told = shop.wrapped("kadence-cc", "-c", "bad.c", check=False)
     assert (told.returncode, told.stderr) == (expected.returncode, expected.stderr)
-    assert shop.wrapped("kadence-cc", check=False).stderr == (
-        shop.run("gcc-12", check=False).stderr
-    )
+    assert shop.wrapped("kadence-cc", check=False).stderr == (shop.run(GCC, check=False).stderr)
 
 
 def test_own_debug_options_come_after_those_of_plain_mode(shop: Shop) -> None:
@@ -236,8 +236,8 @@ def test_unchanged_makefile(shop: Shop) -> None:
 
 
 def test_compiler_cache_behind_the_wrapper_keeps_plans_apart(shop: Shop) -> None:
-    if not Path("/usr/lib/ccache/gcc-12").exists():
-        pytest.skip("ccache's links for gcc-12 are not installed")
+    if not Path(f"/usr/lib/ccache/{GCC}").exists():
+        pytest.skip(f"ccache's links for {GCC} are not installed")
     shop.source("hello.c", HELLO)
     line = 'PATH="/usr/lib/ccache:$PATH" "the parts/bin/kadence-cc" -c hello.c -o hello.o'
     cache = str(shop.directory / "cache")
@@ -255,7 +255,7 @@ def test_compiler_cache_behind_the_wrapper_keeps_plans_apart(shop: Shop) -> None
     [
         ({"KADENCE_MODE": "fast"}, "KADENCE_MODE is 'fast'"),
         ({"KADENCE_MODE": "adapt"}, "KADENCE_PLAN is not set"),
-        ({"PATH": "/nonexistent"}, "gcc-12 is not on PATH"),
+        ({"PATH": "/nonexistent"}, f"{GCC} is not on PATH"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_sentence(
@@ -270,14 +270,62 @@ def test_what_makes_no_sense_is_refused_in_one_sentence(
     assert not (shop.directory / "hello.o").exists()
 
 
-@pytest.mark.parametrize("part", ["gccplugin/kadence.so", "kadapt/libkadapt.a"])
-def test_missing_parts_are_named(shop: Shop, part: str) -> None:
+@pytest.mark.parametrize("named", [f"/usr/bin/{GCC}", f"env LC_ALL=C {GCC}", f"ccache {GCC}"])
+def test_another_compiler_of_the_release_is_taken(shop: Shop, named: str) -> None:
+    plan = str(shop.plan(marker("main")))
+    shop.source("hello.c", HELLO)
+    shop.wrapped("kadence-cc", "hello.c", "-o", "program", KADENCE_CC=named, KADENCE_PLAN=plan)
+    assert shop.firings() == {0: 1}
+
+
+@pytest.mark.parametrize(
+    ("named", "banner", "version", "complaint"),
+    [
+        ("clang", "Debian clang version 14.0.6", "14.0.6", "which is not GCC"),
+        ("gcc-99", "gcc 99.1.0; Free Software Foundation", "99.1.0", "make plugin GCC=99"),
+        ("kadence-cc", "", "", "which is Kadence's"),
+        ("no-such-compiler", "", "", "is not on PATH"),
+    ],
+)
+def test_a_compiler_without_a_plugin_is_refused_by_name(
+    shop: Shop, named: str, banner: str, version: str, complaint: str
+) -> None:
+    shop.source("hello.c", HELLO)
+    if not named.startswith("no-"):
+        answers = f"case $1 in -dumpversion) echo {version} ;; *) echo '{banner}' ;; esac"
+        (shop.directory / named).write_text(f"#!/bin/sh\n{answers}\n")
+        (shop.directory / named).chmod(0o755)
+    completed = shop.wrapped(
+        "kadence-cc",
+        *("hello.c", "-o", "program"),
+        check=False,
+        KADENCE_CC=named,
+        PATH=f"{shop.directory}:{os.environ['PATH']}",
+    )
+    assert completed.returncode == 1
+    assert completed.stderr.startswith("kadence-cc: ")
+    assert complaint in completed.stderr
+    assert len(completed.stderr.splitlines()) == 1
+    assert not (shop.directory / "program").exists()
+
+
+@pytest.mark.parametrize(
+    ("part", "named"),
+    [
+        (
+            f"gccplugin/{RELEASE}/kadence.so",
+            f"no plugin was built for {GCC}, which is GCC {RELEASE}",
+        ),
+        ("kadapt/libkadapt.a", "libkadapt.a is missing"),
+    ],
+)
+def test_missing_parts_are_named(shop: Shop, part: str, named: str) -> None:
     (shop.parts / part).unlink()
     plan = str(shop.plan(marker("main")))
     shop.source("hello.c", HELLO)
     completed = shop.wrapped("kadence-cc", "hello.c", check=False, KADENCE_PLAN=plan)
     assert completed.returncode == 1
-    assert Path(part).name in completed.stderr
+    assert named in completed.stderr
     assert len(completed.stderr.splitlines()) == 1
 
 

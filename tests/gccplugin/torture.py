@@ -20,10 +20,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from kadence.base.resources import built, cache_directory
+from compilers import GCC, PLUGIN, RELEASE
 
-COMPILER = "gcc-12"
-PACKAGE = "gcc-12-source"
+from kadence.base.resources import cache_directory
+
+PACKAGE = f"gcc-{RELEASE}-source"
 TESTS = "/gcc/testsuite/"
 SUITE = "gcc.c-torture/execute"
 # These folders are unpacked with everything below them.
@@ -82,7 +83,7 @@ class Behaviour:
 
 def suite(folder: str = SUITE) -> Path:
     """A folder of GCC's tests, from Debian's package. The first call unpacks it into the cache."""
-    kept = cache_directory() / "gcc-tests"
+    kept = cache_directory() / f"gcc-{RELEASE}-tests"
     if not (kept / "complete").exists():
         kept.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory() as scratch:
@@ -93,13 +94,13 @@ def suite(folder: str = SUITE) -> Path:
 
 def _source_archive(scratch: Path) -> Path:
     """GCC's source archive, from the installed package or else from one that this downloads."""
-    place = Path("/usr/src/gcc-12")
+    place = Path(f"/usr/src/gcc-{RELEASE}")
     if not place.is_dir():
         subprocess.run(["apt-get", "-q", "download", PACKAGE], cwd=scratch, check=True)
         (package,) = scratch.glob("*.deb")
         subprocess.run(["dpkg-deb", "--extract", package, scratch], check=True)
-        place = scratch / "usr/src/gcc-12"
-    (archive,) = place.glob("gcc-12*.tar.xz")
+        place = scratch / f"usr/src/gcc-{RELEASE}"
+    (archive,) = place.glob(f"gcc-{RELEASE}*.tar.xz")
     return archive
 
 
@@ -148,7 +149,7 @@ def options_of(source: Path) -> tuple[str, ...]:
 
 def compare(program: Program, level: str, archive: Path) -> Outcome:
     """Compile and run `program` with and without the plugin."""
-    plugin = f"-fplugin={built('gccplugin/kadence.so')}"
+    plugin = f"-fplugin={PLUGIN}"
     options = [level, "-w", *program.options]
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name)
@@ -176,7 +177,7 @@ def assemble(
     options: Sequence[str],
     scratch: Path,
     name: str,
-    compiler: str | Path = COMPILER,
+    compiler: str | Path = GCC,
 ) -> tuple[Path, ...]:
     """Compile to assembly files; returns their paths. A file is missing if its source fails."""
     targets = tuple(scratch / f"{name}{index}.s" for index in range(len(program.sources)))
@@ -199,7 +200,7 @@ def build_and_run(
     inputs: Sequence[Path],
     options: Sequence[str],
     target: Path,
-    compiler: str | Path = COMPILER,
+    compiler: str | Path = GCC,
     environment: Mapping[str, str] | None = None,
 ) -> Behaviour:
     """Compile, link and run a program; returns its behaviour."""
@@ -234,7 +235,7 @@ def build_archive(directory: Path) -> Path:
     archive = directory / "libstub.a"
     for member in members:
         source = Path(__file__).with_name("programs") / f"{member.stem}.c"
-        command: list[str | Path] = [COMPILER, "-O2", "-fexceptions", "-c", "-o", member, source]
+        command: list[str | Path] = [GCC, "-O2", "-fexceptions", "-c", "-o", member, source]
         subprocess.run(command, check=True)
     subprocess.run(["ar", "rc", archive, *members], check=True)
     return archive

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torture_layout
+from compilers import GFORTRAN, GXX, PLUGIN
 from torture import (
     WORKERS,
     Behaviour,
@@ -80,13 +81,13 @@ class Suite:
 
 
 SUITES = (
-    Suite("g++.dg/eh", (".C",), "g++-12", "kadence-c++", ("-O2", "-Os")),
-    Suite("g++.dg/torture", (".C",), "g++-12", "kadence-c++", ("-O2", "-Os")),
-    Suite("g++.dg/torture/stackalign", (".C",), "g++-12", "kadence-c++", ("-O2", "-Os")),
-    Suite("g++.dg/init", (".C",), "g++-12", "kadence-c++", ("-O2", "-Os")),
-    Suite("gfortran.dg", FORTRAN, "gfortran-12", "kadence-fc", ("-O2",)),
-    Suite("gfortran.dg/g77", FORTRAN, "gfortran-12", "kadence-fc", ("-O2",)),
-    Suite("gfortran.dg/ieee", FORTRAN, "gfortran-12", "kadence-fc", ("-O2",)),
+    Suite("g++.dg/eh", (".C",), GXX, "kadence-c++", ("-O2", "-Os")),
+    Suite("g++.dg/torture", (".C",), GXX, "kadence-c++", ("-O2", "-Os")),
+    Suite("g++.dg/torture/stackalign", (".C",), GXX, "kadence-c++", ("-O2", "-Os")),
+    Suite("g++.dg/init", (".C",), GXX, "kadence-c++", ("-O2", "-Os")),
+    Suite("gfortran.dg", FORTRAN, GFORTRAN, "kadence-fc", ("-O2",)),
+    Suite("gfortran.dg/g77", FORTRAN, GFORTRAN, "kadence-fc", ("-O2",)),
+    Suite("gfortran.dg/ieee", FORTRAN, GFORTRAN, "kadence-fc", ("-O2",)),
 )
 
 
@@ -118,7 +119,7 @@ class Trial:
             complaint = f"the plain compiler fails it: {behaviour.stage} {behaviour.status}"
             return Outcome(self.program.name, self.level, complaint, True)
         complaints = []
-        recorded = self._assembled("recorded", f"-fplugin={built('gccplugin/kadence.so')}")
+        recorded = self._assembled("recorded", f"-fplugin={PLUGIN}")
         if without_records(texts_of(recorded)) != texts_of(plain):
             complaints.append("the assembly text differs where the plugin only records")
         for mode, found in self._changed().items():
@@ -141,7 +142,7 @@ class Trial:
 
     def _changed(self) -> dict[str, Behaviour]:
         """Mode -> the program's behaviour, for the modes that change its code."""
-        plugin = built("gccplugin/kadence.so")
+        plugin = PLUGIN
         arguments = [f"-fplugin-arg-kadence-{name}-all" for name in ("mark", "redirect")]
         marking = [f"-fplugin={plugin}", *arguments, "-fchecking"]
         found = {"marked": self._behaviour("marked", self.suite.compiler, marking)}

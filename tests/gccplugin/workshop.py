@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from compilers import GCC, GFORTRAN, GXX, PLUGIN
 from patience import PATIENCE_SECONDS
 
-from kadence.base.resources import built
-
 PROGRAMS = Path(__file__).with_name("programs")
-COMPILERS = {".c": "gcc-12", ".h": "gcc-12", ".cc": "g++-12", ".f90": "gfortran-12"}
+COMPILERS = {".c": GCC, ".h": GCC, ".cc": GXX, ".f90": GFORTRAN}
 LONG_NS = 5_000_000_000
 
 Completed = subprocess.CompletedProcess[str]
@@ -74,7 +73,7 @@ class Workshop:
         check: bool = True,
     ) -> Completed:
         """Compile with the plugin; the suffix of `source` selects the compiler."""
-        plugin = [f"-fplugin={built('gccplugin/kadence.so')}"]
+        plugin = [f"-fplugin={PLUGIN}"]
         if plan:
             plugin.append(f"-fplugin-arg-kadence-plan={plan}")
         plugin += [f"-fplugin-arg-kadence-{argument}" for argument in arguments]
@@ -120,7 +119,7 @@ class Workshop:
         """Compile the phase call that counts, and prints the counts when the program ends."""
         target = self.directory / "count_stub.o"
         if not target.exists():
-            self.run("gcc-12", "-O2", "-fPIC", "-c", "-o", target, PROGRAMS / "count_stub.c")
+            self.run(GCC, "-O2", "-fPIC", "-c", "-o", target, PROGRAMS / "count_stub.c")
         return target
 
     def firings(self, binary: str = "./program") -> dict[int, int]:
