@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <cstring>
+
 #include "layout/rounding.h"
 
 namespace kadence
@@ -10,6 +12,43 @@ const char fused[] = "the compiler may fuse a product with a sum, or not, as the
 		     "with -ffp-contract=off no result depends on that";
 const char reordered[] = "-ffast-math lets the compiler reorder sums as the code is laid out; "
 			 "without it no result depends on that";
+
+const char environment[] =
+    "the rounding mode or the exceptions of floating-point arithmetic are used, "
+    "and the compiler may move arithmetic across that as the code is laid out";
+
+/* <fenv.h>, and what a Fortran procedure calls that uses the modules for IEEE arithmetic. */
+const char *const of_environment[] = {
+    "feclearexcept",
+    "fegetexceptflag",
+    "feraiseexcept",
+    "fesetexceptflag",
+    "fetestexcept",
+    "fegetround",
+    "fesetround",
+    "fegetenv",
+    "feholdexcept",
+    "fesetenv",
+    "feupdateenv",
+    "feenableexcept",
+    "fedisableexcept",
+    "fegetexcept",
+    "fesetmode",
+    "fegetmode",
+    "_gfortran_ieee_procedure_entry",
+};
+
+bool uses_environment(gimple *statement)
+{
+	const tree callee = is_gimple_call(statement) ? gimple_call_fndecl(statement) : NULL_TREE;
+
+	if (!callee || !DECL_ASSEMBLER_NAME_SET_P(callee))
+		return false;
+	for (const char *name : of_environment)
+		if (!strcmp(name, IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(callee))))
+			return true;
+	return false;
+}
 
 bool may_fuse()
 {
@@ -53,6 +92,8 @@ const char *why_it_depends()
 		return fused;
 	if (may_reorder() && has(cfun, is_arithmetic))
 		return reordered;
+	if (has(cfun, uses_environment))
+		return environment;
 	return NULL;
 }
 

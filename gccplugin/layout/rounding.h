@@ -3,7 +3,8 @@
  * Whether a program's results depend on the layout of its code. The compiler fuses a product and a
  * sum into one instruction, which rounds once, where it finds both in one block
  * (tree-ssa-math-opts, convert_mult_to_fma). Counts decide which blocks are copied and merged. With
- * -ffast-math, the order of sums depends on what is unrolled and vectorized.
+ * -ffast-math, the order of sums depends on what is unrolled and vectorized. The compiler does not
+ * know of the rounding mode: what is inlined decides which operations are one to it.
  */
 #ifndef KADENCE_ROUNDING_H
 #define KADENCE_ROUNDING_H

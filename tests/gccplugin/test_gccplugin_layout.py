@@ -15,7 +15,7 @@ import gcc_counts
 import pytest
 import torture
 import torture_layout
-from compilers import GCC
+from compilers import GCC, RELEASE
 from layout_programs import FUSED, INLINED_IF_SMALL, INLINED_TWICE, JOINED, KNOWN, SHORT_LOOP
 from workshop import Workshop, marker
 
@@ -56,8 +56,10 @@ def profiled(workshop: Workshop) -> Profiled:
 
 def dumped(workshop: Workshop, plan: Path, *options: str) -> str:
     """The unit as the compiler has it right after it got the counts."""
-    workshop.compile("program.c", "-O2", "-c", "-fdump-tree-feedback_fnsplit", *options, plan=plan)
-    (dump,) = workshop.directory.glob("*feedback_fnsplit")
+    # GCC 16 has this pass twice, first for counts of samples.
+    split = "feedback_fnsplit" + "2" * (int(RELEASE) >= 16)
+    workshop.compile("program.c", "-O2", "-c", f"-fdump-tree-{split}", *options, plan=plan)
+    (dump,) = workshop.directory.glob(f"*{split}")
     return dump.read_text()
 
 
@@ -85,7 +87,7 @@ def test_gcov_counts_the_same(workshop: Workshop, profiled: Profiled) -> None:
     workshop.run(GCC, "--coverage", "-O0", "-w", "-o", "covered", "program.c")
     workshop.run("./covered")
     told = json.loads(
-        workshop.run("gcov-12", "--json-format", "--stdout", "covered-program").stdout
+        workshop.run(f"gcov-{RELEASE}", "--json-format", "--stdout", "covered-program").stdout
     )
     by_gcov = {
         function["name"]: function["execution_count"] for function in told["files"][0]["functions"]
@@ -155,7 +157,8 @@ def test_blocks_that_the_compiler_joins_keep_their_counts(
     workshop.compile("program.c", *options, plan=profiled(JOINED))
     lost = "Invalid sum of incoming counts 20480000 (precise), should be 0 (precise)"
     told = {path.suffix: path.read_text() for path in workshop.directory.glob("program.*t.*")}
-    assert lost in told[".cddce2"]
+    loses = int(RELEASE) < 14  # later releases have no such fault
+    assert (lost in told[".cddce2"]) == loses
     assert "Invalid sum" not in told[".ivcanon"] + told[".optimized"]
 
 
@@ -170,7 +173,7 @@ def test_the_code_is_that_of_gccs_own_counts(workshop: Workshop, profiled: Profi
     workshop.run("./program")
     workshop.run(GCC, "-O2", *gcc_counts.OWN, "-c", "-o", "program.o", "program.c")
     own = code_of(workshop, "program.o", "hash")
-    assert len(own) > 2 * len(plain)
+    assert len(own) > 1.5 * len(plain)
     assert code_of(workshop, "laid-out.o", "hash") == own
 
 
@@ -201,24 +204,50 @@ def test_calls_of_the_plan_change_what_is_inlined(workshop: Workshop, profiled: 
     assert f"the counts of function 'total' {cause} changed" in told
 
 
+# Inlined into main, both divisions are one to the compiler.
+ROUNDED = r"""
+#include <fenv.h>
+#include <stdio.h>
+static double divide(double a, double b, int mode)
+{
+	int before = fegetround();
+	double result;
+
+	fesetround(mode);
+	result = a / b;
+	fesetround(before);
+	return result;
+}
+int main(int count, char **words)
+{
+	for (int i = 0; i < 1000; i++)
+		if (divide(count, 3, FE_UPWARD) == divide(count, 3, FE_DOWNWARD))
+			return puts("one division") < 0;
+	return puts("two divisions") < 0;
+}
+"""
+
+
 @pytest.mark.parametrize(
-    ("options", "why"),
+    ("text", "options", "why"),
     [
-        (["-mfma"], "with -ffp-contract=off no result depends on that"),
-        (["-ffast-math"], "-ffast-math lets the compiler reorder sums"),
-        (["-mfma", "-ffp-contract=off"], ""),
-        ([], ""),
+        (FUSED, ["-mfma"], "with -ffp-contract=off no result depends on that"),
+        (FUSED, ["-ffast-math"], "-ffast-math lets the compiler reorder sums"),
+        (FUSED, ["-mfma", "-ffp-contract=off"], ""),
+        (FUSED, [], ""),
+        (ROUNDED, ["-Wl,--no-as-needed", "-lm"], "the compiler may move arithmetic across that"),
     ],
+    ids=["fused", "fast", "not fused", "plain", "rounded"],
 )
 def test_no_result_depends_on_the_layout(
-    workshop: Workshop, profiled: Profiled, options: list[str], why: str
+    workshop: Workshop, profiled: Profiled, text: str, options: list[str], why: str
 ) -> None:
     if "-mfma" in options and " fma " not in Path("/proc/cpuinfo").read_text():
         pytest.skip("this processor has no FMA")
-    plan = profiled(FUSED, *options)
+    plan = profiled(text, *options)
     told = workshop.compile("program.c", "-O2", *options, "-c", "-o", "laid-out.o", plan=plan)
-    workshop.run(GCC, "-o", "laid-out", "laid-out.o")
-    workshop.run(GCC, "-O2", *options, "-o", "plain", "program.c")
+    workshop.run(GCC, "-o", "laid-out", "laid-out.o", "-lm")
+    workshop.run(GCC, "-O2", "-o", "plain", "program.c", *options)
     assert workshop.run("./laid-out").stdout == workshop.run("./plain").stdout
     assert ("the plan's counts are left out of this unit: in function" in told.stderr) == bool(why)
     assert why in told.stderr
