@@ -44,8 +44,9 @@ endef
 $(STAMPS)/packages: requirements/debian.txt $(wildcard requirements/$(SYSTEM).txt)
 	@$(call install_packages,$^)
 
-$(STAMPS)/test-packages: requirements/debian-test.txt $(STAMPS)/packages
-	@$(call install_packages,$<)
+$(STAMPS)/test-packages: requirements/debian-test.txt $(wildcard requirements/$(SYSTEM)-test.txt) \
+		$(STAMPS)/packages
+	@$(call install_packages,$(filter %.txt,$^))
 
 # Of the packages' modules few are ever imported; those are compiled then.
 PIP_INSTALL := $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-compile

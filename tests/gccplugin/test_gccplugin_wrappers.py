@@ -82,7 +82,10 @@ def test_adapt_mode_announces_the_plans_phases(shop: Shop, suffix: str) -> None:
 
 
 def test_adapt_mode_aligns_the_loops_of_marked_functions_alone(shop: Shop) -> None:
-    """Other functions stay as in a plain program. The user's alignment options take precedence."""
+    """Other functions stay as in a plain program. The user's alignment options take precedence.
+
+    GCC 14 aligns some loops to a cache line itself.
+    """
     plan = str(shop.plan(marker("nested")))
     source = shop.source("loops.c")
     for options, expected in (
@@ -92,7 +95,11 @@ def test_adapt_mode_aligns_the_loops_of_marked_functions_alone(shop: Shop) -> No
         (["-O0"], set()),
     ):
         shop.wrapped("kadence-cc", *options, "-S", source, "-o", "f.s", KADENCE_PLAN=plan)
-        assert aligned_functions((shop.directory / "f.s").read_text()) == expected
+        shop.run(GCC, *options, "-S", source, "-o", "plain.s")
+        found, own = (
+            aligned_functions((shop.directory / name).read_text()) for name in ("f.s", "plain.s")
+        )
+        assert found - own == expected
 
 
 def aligned_functions(assembly: str) -> set[str]:

@@ -193,7 +193,10 @@ def texts_of(files: Iterable[Path]) -> list[str]:
 
 def without_records(texts: Iterable[str]) -> list[str]:
     """Assembly texts without the section that the plugin adds."""
-    return [re.sub(r"\t\.section\t\.kadence\.cfg.*\n(\t\.ascii.*\n)*", "", text) for text in texts]
+    return [
+        re.sub(r"\t\.section\t\.kadence\.cfg.*\n(\t\.(ascii|base64).*\n)*", "", text)
+        for text in texts
+    ]
 
 
 def build_and_run(
