@@ -54,7 +54,7 @@ $(gccplugin_dir)/check-markers: gccplugin/check-markers.sh
 # make_wrapper NAME VARIABLE COMPILER
 define make_wrapper
 	@mkdir -p $(@D)
-	sed -e 's|@NAME@|$(1)|g' -e 's|@VARIABLE@|$(2)|g' -e 's|@COMPILER@|$(3)|g' \
+	sed -e 's|@NAME@|$(1)|g' -e 's|KADENCE_COMPILER|$(2)|g' -e 's|@COMPILER@|$(3)|g' \
 		-e 's|@RELEASE@|$(GCC_OF_SYSTEM)|g' $< >$@
 	chmod +x $@
 endef

@@ -3,7 +3,7 @@
 #
 # @NAME@: @COMPILER@-@RELEASE@ with Kadence's plugin. It takes all of the compiler's options.
 #
-#   @VARIABLE@=COMMAND another compiler, such as @COMPILER@-14 or "ccache @COMPILER@-14"
+#   KADENCE_COMPILER=COMMAND another compiler, such as @COMPILER@-14 or "ccache @COMPILER@-14"
 #   KADENCE_MODE=plain   records the shapes of functions in every object (the default)
 #   KADENCE_MODE=adapt   also announces the phases of KADENCE_PLAN (the default if it is set)
 #   KADENCE_MODE=profile counts basic blocks: the program writes its own profile when it runs
@@ -31,20 +31,20 @@ if [ -z "$mode" ]; then
 	mode=${mode:-plain}
 fi
 
-compiler=${@VARIABLE@:-@COMPILER@-@RELEASE@}
+compiler=${KADENCE_COMPILER:-@COMPILER@-@RELEASE@}
 release=@RELEASE@
 command -v "${compiler%% *}" >/dev/null ||
-	fail "${compiler%% *} is not on PATH; install it, or name another compiler: @VARIABLE@=…"
+	fail "${compiler%% *} is not on PATH; install it, or name another compiler: KADENCE_COMPILER=…"
 if [ "$compiler" != @COMPILER@-@RELEASE@ ]; then
 	case $compiler in
 	*kadence-cc | *kadence-c++ | *kadence-fc)
-		fail "@VARIABLE@ is '$compiler', which is Kadence's; name a compiler of GCC"
+		fail "KADENCE_COMPILER is '$compiler', which is Kadence's; name a compiler of GCC"
 		;;
 	esac
 	# Clang answers -dumpversion, too.
 	case $($compiler --version 2>&1) in
 	*'Free Software Foundation'*) ;;
-	*) fail "@VARIABLE@ is '$compiler', which is not GCC; the plugin works with GCC only" ;;
+	*) fail "KADENCE_COMPILER is '$compiler', which is not GCC; the plugin works with GCC only" ;;
 	esac
 	release=$($compiler -dumpversion)
 	release=${release%%.*}
