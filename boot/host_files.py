@@ -2,7 +2,8 @@
 """Gives an x86_64 guest the host's files: by 9p, or by virtiofs if the kernel has no 9p.
 
 9p needs no privilege and nothing beside QEMU; Kadence's own kernels have it. Debian's cloud kernel
-has virtiofs instead, whose server in QEMU 7.2 runs as root only.
+has virtiofs instead. Its server was a part of QEMU up to 7.2, and runs as root only; later it is a
+program of its own.
 """
 
 import os
@@ -13,7 +14,6 @@ from kadence.base import resources
 from kadence.base.errors import ToolError, UsageError
 from kadence.boot import configuration
 
-VIRTIOFSD = Path("/usr/lib/qemu/virtiofsd")
 # As file_server/main.c connects them.
 SERVER_DESCRIPTOR, MACHINE_DESCRIPTOR = 6, 7
 
@@ -24,6 +24,34 @@ class HostFiles:
 
     server: tuple[str, ...]
     options: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FileServer:
+    """A release of virtiofsd, and its options for the whole tree, without their sandbox."""
+
+    program: Path
+    options: tuple[str, ...]
+    sandbox: tuple[str, ...]  # for root
+    unconfined: tuple[str, ...] | None  # for other users; None: it serves root only
+
+
+# Debian 13 has the later one at both places. File locks stay in the guest: the earlier one refuses
+# locks that wait. Submounts have no numbers of their own, as with that one.
+FILE_SERVERS = (
+    FileServer(
+        Path("/usr/libexec/virtiofsd"),
+        ("--shared-dir=/", "--log-level=error", "--no-announce-submounts"),
+        ("--sandbox=chroot",),
+        ("--sandbox=none",),
+    ),
+    FileServer(
+        Path("/usr/lib/qemu/virtiofsd"),
+        ("-f", "-o", "source=/", "-o", "log_level=err"),
+        ("-o", "sandbox=chroot"),
+        None,
+    ),
+)
 
 
 def carrier(image: Path, memory_bytes: int) -> HostFiles:
@@ -59,17 +87,21 @@ def _by_virtiofs(memory_bytes: int) -> tuple[str, ...]:
 
 
 def _server(image: Path) -> tuple[str, ...]:
-    if os.geteuid() != 0:
+    installed = [each for each in FILE_SERVERS if each.program.exists()]
+    if not installed:
+        raise ToolError(
+            f"{FILE_SERVERS[0].program} is missing; run `apt-get install virtiofsd`, or on Debian "
+            "12 `apt-get install qemu-system-common`"
+        )
+    server = installed[0]
+    confined = server.sandbox if os.geteuid() == 0 else server.unconfined
+    if confined is None:
         raise UsageError(
             f"{image} reaches this machine's files by virtiofs only, whose server needs root; "
             "run as root or name a kernel with 9p, such as one that Kadence built"
         )
-    if not VIRTIOFSD.exists():
-        raise ToolError(f"{VIRTIOFSD} is missing; run `apt-get install qemu-system-common`")
     return (
-        *(str(resources.built("boot/file-server")), str(VIRTIOFSD)),
-        *(f"--fd={SERVER_DESCRIPTOR}", "-f", "-o", "source=/"),
-        # File locks stay in the guest: this server refuses locks that wait.
-        *("-o", "sandbox=chroot", "-o", "log_level=err"),
+        *(str(resources.built("boot/file-server")), str(server.program)),
+        *(f"--fd={SERVER_DESCRIPTOR}", *server.options, *confined),
         "--",
     )

@@ -41,7 +41,7 @@ def _examine_need(need: dict[str, str]) -> Finding:
     elif subject.startswith("build/"):
         present = (resources.home() / subject).exists()
     else:
-        present = Path(subject).exists()
+        present = any(Path(each).exists() for each in (subject, need.get("instead", subject)))
     remedy = need.get("command") or f"apt-get install {need['package']}"
     return Finding(subject, need["why"], present, "" if present else remedy)
 
