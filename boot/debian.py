@@ -5,6 +5,7 @@ Installing the headers of the 6.12 series would install its kernel, too, because
 depends on it. Kadence must not change a machine's own kernel.
 """
 
+import contextlib
 import re
 import subprocess
 import tempfile
@@ -14,16 +15,19 @@ from pathlib import Path
 from kadence.base import resources
 from kadence.base.errors import ToolError
 
-# The package that depends on the headers of the newest release of a series.
-NEWEST = {"6.12": "linux-headers-6.12-cloud-amd64", "6.1": "linux-headers-cloud-amd64"}
+# Packages that depend on the headers of the newest release: of a series that came later, and of the
+# series with which a release of Debian came.
+NEWEST = ("linux-headers-{series}-cloud-amd64", "linux-headers-cloud-amd64")
 
 
 def newest_release(series: str) -> str:
     """The newest release of this series that the machine's package sources offer."""
-    for package in _dependencies(NEWEST[series]):
-        if package.startswith(f"linux-headers-{series}."):
-            return package.removeprefix("linux-headers-")
-    raise ToolError(f"no package source has {NEWEST[series]}; run `apt-get update`")
+    for name in NEWEST:
+        with contextlib.suppress(ToolError):
+            for package in _dependencies(name.format(series=series)):
+                if package.startswith(f"linux-headers-{series}."):
+                    return package.removeprefix("linux-headers-")
+    raise ToolError(f"no package source has Debian's Linux {series}; run `apt-get update`")
 
 
 def kernel_image(release: str) -> Path:
