@@ -5,12 +5,13 @@ The kernel is booted once, and what it says of itself is kept.
 """
 
 import base64
+import os
 import sys
 import tempfile
 from pathlib import Path
 
 from kadence.base import resources
-from kadence.base.errors import GuestError
+from kadence.base.errors import GuestError, UsageError
 from kadence.boot import Request, debian
 from kadence.boot.session import run
 from kadence.kadapt.live.btf import Types
@@ -51,9 +52,19 @@ def _told(release: str) -> list[str]:
     """The parts of what the kernel said, from the cache or from the booted kernel."""
     kept = resources.cache_directory() / "debian" / f"symbols-and-types-{release}"
     if not kept.exists():
+        _require_root(release)
         print(f"kadence: live: booting {release} once for its symbols …", file=sys.stderr)
         _keep(release, kept)
     return kept.read_text(encoding="ascii").split(SEPARATOR)
+
+
+def _require_root(release: str) -> None:
+    """A guest's command has the rights of the user who starts the guest."""
+    if os.geteuid() != 0:
+        raise UsageError(
+            f"only root in a guest sees the symbols of {release}; run this once as root, with your "
+            "KADENCE_CACHE"
+        )
 
 
 def _keep(release: str, kept: Path) -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Copies of a running kernel's hot code: the same as their originals, and left by all tasks."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -14,10 +15,11 @@ import pytest
 from iced_x86 import Decoder
 
 from kadence import boot
-from kadence.base.errors import KadenceError
+from kadence.base.errors import KadenceError, UsageError
 from kadence.boot import debian, qemu
 from kadence.lab.counts import Block, Cache, Counted, Edge
 from kadence.live.build import build
+from kadence.live.kernel import kallsyms_of
 from kadence.positioned import counting, making, module
 from kadence.positioned.code import Function, Piece, Ran
 from kadence.positioned.counting import Kernel
@@ -130,6 +132,14 @@ def test_another_image_is_refused(tmp_path: Path) -> None:
     injecting = "ffffffff83000000 D __start_error_injection_whitelist"
     with pytest.raises(KadenceError, match="CONFIG_FUNCTION_ERROR_INJECTION"):
         Kallsyms([*symbols, injecting])
+
+
+def test_symbols_are_read_by_root_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("KADENCE_CACHE", str(tmp_path))
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(UsageError, match=r"only root in a guest sees the symbols of 6\.12\.1"):
+        kallsyms_of("6.12.1")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_not_worth_it_makes_no_module(
