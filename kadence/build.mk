@@ -9,6 +9,7 @@ LAB_CALLS_SOURCES := $(wildcard kadence/lab/plugin/*.c)
 # Another one, which counts blocks, and models caches.
 LAB_COUNTS := $(BUILD)/kadence/lab-counts.so
 LAB_COUNTS_SOURCES := $(wildcard kadence/lab/counting/*.c)
+QEMU_MAJOR = $(shell qemu-system-x86_64 --version | sed -nE 's/^QEMU emulator version ([0-9]+).*/\1/p')
 # What runs a command while functions are instrumented inside the kernel.
 PROBE := $(BUILD)/kadence/probe
 LAB_TARGETS += $(SETTLE) $(LAB_INIT) $(LAB_CALLS) $(LAB_COUNTS) $(PROBE)
@@ -29,7 +30,8 @@ $(LAB_CALLS): $(LAB_CALLS_SOURCES) $(wildcard kadence/lab/plugin/*.h)
 $(LAB_COUNTS): $(LAB_COUNTS_SOURCES) $(wildcard kadence/lab/counting/*.h)
 $(LAB_CALLS) $(LAB_COUNTS): kadence/lab/marks.h kadence/lab/options.h kadence/lab/qemu.h
 	@mkdir -p $(@D)
-	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -fPIC -fvisibility=hidden -shared -o $@ $(filter %.c,$^)
+	$(CC12) $(CFLAGS_STRICT) -D_GNU_SOURCE -DQEMU_MAJOR=$(QEMU_MAJOR) -fPIC \
+		-fvisibility=hidden -shared -o $@ $(filter %.c,$^)
 
 $(PROBE): $(wildcard kadence/observe/probes/*.[ch]) kadapt/uapi/kadapt_probe.h
 	@mkdir -p $(@D)

@@ -14,7 +14,7 @@ enum phase_mark { BIT_CLEAR, BIT_SET, PHASE, NO_PHASE };
 static inline bool is_mark(const struct qemu_plugin_insn *instruction, const char *name)
 {
 	static const uint8_t nop[] = {0x0f, 0x1f, 0x80};
-	const uint8_t *bytes = qemu_plugin_insn_data(instruction);
+	const uint8_t *bytes = bytes_of(instruction);
 
 	return qemu_plugin_insn_size(instruction) == 7 && !memcmp(bytes, nop, 3) &&
 	       !memcmp(bytes + 4, name, 3);

@@ -77,7 +77,7 @@ static void on_phase_mark(unsigned int processor, void *data)
 static void look_for_marks(struct qemu_plugin_insn *instruction)
 {
 	const uint64_t address = qemu_plugin_insn_vaddr(instruction);
-	const uint8_t *bytes = qemu_plugin_insn_data(instruction);
+	const uint8_t *bytes = bytes_of(instruction);
 
 	if (is_mark(instruction, "DAK"))
 		qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_mark, QEMU_PLUGIN_CB_NO_REGS,
@@ -109,7 +109,7 @@ static uint64_t content_of(const struct qemu_plugin_tb *translated, size_t instr
 
 	for (size_t i = 0; i < instructions; i++) {
 		const struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(translated, i);
-		const uint8_t *bytes = qemu_plugin_insn_data(instruction);
+		const uint8_t *bytes = bytes_of(instruction);
 
 		for (size_t byte = 0; byte < qemu_plugin_insn_size(instruction); byte++)
 			sum = (sum ^ bytes[byte]) * 0x100000001b3ULL;
@@ -119,7 +119,7 @@ static uint64_t content_of(const struct qemu_plugin_tb *translated, size_t instr
 
 static void keep_begin(struct block *block, const struct qemu_plugin_insn *instruction)
 {
-	const uint8_t *bytes = qemu_plugin_insn_data(instruction);
+	const uint8_t *bytes = bytes_of(instruction);
 
 	for (size_t i = 0; i < qemu_plugin_insn_size(instruction); i++)
 		if (block->begin_bytes < BEGIN)
@@ -145,8 +145,8 @@ static void describe(struct block *block, const struct qemu_plugin_tb *translate
 	}
 	block->last = address;
 	block->bytes = address + qemu_plugin_insn_size(instruction) - block->address;
-	block->ending = ending_of(qemu_plugin_insn_data(instruction),
-				  qemu_plugin_insn_size(instruction), address, &block->target);
+	block->ending = ending_of(bytes_of(instruction), qemu_plugin_insn_size(instruction),
+				  address, &block->target);
 }
 
 static void translated_block(uint64_t id, struct qemu_plugin_tb *translated)

@@ -29,7 +29,8 @@ int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
 /* Of one processor the instructions are counted exactly; of several, each block is in full. */
 static bool has_several;
-static uint64_t counted, reported;
+static struct counter counted;
+static uint64_t reported;
 static uint64_t ran[PROCESSORS];
 /*
  * How long each processor is in the kernel since it left a program: what it ran itself, and what
@@ -46,7 +47,8 @@ static uint64_t ignored_low, ignored_high;
  * instruction's callback in place when it ends a block: what helpers access then, such as those of
  * cmpxchg16b and xsaves, is reported as the last call's. Only the first access is its own.
  */
-static uint64_t begun, seen;
+static struct counter begun;
+static uint64_t seen;
 
 static void report(unsigned int processor)
 {
@@ -55,8 +57,8 @@ static void report(unsigned int processor)
 		ran[processor] = 0;
 		return;
 	}
-	stacks_ran(processor, counted - reported);
-	reported = counted;
+	stacks_ran(processor, counter_value(&counted) - reported);
+	reported = counter_value(&counted);
 }
 
 static void goes_on(unsigned int processor, uint64_t instructions)
@@ -96,9 +98,10 @@ static void on_function(unsigned int processor, void *function)
 
 static bool is_own_access(void)
 {
-	bool is_own = begun != seen;
+	uint64_t now = counter_value(&begun);
+	bool is_own = now != seen;
 
-	seen = begun;
+	seen = now;
 	return is_own;
 }
 
@@ -163,16 +166,14 @@ static bool is_pause(const uint8_t *bytes)
 
 static void look_at_kernel(struct qemu_plugin_insn *instruction)
 {
-	const uint8_t *bytes = qemu_plugin_insn_data(instruction);
+	const uint8_t *bytes = bytes_of(instruction);
 
 	uint64_t address = qemu_plugin_insn_vaddr(instruction);
 
 	if (!has_several && !(address >= ignored_low && address < ignored_high))
-		qemu_plugin_register_vcpu_insn_exec_inline(instruction, QEMU_PLUGIN_INLINE_ADD_U64,
-							   &counted, 1);
+		counter_count(&counted, instruction);
 	if (is_call(bytes) || is_return(bytes))
-		qemu_plugin_register_vcpu_insn_exec_inline(instruction, QEMU_PLUGIN_INLINE_ADD_U64,
-							   &begun, 1);
+		counter_count(&begun, instruction);
 	if (is_call(bytes))
 		qemu_plugin_register_vcpu_mem_cb(instruction, on_call, QEMU_PLUGIN_CB_NO_REGS,
 						 QEMU_PLUGIN_MEM_W, NULL);
@@ -191,7 +192,7 @@ static void look_at_kernel(struct qemu_plugin_insn *instruction)
 
 static void look_at_program(struct qemu_plugin_insn *instruction)
 {
-	const uint8_t *bytes = qemu_plugin_insn_data(instruction);
+	const uint8_t *bytes = bytes_of(instruction);
 	uintptr_t section;
 
 	if (!is_mark(instruction, "DAK"))
@@ -263,6 +264,8 @@ int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int count, ch
 		return 1;
 	}
 	has_several = info->system.smp_vcpus > 1;
+	counter_make(&counted);
+	counter_make(&begun);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
 	qemu_plugin_register_atexit_cb(id, print, NULL);
 	return 0;
