@@ -17,7 +17,7 @@ const char environment[] =
     "the rounding mode or the exceptions of floating-point arithmetic are used, "
     "and the compiler may move arithmetic across that as the code is laid out";
 
-/* <fenv.h>, and what a Fortran procedure calls that uses the modules for IEEE arithmetic. */
+/* Those of <fenv.h>, and the first call of Fortran procedures that use the IEEE modules. */
 const char *const of_environment[] = {
     "feclearexcept",
     "fegetexceptflag",

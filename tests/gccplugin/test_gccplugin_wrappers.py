@@ -203,7 +203,7 @@ def test_exit_status_and_diagnostics_are_the_compilers_own(shop: Shop) -> None:
     expected = shop.run(GCC, "-c", "bad.c", check=False)
     told = shop.wrapped("kadence-cc", "-c", "bad.c", check=False)
     assert (told.returncode, told.stderr) == (expected.returncode, expected.stderr)
-    assert shop.wrapped("kadence-cc", check=False).stderr == (shop.run(GCC, check=False).stderr)
+    assert shop.wrapped("kadence-cc", check=False).stderr == shop.run(GCC, check=False).stderr
 
 
 def test_own_debug_options_come_after_those_of_plain_mode(shop: Shop) -> None:

@@ -51,7 +51,7 @@ static void call(const char *name)
 
 	must(file, "/proc/planted");
 	begin(name);
-	/* So long that the timer, not a system call, is what brings the section into the kernel. */
+	/* So long that the timer interrupts before the first system call. */
 	compute(TURNS_OF_TICKS);
 	for (int i = 0; i < TIMES; i++) {
 		/* So long that the task that holds the locks has them again. */
