@@ -332,8 +332,9 @@ static void start(struct session *session)
 	};
 
 	session->channel = channel_create(session->options, &ends.memory);
-	terminal_describe(session->channel);
 	session->signals = watch_signals();
+	/* A window that changes from here on is reported by a signal. */
+	terminal_describe(session->channel);
 	session->started_ns = now_ns();
 	if (!kernel_start(&session->kernel, session->options, &ends))
 		session->outcome = "not-executed";

@@ -105,7 +105,8 @@ def test_end_of_file_key_ends_the_input(command: list[str], terminal: Terminal) 
 
 def test_window_size_follows(command: list[str], terminal: Terminal) -> None:
     _resize(terminal, 24, 80)
-    script = "stty size; trap 'stty size; exit' WINCH; while :; do sleep 0.1; done"
+    # A signal before the trap would be lost, so the first size shows that the trap is set.
+    script = "trap 'stty size; exit' WINCH; stty size; while :; do sleep 0.1; done"
     process = _in_session(terminal, [*command, "sh", "-c", script])
     assert terminal.shows(b"24 80")
     _resize(terminal, 50, 132)
