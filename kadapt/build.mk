@@ -77,13 +77,8 @@ RELEASE ?= $(shell uname -r)
 KADAPT_HEADERS ?= /usr/src/linux-headers-$(RELEASE)
 KADAPT_MODULE_FOLDER = $(BUILD)/kadapt/module-$(RELEASE)
 
-# Kbuild puts objects beside sources, so it gets a copy, which one make at a time may use.
 .PHONY: kadapt-module
 kadapt-module: ## build kadapt.ko and kadapt_probe.ko for the kernel RELEASE=
 	@test -d '$(KADAPT_HEADERS)' || { \
 		echo '$(KADAPT_HEADERS) is missing; install linux-headers-$(RELEASE)' >&2; exit 1; }
-	@mkdir -p $(KADAPT_MODULE_FOLDER)/uapi
-	@cp -pru kadapt/driver/* $(KADAPT_MODULE_FOLDER)/
-	@cp -pu kadapt/uapi/*.h $(KADAPT_MODULE_FOLDER)/uapi/
-	+flock $(KADAPT_MODULE_FOLDER)/.lock \
-		$(MAKE) -C '$(KADAPT_HEADERS)' M='$(CURDIR)/$(KADAPT_MODULE_FOLDER)' CONFIG_KADAPT=m CONFIG_KADAPT_RINGS=y CONFIG_KADAPT_PROBE=m modules
+	+@MAKE='$(MAKE)' kadapt/build-module '$(KADAPT_HEADERS)' '$(KADAPT_MODULE_FOLDER)'

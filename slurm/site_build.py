@@ -2,7 +2,6 @@
 """Builds the kernels and modules that a site's nodes may run, after the administrator's review."""
 
 import re
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -12,8 +11,8 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from kadence.base import resources
-from kadence.base.errors import BuildError, UsageError
-from kadence.boot import debian
+from kadence.base.errors import UsageError
+from kadence.boot import driver
 from kadence.kadapt.live import source as unit_source
 from kadence.kconfig.configuration.rules import Requested
 from kadence.kconfig.store.build import build_inputs
@@ -22,13 +21,12 @@ from kadence.slurm import site_store
 from kadence.slurm.site import Site
 from kadence.slurm.site_request import Order
 
-MODULE = "kadapt.ko"
+MODULE = driver.DRIVER
 IMAGE, CONFIG, COMMAND_LINE, INITIAL_RAM = "bzImage", "config", "cmdline", "initrd"
 # Names a kernel of the site's store on its own command line.
 MARK = "kadence.kernel"
 NANOSECONDS = 1_000_000
 RELEASE = re.compile(r"[0-9][A-Za-z0-9.+~_-]*")
-HEADERS = Path("/usr/src")
 
 
 @dataclass(frozen=True)
@@ -126,9 +124,9 @@ def build_unit(source: Path, release: str, signer: Signer) -> Path:
     _require_release(release)
     name = unit_source.name_of(source)
     with tempfile.TemporaryDirectory(prefix="kadapt-module-") as temporary:
-        driver = Path(temporary) / "module"
-        _made_module(release, driver)
-        built = unit_build.build(source, release, driver / unit_build.SYMBOLS)
+        folder = Path(temporary) / "module"
+        _made_module(release, folder)
+        built = unit_build.build(source, release, folder / driver.SYMBOLS)
     folder = site_store.UNITS / release / name
     body = {"release": release, "source": unit_source.digests([source])[name]}
     return site_store.write(
@@ -142,25 +140,8 @@ def _require_release(release: str) -> None:
 
 
 def _made_module(release: str, folder: Path) -> bytes:
-    """Build the module in a copy, because Kbuild puts objects beside the sources."""
-    driver = resources.home() / "kadapt"
-    shutil.copytree(driver / "driver", folder)
-    (folder / "uapi").mkdir(exist_ok=True)
-    shutil.copy(driver / "uapi/kadapt.h", folder / "uapi")
-    symbols = ["CONFIG_KADAPT=m", "CONFIG_KADAPT_RINGS=y"]
-    _run(["make", "-C", str(_headers(release)), f"M={folder}", *symbols, "modules"], release)
+    """Build the module anew: what the site signs must not come from a cache."""
+    driver.build(release, folder)
     # Without debug information it is a twentieth as long.
-    _run(["strip", "--strip-debug", str(folder / MODULE)], release)
+    subprocess.run(["strip", "--strip-debug", folder / MODULE], check=True)
     return (folder / MODULE).read_bytes()
-
-
-def _run(words: Sequence[str], release: str) -> None:
-    made = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
-    if made.returncode:
-        reason = (made.stderr.strip() or made.stdout.strip()).splitlines()[-1:]
-        raise BuildError(f"{MODULE} for {release} can't be built: {' '.join(reason)}")
-
-
-def _headers(release: str) -> Path:
-    installed = HEADERS / f"linux-headers-{release}"
-    return installed if installed.is_dir() else debian.kernel_headers(release)

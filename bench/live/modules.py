@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bench.live import sources
 from kadence.base import resources
-from kadence.boot import debian
+from kadence.boot import debian, driver
 from kadence.live.build import build
 from kadence.live.kernel import symbols_of
 
@@ -18,16 +18,12 @@ COMPARED = ("probes", "empty", "halt")
 
 def built(release: str, folder: Path) -> dict[str, Path]:
     """The driver, the units and what they are compared with, by their names in the guest."""
-    root = resources.home()
-    subprocess.run(["make", "-s", "kadapt-module", f"RELEASE={release}",
-                    f"KADAPT_HEADERS={debian.kernel_headers(release)}"],
-                   cwd=root, check=True, stdout=subprocess.DEVNULL)  # fmt: skip
     texts = _units(release)
     for name, text in texts.items():
         (folder / f"{name}.c").write_text(text)
         build(folder / f"{name}.c", release).write(folder / f"{name}.ko")
     modules = {f"{name}.ko": folder / f"{name}.ko" for name in texts}
-    modules["kadapt.ko"] = root / f"build/kadapt/module-{release}/kadapt.ko"
+    modules[driver.DRIVER] = driver.modules(release) / driver.DRIVER
     compared = folder / "compared"
     _make_compared(release, compared)
     return modules | {f"{name}.ko": compared / f"{name}.ko" for name in COMPARED}

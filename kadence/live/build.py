@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kadence.base import resources
 from kadence.base.errors import KadenceError, ToolError
-from kadence.boot import debian
+from kadence.boot import debian, driver
 from kadence.kadapt.live import btf, signatures
 from kadence.kadapt.live import source as unit_source
 from kadence.kadapt.live.btf import Types
@@ -21,7 +21,6 @@ from kadence.kadapt.live.symbols import Symbols
 from kadence.live.kernel import symbols_of, types_of
 
 INSTALL = "kadapt_unit_install"  # the driver exports it
-SYMBOLS = "Module.symvers"  # what a build of modules exports
 KBUILD = """obj-m := {name}.o
 ccflags-y += -I{include} -I{driver} {flag}
 include {include}/kadence/unit.mk
@@ -51,42 +50,28 @@ class Built:
 def build(source: Path, release: str, driver_symbols: Path | None = None) -> Built:
     """Build the unit for an installed or fetched kernel of Debian's.
 
-    `driver_symbols` is SYMBOLS of the driver for this kernel, if `make kadapt-module` did not
-    build it.
+    `driver_symbols` is SYMBOLS of a driver for this kernel that the caller built.
     """
     unit_source.check([source])
     headers = debian.kernel_headers(release)
-    symbols = driver_symbols or _driver_symbols(release)
+    symbols = driver_symbols or driver.modules(release) / driver.SYMBOLS
     with tempfile.TemporaryDirectory(prefix="kadence-live-") as folder:
         compiled = _compiled(source, headers, symbols, Path(folder))
         types = _types(compiled)
         module = Module(compiled.read_bytes())
-    _require_driver(module, symbols, release)
     built = _linked(module, exported(headers), release)
     signatures.require_same(built.replaced, types, types_of(release))
     return built
 
 
-def _driver_symbols(release: str) -> Path:
-    return resources.home() / "build/kadapt" / f"module-{release}" / SYMBOLS
-
-
-def _require_driver(module: Module, symbols: Path, release: str) -> None:
-    """Raise ToolError if the unit needs a driver that was not built for this kernel."""
-    if INSTALL in module.undefined().values() and not symbols.exists():
-        raise ToolError(
-            f"{symbols} is missing; run `make kadapt-module RELEASE={release}` in "
-            f"{resources.home()}"
-        )
-
-
 def _compiled(source: Path, headers: Path, driver_symbols: Path, folder: Path) -> Path:
     shutil.copy(source, folder)
-    include, driver = unit_source.include(), resources.home() / "kadapt/driver"
-    kbuild = KBUILD.format(name=source.stem, include=include, driver=driver, flag=btf.FLAG)
+    include, headers_of_driver = unit_source.include(), resources.home() / "kadapt/driver"
+    kbuild = KBUILD.format(
+        name=source.stem, include=include, driver=headers_of_driver, flag=btf.FLAG
+    )
     (folder / "Kbuild").write_text(kbuild)
-    more = [f"KBUILD_EXTRA_SYMBOLS={driver_symbols}"] if driver_symbols.exists() else []
-    make(headers, folder, str(source), more)
+    make(headers, folder, str(source), [f"KBUILD_EXTRA_SYMBOLS={driver_symbols}"])
     return folder / f"{source.stem}.ko"
 
 
@@ -121,7 +106,7 @@ def _types(module: Path) -> Types:
 
 def exported(headers: Path) -> set[str]:
     """The symbols that modules may use."""
-    table = (headers / SYMBOLS).read_text()
+    table = (headers / driver.SYMBOLS).read_text()
     return {line.split("\t")[1] for line in table.splitlines()} | {INSTALL}
 
 

@@ -26,8 +26,8 @@ def require() -> None:
         raise ToolError("only root may instrument a machine's own kernel; run this as root")
     if not DEVICE.exists():
         raise ToolError(
-            f"there is no {DEVICE}; load kadapt.ko and kadapt_probe.ko, which "
-            f"`make kadapt-module RELEASE={os.uname().release}` builds"
+            f"there is no {DEVICE}; `modprobe kadapt_probe`, which package kadapt-dkms builds, or "
+            f"load what `make kadapt-module RELEASE={os.uname().release}` builds"
         )
 
 
