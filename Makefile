@@ -130,6 +130,8 @@ lock: deps ## pin the newest versions of what requirements/*.in name
 .PHONY: install
 install: build build-lab build-slurm ## install below PREFIX (default /usr/local)
 	@tools/install "$(DESTDIR)$(PREFIX)"
+	@$(SYSTEM_PYTHON) -m compileall -q "$(DESTDIR)$(PREFIX)/lib/kadence"
+	@echo "Installed: $(PREFIX)/bin/kadence"
 
 .PHONY: clean
 clean: ## remove what was built (the kernel store in ~/.cache/kadence stays)
