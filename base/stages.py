@@ -10,7 +10,6 @@ incomplete or outdated.
 import fcntl
 import hashlib
 import shutil
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from pathlib import Path
 
 from kadence.base import artefact
 from kadence.base.errors import UsageError
+from kadence.base.terminal import tell
 
 # Folders that are not ingredients: version control and the interpreter write them.
 LEFT_OUT = frozenset({".git", "__pycache__"})
@@ -126,8 +126,3 @@ def _remove(products: Iterable[Path]) -> None:
             shutil.rmtree(product, ignore_errors=True)
         else:
             product.unlink(missing_ok=True)
-
-
-def tell(line: str) -> None:
-    """Print a line about the progress to stderr."""
-    print(f"kadence: {line}", file=sys.stderr, flush=True)

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Keeps printed text from controlling the user's terminal.
+"""Text for the user's terminal: how much is told, and none that controls the terminal.
 
 The names of functions, files and programs come from the author of a profile. A terminal obeys
 control characters in them, and a direction override disguises a name as another one. So Plain
 prints the number of such a character instead, and likewise of a byte that is not a character.
 """
 
+import os
+import shlex
+import sys
 from typing import Any, TextIO
 
 KEPT = "\n\t"
@@ -42,3 +45,43 @@ def raw(stream: Any) -> TextIO:
     """The underlying stream, for output that is meant to move the cursor."""
     found: TextIO = stream.raw if isinstance(stream, Plain) else stream
     return found
+
+
+class _Said:
+    """What the user asked for: `kadence -q` or `kadence -v`."""
+
+    quiet = False
+
+
+def be_quiet() -> None:
+    """From now on tell no progress and no hints."""
+    _Said.quiet = True
+
+
+def tell_commands() -> None:
+    """From now on tell each command that this process starts."""
+    sys.addaudithook(_tell_command)
+
+
+def _tell_command(event: str, values: tuple[Any, ...]) -> None:
+    if event == "subprocess.Popen":
+        _, words, _, _ = values
+        text = words if isinstance(words, str) else shlex.join(map(os.fsdecode, words))
+        print(f"kadence: running {text}", file=sys.stderr, flush=True)
+
+
+def shows_progress() -> bool:
+    """Whether a line that is rewritten in place reaches somebody."""
+    return sys.stderr.isatty() and not _Said.quiet and os.environ.get("TERM") != "dumb"
+
+
+def tell(line: str) -> None:
+    """Print a line about the progress to standard error."""
+    if not _Said.quiet:
+        print(f"kadence: {line}", file=sys.stderr, flush=True)
+
+
+def hint(*words: object) -> None:
+    """Name the next command to a user at a terminal."""
+    if sys.stderr.isatty():
+        tell(f"next: {shlex.join(map(str, words))}")

@@ -11,11 +11,10 @@ import os
 import platform
 import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from kadence.base import artefact, resources
+from kadence.base import artefact, resources, terminal
 
 KVM, TCG = "kvm", "tcg"
 DEVICE = Path("/dev/kvm")
@@ -50,7 +49,7 @@ def chosen(machine: Sequence[str], arguments: Sequence[str], processors: int = 1
         with artefact.atomic_output(memory) as temporary:
             temporary.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
         if refusal:
-            print(f"kadence: QEMU emulates (TCG), because {refusal}", file=sys.stderr)
+            terminal.tell(f"QEMU emulates (TCG), because {refusal}")
     return known[key]
 
 

@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kadence.base import resources
+from kadence.base import resources, terminal
 from kadence.base.errors import GuestError, ToolError, UsageError
 from kadence.boot import memory
 from kadence.boot.request import TARGETS
@@ -65,7 +64,7 @@ class Choice:
     def tell(self) -> None:
         """Print one line about a target that Kadence chose."""
         if self.reason:
-            print(f"kadence: target {self.target}, {self.reason}", file=sys.stderr, flush=True)
+            terminal.tell(f"target {self.target}, {self.reason}")
 
 
 def choose(wanted: str | None) -> str:
@@ -131,7 +130,7 @@ def ask(checks: Sequence[str], directory: Path) -> list[Answer]:
     if completed.returncode or [answer.check for answer in answers] != list(checks):
         raise ToolError(
             f"{command[0]} ended with status {completed.returncode} before it had tried "
-            f"everything; run `make build` in {resources.home()}"
+            f"everything; {resources.remedy('boot/probe')}"
         )
     return answers
 

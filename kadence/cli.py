@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from types import ModuleType
-from typing import NoReturn, TextIO, cast
+from typing import Any, NoReturn, TextIO, cast
 
 from kadence.base import terminal
 from kadence.base.errors import KadenceError, UsageError
@@ -40,7 +40,15 @@ VERBS = {
     "site": "build what a cluster's nodes may run; its administrator signs it",
     "report": "report what a batch job gained from its kernel",
     "doctor": "report what is missing on this machine, and start a guest of each target",
+    "completion": "print the completion for bash, zsh or fish",
 }
+
+# Options before the verb: names and help.
+COMMON = (
+    (("-q", "--quiet"), "print no progress and no hints"),
+    (("-v", "--verbose"), "print the commands that are run"),
+    (("--version",), "print the version and exit"),
+)
 
 
 # Verbs that take `-- COMMAND`, but do not require it.
@@ -82,26 +90,57 @@ def _main(arguments: Sequence[str] | None) -> int:
 
 
 def _joined(argv: list[str]) -> list[str]:
-    """Join the first two words if they are one verb."""
-    two = " ".join(argv[:2])
-    return [two, *argv[2:]] if two in VERBS else argv
+    """Join the first two words behind the options if they are one verb."""
+    begin = next((i for i, word in enumerate(argv) if not word.startswith("-")), 0)
+    two = " ".join(argv[begin : begin + 2])
+    return [*argv[:begin], two, *argv[begin + 2 :]] if two in VERBS else argv
 
 
 def _module(verb: str) -> ModuleType:
     return importlib.import_module(f"kadence.verbs.{verb.replace(' ', '_')}")
 
 
-def _run(argv: list[str]) -> int:
+def parsers() -> dict[str, argparse.ArgumentParser]:
+    """Each verb's parser, with all that the verb declares."""
+    return {verb: _declare(_verbs(_parser()), verb, whole=True) for verb in VERBS}
+
+
+def _parser() -> Parser:
     parser = Parser(prog="kadence", description="Makes a Linux kernel fit one batch job.")
-    parser.add_argument("--version", action="version", version=f"kadence {VERSION}")
-    subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    (quiet, quiet_help), (verbose, verbose_help), (version, version_help) = COMMON
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument(*quiet, action="store_true", help=quiet_help)
+    how.add_argument(*verbose, action="store_true", help=verbose_help)
+    parser.add_argument(*version, action="version", version=f"kadence {VERSION}", help=version_help)
+    return parser
+
+
+def _verbs(parser: Parser) -> Any:
+    return parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+
+
+def _declare(subparsers: Any, verb: str, whole: bool) -> argparse.ArgumentParser:
+    """Add a verb to `kadence --help`, and its own options if `whole`."""
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        verb, help=VERBS[verb], description=VERBS[verb]
+    )
+    if whole:
+        _module(verb).configure(parser)
+    return parser
+
+
+def _run(argv: list[str]) -> int:
+    parser = _parser()
+    subparsers = _verbs(parser)
     wanted = next((word for word in argv if not word.startswith("-")), None)
-    for verb, summary in VERBS.items():
-        subparser = subparsers.add_parser(verb, help=summary, description=summary)
-        if verb == wanted:
-            _module(verb).configure(subparser)
+    for verb in VERBS:
+        _declare(subparsers, verb, whole=verb == wanted)
     words, command = _split(argv) if wanted in OPTIONAL_COMMAND else (argv, None)
     options = parser.parse_args(words, argparse.Namespace(command=command))
+    if options.quiet:
+        terminal.be_quiet()
+    if options.verbose:
+        terminal.tell_commands()
     return int(_module(options.verb).execute(options))
 
 

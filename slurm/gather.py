@@ -9,7 +9,8 @@ from typing import Any
 
 from kadence.base import artefact, codec
 from kadence.base.errors import ArtefactError, ToolError
-from kadence.base.stages import Stages, alone_in, tell
+from kadence.base.stages import Stages, alone_in
+from kadence.base.terminal import tell
 from kadence.kadapt.live import source as unit_source
 from kadence.kconfig.configuration import identity
 from kadence.kconfig.request.request import TAILORED as TAILORED_KIND

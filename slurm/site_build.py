@@ -124,9 +124,9 @@ def build_unit(source: Path, release: str, signer: Signer) -> Path:
     _require_release(release)
     name = unit_source.name_of(source)
     with tempfile.TemporaryDirectory(prefix="kadapt-module-") as temporary:
-        folder = Path(temporary) / "module"
-        _made_module(release, folder)
-        built = unit_build.build(source, release, folder / driver.SYMBOLS)
+        modules = Path(temporary) / "module"
+        _made_module(release, modules)
+        built = unit_build.build(source, release, modules / driver.SYMBOLS)
     folder = site_store.UNITS / release / name
     body = {"release": release, "source": unit_source.digests([source])[name]}
     return site_store.write(

@@ -21,7 +21,8 @@ from bench.corpus import corpus_moved
 from bench.corpus.corpus_verdict import slower
 from kadence.base import artefact, statistics
 from kadence.base.errors import KadenceError, ToolError
-from kadence.base.stages import Stages, alone_in, tell
+from kadence.base.stages import Stages, alone_in
+from kadence.base.terminal import tell
 from kadence.measurement import plain_runs
 from kadence.measurement.execution import Sample
 from kadence.measurement.measure import ADAPTED, PLAIN

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from kadence import boot
 from kadence.base.errors import BuildError, GuestError
-from kadence.base.stages import tell
+from kadence.base.terminal import tell
 from kadence.kconfig.configuration import configure, identity
 from kadence.kconfig.configuration.identity import Inputs
 from kadence.kconfig.layout import artefact, counters

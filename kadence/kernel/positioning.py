@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kadence.base.errors import KadenceError
-from kadence.base.stages import tell
+from kadence.base.terminal import tell
 from kadence.kconfig.store.build import build
 from kadence.kernel import proof, proving
 from kadence.kernel.tailoring import Tailored, Tailoring

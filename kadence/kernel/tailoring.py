@@ -11,7 +11,7 @@ from functools import cached_property
 
 from kadence.base import resources
 from kadence.base.errors import BuildError
-from kadence.base.stages import tell
+from kadence.base.terminal import tell
 from kadence.kconfig.configuration import configure, missing
 from kadence.kconfig.language.kconfig_files import Definition, definitions
 from kadence.kconfig.request import targets

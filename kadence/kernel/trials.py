@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from kadence.base.errors import BuildError
-from kadence.base.stages import tell
+from kadence.base.terminal import tell
 from kadence.kconfig.configuration import identity
 from kadence.kconfig.configuration.configure import LostSymbolsError
 from kadence.kconfig.store import store

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kadence.base import resources
-from kadence.base.errors import KadenceError, ToolError
+from kadence.base.errors import KadenceError
 from kadence.boot import debian, driver
 from kadence.kadapt.live import btf, signatures
 from kadence.kadapt.live import source as unit_source

@@ -6,11 +6,10 @@ The kernel is booted once, and what it says of itself is kept.
 
 import base64
 import os
-import sys
 import tempfile
 from pathlib import Path
 
-from kadence.base import resources
+from kadence.base import resources, terminal
 from kadence.base.errors import GuestError, UsageError
 from kadence.boot import Request, debian
 from kadence.boot.session import run
@@ -53,7 +52,7 @@ def _told(release: str) -> list[str]:
     kept = resources.cache_directory() / "debian" / f"symbols-and-types-{release}"
     if not kept.exists():
         _require_root(release)
-        print(f"kadence: live: booting {release} once for its symbols …", file=sys.stderr)
+        terminal.tell(f"live: booting {release} once for its symbols …")
         _keep(release, kept)
     return kept.read_text(encoding="ascii").split(SEPARATOR)
 

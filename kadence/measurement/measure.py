@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kadence import boot
-from kadence.base import stages
+from kadence.base import terminal
 from kadence.base.errors import GuestError
 from kadence.base.statistics import rotated
 from kadence.measurement import execution
@@ -96,7 +96,7 @@ def measure(bench: Bench, rounds: int) -> Measurements:
     bench.trials.mkdir()
     found = Measurements(samples={cell: [] for cell in cells})
     for number in range(rounds + 1):
-        stages.tell(f"round {number} of {rounds}" + (" (not counted)" if number == 0 else ""))
+        terminal.tell(f"round {number} of {rounds}" + (" (not counted)" if number == 0 else ""))
         for cell in rotated(cells, number):
             if cell not in found.dropped:
                 _run_cell(bench, cell, number, found)
@@ -188,6 +188,6 @@ def _compare(bench: Bench, cell: Cell, number: int, found: Measurements) -> None
 def _tell(bench: Bench, cell: Cell, name: str, written: Path) -> None:
     """Report an output that is not the reference's, and the filter that would make it equal."""
     first = bench.kept(REFERENCE) / name
-    stages.tell(f"{name} of the {cell} differs from the {REFERENCE}'s first run")
+    terminal.tell(f"{name} of the {cell} differs from the {REFERENCE}'s first run")
     for line in suggestion.told(bench.program.filters, name, first, written):
-        stages.tell(line)
+        terminal.tell(line)

@@ -8,7 +8,7 @@ that fails here fails everywhere. Finding either takes seconds here; later it ta
 from collections.abc import Iterator
 from pathlib import Path
 
-from kadence.base.stages import tell
+from kadence.base.terminal import tell
 from kadence.measurement import execution
 from kadence.measurement.execution import Ending, ExecutionError, Sample
 from kadence.program import filters, outputs, suggestion

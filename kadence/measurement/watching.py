@@ -14,7 +14,7 @@ from typing import Any
 
 from kadence.base import artefact, resources
 from kadence.base.errors import GuestError
-from kadence.base.stages import tell
+from kadence.base.terminal import tell
 from kadence.kconfig.configuration import missing, rules
 from kadence.kconfig.configuration.rules import Conditions
 from kadence.kconfig.request import targets

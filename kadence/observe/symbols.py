@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The symbols of any kernel that the lab runs: the kernel is asked once, and the answer is kept."""
 
-import sys
 import tempfile
 from pathlib import Path
 
-from kadence.base import artefact, resources
+from kadence.base import artefact, resources, terminal
 from kadence.base.errors import GuestError
 from kadence.boot import Request
 from kadence.boot.session import run
@@ -20,7 +19,7 @@ def of(guest: Guest) -> list[str]:
     """The lines of /proc/kallsyms. Raises GuestError if the kernel does not tell them."""
     kept = resources.cache_directory() / "symbols" / store.digest(guest.image)[:16]
     if not kept.exists():
-        print(f"kadence: observe: booting {guest.name} once for its symbols …", file=sys.stderr)
+        terminal.tell(f"observe: booting {guest.name} once for its symbols …")
         told = _ask(guest)
         kept.parent.mkdir(parents=True, exist_ok=True)
         with artefact.atomic_output(kept) as temporary:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kadence.base.stages import tell
+from kadence.base.terminal import tell
 from kadence.boot import debian
 from kadence.kernel.footprint import Functions
 from kadence.lab import counted

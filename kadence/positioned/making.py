@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kadence.base.errors import UsageError
-from kadence.base.stages import tell
+from kadence.base.terminal import tell
 from kadence.kadapt.live.source import NAME
 from kadence.kconfig.layout.artefact import Footprint
 from kadence.kernel.counting import not_worth_it, table

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kadence import boot
 from kadence.base.errors import GuestError, KadenceError
 from kadence.base.finding import Finding
-from kadence.base.stages import tell
+from kadence.base.terminal import tell
 from kadence.boot import host
 from kadence.boot.request import TARGETS
 

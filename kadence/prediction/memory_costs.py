@@ -9,7 +9,7 @@ from typing import Any
 from kadence.base import resources
 from kadence.base.errors import KadenceError, ToolError
 from kadence.base.finding import Finding
-from kadence.base.stages import tell
+from kadence.base.terminal import tell
 
 PATIENCE_SECONDS = 60
 MEASURED = "faults_ns"  # a new measurement has this key, a remembered one has not

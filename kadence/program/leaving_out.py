@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from kadence.base.errors import KadenceError
-from kadence.base.stages import tell
+from kadence.base.terminal import tell
 
 PHASE_CALLS = "some phases' calls"
 SECOND_INPUT = "the second input"

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from kadence.base import artefact, codec, elf, resources, statistics
 from kadence.base.errors import KadenceError
-from kadence.base.stages import fingerprint, tell
+from kadence.base.stages import fingerprint
 from kadence.base.statistics import Estimate
+from kadence.base.terminal import tell
 from kadence.measurement import execution, measure, plain_runs, shares
 from kadence.measurement.measure import MACHINE, PLAIN, REFERENCE, Bench, Cell, Measurements
 from kadence.measurement.neighbours import Neighbours

@@ -15,7 +15,8 @@ from typing import Any
 
 from kadence.base import artefact, resources
 from kadence.base.errors import KadenceError
-from kadence.base.stages import fingerprint, tell
+from kadence.base.stages import fingerprint
+from kadence.base.terminal import tell
 from kadence.boot import acceleration, costs, host
 from kadence.boot.costs import Costs
 from kadence.boot.request import TARGETS

@@ -11,7 +11,8 @@ from typing import Any
 from kadence import profiler
 from kadence.base import artefact, resources
 from kadence.base.errors import ToolError
-from kadence.base.stages import Stages, fingerprint, tell
+from kadence.base.stages import Stages, fingerprint
+from kadence.base.terminal import tell
 from kadence.kconfig.configuration import rules
 from kadence.kconfig.store.store import Kernel
 from kadence.measurement import execution, plain_runs, watching

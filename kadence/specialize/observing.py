@@ -13,7 +13,8 @@ from typing import Any
 
 from kadence.base import artefact, resources
 from kadence.base.errors import GuestError
-from kadence.base.stages import fingerprint, tell
+from kadence.base.stages import fingerprint
+from kadence.base.terminal import tell
 from kadence.boot import debian
 from kadence.lab import guest as lab_guest
 from kadence.lab.session import Reading

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from kadence.base import resources
 from kadence.base.errors import KadenceError, UsageError
-from kadence.base.stages import Stages, fingerprint, tell
+from kadence.base.stages import Stages, fingerprint
+from kadence.base.terminal import tell
 from kadence.boot import processors
 from kadence.kconfig.request import series, targets
 from kadence.kconfig.store import background

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from kadence.base.stages import tell
+from kadence.base.terminal import tell
 from kadence.measurement.measure import PLAIN
 from kadence.tune import candidates as kinds
 from kadence.tune import cost, race, runs

@@ -20,7 +20,8 @@ from typing import Any
 
 from kadence.base import artefact, codec, sequential, statistics
 from kadence.base.errors import UsageError
-from kadence.base.stages import Stages, alone_in, fingerprint, tell
+from kadence.base.stages import Stages, alone_in, fingerprint
+from kadence.base.terminal import tell
 from kadence.base.version import VERSION
 from kadence.boot import acceleration
 from kadence.measurement import execution, neighbours, plain_runs

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from kadence.base import terminal
 from kadence.base.errors import UsageError
 from kadence.observe import advice, walk
 from kadence.observe.paths import Path as Calls
@@ -66,7 +67,7 @@ def _chosen(
         # What events cost is to be predicted, too.
         return node.observe(batch, node.tasks(processes), COUNTING_SECONDS, Path(os.devnull))
 
-    print("kadence: observe: counting the functions, some thousand at a time …", file=sys.stderr)
+    terminal.tell("observe: counting the functions, some thousand at a time …")
     counted = list(candidates.called(kernel, patterns, count))
     chosen = candidates.affordable(kernel, counted, options.most_slowdown)
     if not chosen:

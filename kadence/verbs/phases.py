@@ -5,6 +5,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from kadence.base import terminal
 from kadence.phases import analysis
 
 
@@ -53,6 +54,9 @@ def execute(options: argparse.Namespace) -> int:
             f"interval {phase['representative']}, mostly {hottest['function'] or 'unknown code'}"
         )
     _tell_hierarchy(body)
+    stem = options.output.name.removesuffix(".json").removesuffix(".phases")
+    plan = options.output.with_name(f"{stem}.plan.json")
+    terminal.hint("kadence", "plan", options.output, "-o", plan)
     return 0
 
 

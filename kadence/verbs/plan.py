@@ -5,6 +5,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from kadence.base import terminal
 from kadence.base.errors import KadenceError, UsageError
 from kadence.phases import planning
 from kadence.phases.plan import io_planning, layout, memory_planning, reduction, trials
@@ -127,6 +128,7 @@ def execute(options: argparse.Namespace) -> int:
     body = planning.run(
         options.phases, options.output, limits, comparison, options.needs, options.layout
     )
+    terminal.hint("kadence", "kernel", "build", "--plan", options.output)
     if wanted is None:
         _tell(options.phases, body)
         return 0

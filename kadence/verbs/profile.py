@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from kadence.base import terminal
 from kadence.base.errors import UsageError
 from kadence.profiler.run import compiled, runner
 from kadence.profiler.run.children import Child
@@ -68,6 +69,8 @@ def execute(options: argparse.Namespace) -> int:
         print(f"kadence: note: {note}", file=sys.stderr)
     for line in _listed(outcome.children):
         print(f"kadence: {line}", file=sys.stderr)
+    phases = options.output.with_suffix(".phases.json")
+    terminal.hint("kadence", "phases", options.output, "-o", phases)
     return outcome.exit_status
 
 

@@ -2,12 +2,12 @@
 """File locks: the second process waits for the first, and says so."""
 
 import fcntl
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+from kadence.base import terminal
 from kadence.kconfig.tree import progress
 
 
@@ -20,7 +20,7 @@ def exclusive(path: Path, what: str, note: Path | None = None) -> Iterator[None]
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8") as holder:
         if not _taken(holder):
-            print(f"kadence: waiting for another process to finish {what}", file=sys.stderr)
+            terminal.tell(f"waiting for another process to finish {what}")
             if note is not None:
                 progress.follow(what, note, lambda: _taken(holder))
             else:

@@ -28,7 +28,7 @@ class Progress:
     def __init__(self, title: str, note: Path | None = None) -> None:
         self.title = title
         self.note = note
-        self.terminal = sys.stderr.isatty()
+        self.terminal = terminal.shows_progress()
         self.begun = time.monotonic()
         self.told = self.begun
         self.noted = 0.0
@@ -74,7 +74,7 @@ class Progress:
             sys.stderr.flush()
         elif now - self.told >= SECONDS_BETWEEN_LINES:
             self.told = now
-            print(f"kadence: {line}", file=sys.stderr, flush=True)
+            terminal.tell(line)
         self._leave_note(what, now)
 
     def _leave_note(self, what: str, now: float) -> None:

@@ -2,7 +2,6 @@
 """Runs a program that was built in profile mode, which writes its profile itself."""
 
 import signal
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
+from kadence.base import terminal
 from kadence.base.errors import ArtefactError, ToolError, UsageError
 from kadence.profiler import kprof
 from kadence.profiler.combine import recorded
@@ -113,7 +113,7 @@ def _run(
     settings: Mapping[str, str],
     rows: Callable[[], int],
 ) -> int:
-    if not sys.stderr.isatty():
+    if not terminal.shows_progress():
         return launch.run_alone(argv, place, settings, None)
     progress = launch.Progress(rows)
     try:

@@ -3,13 +3,13 @@
 
 import glob
 import signal
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from kadence.base import terminal
 from kadence.base.errors import ArtefactError, ToolError, UsageError
 from kadence.profiler import kprof
 from kadence.profiler.combine import recorded
@@ -146,7 +146,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _run(command: Sequence[str], place: launch.Surroundings, scratch: _Scratch) -> launch.End:
-    if not sys.stderr.isatty():
+    if not terminal.shows_progress():
         return launch.run(command, place, None)
     progress = launch.Progress(rawstream.RowCounter(scratch.places.output, scratch.before).advance)
     try:

@@ -5,6 +5,7 @@ import argparse
 import shlex
 from pathlib import Path
 
+from kadence.base import terminal
 from kadence.kconfig.layout import artefact, planting
 from kadence.kconfig.request.request import (
     GENERIC,
@@ -73,4 +74,6 @@ def execute(options: argparse.Namespace) -> int:
     if options.layout:
         print(planting.told(artefact.read(options.layout), kernel.log))
     print(f"again: {shlex.join(request.command())}")
+    plan = ["--plan", options.plan] if options.plan else []
+    terminal.hint("kadence", "run", "--kernel", kernel.id, *plan, "--", "COMMAND")
     return 0
