@@ -5,6 +5,7 @@ import shutil
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from kadence.base import resources
 from kadence.base.errors import KadenceError
@@ -26,7 +27,8 @@ def examine(build: bool = False) -> Iterator[Finding]:
     with (Path(__file__).parent / "doctor.toml").open("rb") as file:
         needs = tomllib.load(file)["need"]
     for need in needs:
-        yield _examine_need(need)
+        if resources.is_checkout() or not need.get("builds"):
+            yield _examine_need(need)
     yield _examine_space(resources.cache_directory(), BUILD_BYTES, "kernels are built there")
     yield _examine_guest_memory()
     yield machine.processors()
@@ -34,7 +36,7 @@ def examine(build: bool = False) -> Iterator[Finding]:
     yield from machine.guests(build)
 
 
-def _examine_need(need: dict[str, str]) -> Finding:
+def _examine_need(need: dict[str, Any]) -> Finding:
     subject = need.get("program") or need["file"]
     if "program" in need:
         present = shutil.which(subject) is not None
@@ -42,7 +44,10 @@ def _examine_need(need: dict[str, str]) -> Finding:
         present = (resources.home() / subject).exists()
     else:
         present = any(Path(each).exists() for each in (subject, need.get("instead", subject)))
-    remedy = need.get("command") or f"apt-get install {need['package']}"
+    if "package" in need:
+        remedy = f"apt-get install {need['package']}"
+    else:
+        remedy = resources.remedy(subject.removeprefix("build/"))
     return Finding(subject, need["why"], present, "" if present else remedy)
 
 

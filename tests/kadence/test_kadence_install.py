@@ -10,7 +10,7 @@ import pytest
 
 from kadence.base.version import VERSION
 
-BARE = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"}
+BARE = {"PATH": "/usr/bin:/bin"}
 LMOD = "/usr/share/lmod/lmod/init/bash"
 
 
@@ -27,7 +27,12 @@ def prefix(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def ran(folder: Path, *words: object) -> str:
     done = subprocess.run(
-        list(map(str, words)), cwd=folder, env=BARE, capture_output=True, text=True, check=False
+        list(map(str, words)),
+        cwd=folder,
+        env=BARE | {"HOME": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -55,12 +60,16 @@ def test_a_program_goes_from_source_to_an_adapted_binary(
     assert json.loads((tmp_path / "heat.plan.json").read_text())["kadence"] == VERSION
     adapting = ["env", "KADENCE_PLAN=heat.plan.json", compiler, "-O2", "-o", "adapted"]
     ran(tmp_path, *adapting, "heat.c", "-lm")
-    plain, adapted = (ran(tmp_path, name, "-s", "200", "-e", "20") for name in ("./heat", "./adapted"))
+    plain, adapted = (
+        ran(tmp_path, name, "-s", "200", "-e", "20") for name in ("./heat", "./adapted")
+    )
     assert adapted == plain
 
 
 def test_lmod_finds_the_commands(prefix: Path, tmp_path: Path) -> None:
-    script = f". {LMOD}; module use {prefix}/share/modulefiles; module load kadence; type -P kadence"
+    script = (
+        f". {LMOD}; module use {prefix}/share/modulefiles; module load kadence; type -P kadence"
+    )
     assert ran(tmp_path, "bash", "-c", script).strip() == f"{prefix}/bin/kadence"
     script = f". {LMOD}; module use {prefix}/share/modulefiles; module -t avail kadence"
     told = subprocess.run(
