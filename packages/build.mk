@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Packages for this system's release of Debian, and a wheel of the Python part.
 
-$(STAMPS)/package-packages: requirements/debian-packages.txt $(STAMPS)/packages
-	@$(call install_packages,$<)
+$(STAMPS)/package-packages: requirements/debian-packages.txt \
+		$(wildcard requirements/$(SYSTEM)-packages.txt) $(STAMPS)/packages
+	@$(call install_packages,$(filter %.txt,$^))
 
 .PHONY: packages
 packages: $(STAMPS)/package-packages $(STAMPS)/python ## .deb packages for this system, and a wheel, in build/packages
