@@ -17,6 +17,7 @@ from kadence.base.errors import ToolError
 
 # Packages that depend on the headers of the newest release: of a series that came later, and of the
 # series with which a release of Debian came.
+CLOUD = "-cloud-amd64"
 NEWEST = ("linux-headers-{series}-cloud-amd64", "linux-headers-cloud-amd64")
 
 
@@ -27,7 +28,16 @@ def newest_release(series: str) -> str:
             for package in _dependencies(name.format(series=series)):
                 if package.startswith(f"linux-headers-{series}."):
                     return package.removeprefix("linux-headers-")
+    if found := _releases(series):
+        return found[-1]
     raise ToolError(f"no package source has Debian's Linux {series}; run `apt-get update`")
+
+
+def _releases(series: str) -> list[str]:
+    """The releases of a series on which no other package depends, as in backports; newest last."""
+    names = _run(["apt-cache", "pkgnames", f"linux-headers-{series}."], Path.cwd()).split()
+    found = [name.removeprefix("linux-headers-") for name in names if name.endswith(CLOUD)]
+    return sorted(found, key=lambda name: [int(part) for part in re.findall(r"\d+", name)])
 
 
 def kernel_image(release: str) -> Path:
