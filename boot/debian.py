@@ -68,9 +68,10 @@ def kernel_headers(release: str) -> Path:
     if not headers.exists():
         parts = [name for name in _dependencies(package) if _is_part_of_headers(name)]
         _fetch([package, *parts], folder)
-    # The only absolute path in the headers.
+    # The only absolute paths in the headers: of the common part, and since 7.3 of the headers.
     makefile = headers / "Makefile"
-    makefile.write_text(re.sub(r"include .*(?=/usr/src/)", f"include {folder}", _text(makefile)))
+    here = rf"\g<1>{folder}"
+    makefile.write_text(re.sub(r"(include |KBUILD_OUTPUT=).*(?=/usr/src/)", here, _text(makefile)))
     return headers
 
 
