@@ -42,22 +42,28 @@ def _releases(series: str) -> list[str]:
 
 def kernel_image(release: str) -> Path:
     """The image of this release, fetched from the machine's package source if it is missing."""
-    return _from_image_package(release, f"boot/vmlinuz-{release}")
+    return _from_image_package(
+        release, f"boot/vmlinuz-{release}", f"usr/lib/modules/{release}/vmlinuz"
+    )
 
 
 def kernel_modules(release: str) -> Path:
     """The folder lib/modules/RELEASE of this release, fetched with its image if it is missing."""
-    return _from_image_package(release, f"lib/modules/{release}")
+    return _from_image_package(release, f"lib/modules/{release}", f"usr/lib/modules/{release}")
 
 
-def _from_image_package(release: str, relative: str) -> Path:
+def _from_image_package(release: str, before_7_3: str, since_7_3: str) -> Path:
     folder = resources.cache_directory() / "debian" / release
-    found = folder / relative
-    if not found.exists():
-        _fetch([f"linux-image-{release}"], folder)
-    if not found.exists():
-        raise ToolError(f"package linux-image-{release} holds no {relative}; try another release")
-    return found
+    places = [folder / before_7_3, folder / since_7_3]
+    if not any(place.exists() for place in places):
+        package = f"linux-image-{release}"
+        # Since 7.3 the package only depends on those that have the files.
+        parts = [f"{part}-{release}" for part in ("linux-binary", "linux-modules")]
+        _fetch([package, *(name for name in _dependencies(package) if name in parts)], folder)
+    for place in places:
+        if place.exists():
+            return place
+    raise ToolError(f"package linux-image-{release} holds no {before_7_3}; try another release")
 
 
 def kernel_headers(release: str) -> Path:
