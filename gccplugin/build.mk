@@ -18,8 +18,11 @@ GCCPLUGIN_CXXFLAGS := $(CFLAGS_STRICT) -std=gnu++17 -fPIC -fno-exceptions -fno-r
 GCCPLUGINS := $(GCC:%=$(gccplugin_dir)/%/kadence.so)
 GCCSPECS := $(foreach name,link profile,$(GCC:%=$(gccplugin_dir)/%/$(name).specs))
 BUILD_TARGETS += $(GCCPLUGINS) $(GCCSPECS)
-BUILD_TARGETS += $(gccplugin_dir)/check-markers
+BUILD_TARGETS += $(gccplugin_dir)/check-markers $(gccplugin_dir)/cache.h
 BUILD_TARGETS += $(BUILD)/bin/kadence-cc $(BUILD)/bin/kadence-c++ $(BUILD)/bin/kadence-fc
+BUILD_TARGETS += $(BUILD)/bin/kadence-launch
+# Names under which builds call compilers.
+AS_GCC := cc c++ gcc g++ gfortran $(addsuffix -$(GCC_OF_SYSTEM),gcc g++ gfortran)
 
 .PHONY: plugin
 plugin: $(STAMPS)/packages ## the compiler plugin for other releases of GCC (GCC="13 14")
@@ -51,6 +54,10 @@ $(gccplugin_dir)/check-markers: gccplugin/check-markers.sh
 	@mkdir -p $(@D)
 	cp $< $@
 
+$(gccplugin_dir)/cache.h: gccplugin/cache.h
+	@mkdir -p $(@D)
+	cp $< $@
+
 # make_wrapper NAME VARIABLE COMPILER
 define make_wrapper
 	@mkdir -p $(@D)
@@ -67,3 +74,8 @@ $(BUILD)/bin/kadence-c++: gccplugin/wrapper.sh
 
 $(BUILD)/bin/kadence-fc: gccplugin/wrapper.sh
 	$(call make_wrapper,kadence-fc,KADENCE_FC,gfortran)
+
+$(BUILD)/bin/kadence-launch: gccplugin/launch.sh
+	@mkdir -p $(BUILD)/bin/as-gcc
+	cp $< $@
+	for name in $(AS_GCC); do ln -sf ../kadence-launch $(BUILD)/bin/as-gcc/$$name; done

@@ -53,6 +53,26 @@ plugin=$KADENCE_PARTS/gccplugin/$release/kadence.so
 [ -r "$plugin" ] ||
 	fail "no plugin was built for $compiler, which is GCC $release; make it: make plugin GCC=$release"
 
+# All that an object depends on beside its source and options, for a cache in front of this wrapper.
+cache_key()
+{
+	{
+		echo "$mode ${KADENCE_PROFILE:-} ${KADENCE_FLAGS:-} $compiler"
+		# The compiler may be several words, so it is not quoted.
+		# shellcheck disable=SC2086
+		$compiler -dumpfullversion
+		cat "$plugin" ${KADENCE_PLAN:+"$KADENCE_PLAN"}
+	} | cksum | tr ' ' _
+}
+
+# ccache sets this variable for the compiler, and first asks for the preprocessed source (-E).
+if [ -n "${CCACHE_DISABLE:-}" ]; then
+	for word in "$@"; do
+		[ "$word" != -E ] || set -- "$@" -include "$KADENCE_PARTS/gccplugin/cache.h" \
+			-DKADENCE_CACHE_KEY="kadence_$(cache_key)"
+	done
+fi
+
 # They are words, so they are not quoted; -f above keeps them from being file names.
 # shellcheck disable=SC2086
 set -- "$@" ${KADENCE_FLAGS:-}
