@@ -13,7 +13,6 @@ race: those of examples/ring by 3 % of the misses. The kernel follows from the f
 """
 
 import re
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -202,10 +201,9 @@ def flow_of(inputs: Inputs, argv: Sequence[str], *, stand_in: bool = False) -> F
 
 
 def write(path: Path, found: Counts, request: BuildRequest) -> None:
-    """Write the counts of this kernel, and print a summary to stderr."""
+    """Write the counts of this kernel."""
     words = ["kadence", "kernel", "trace", "--counts", str(request.plan), *request.options()]
     artefact.write(path, found, [*words, "-o", str(path), "--", *found.program])
-    print(summary(found), file=sys.stderr)
 
 
 def summary(found: Counts) -> str:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`kadence kernel trace`: runs a program on the traced kernel and finds the code that ran."""
 
-import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -113,7 +112,6 @@ def summary(found: Trace) -> str:
 
 
 def write(path: Path, found: Trace) -> None:
-    """Write the trace, and print its summary to stderr."""
+    """Write the trace."""
     command = ["kadence", "kernel", "trace", "-o", str(path), "--", *found.argv]
     artefact.write(path, found, command)
-    print(summary(found), file=sys.stderr)

@@ -3,11 +3,14 @@
 
 import argparse
 from pathlib import Path
+from typing import Any
 
+from kadence.base import printing
 from kadence.phases import comparison
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    printing.add_json(parser)
     parser.add_argument(
         "profiles", type=Path, nargs="+", metavar="PROFILE.kprof", help="one for each input"
     )
@@ -27,6 +30,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     body = comparison.run(options.profiles, options.output, options.matrix, options.annotated)
+    if options.json:
+        printing.document(body)
+        return 0
+    _say(body)
+    return 0
+
+
+def _say(body: dict[str, Any]) -> None:
     print(
         f"{body['verdict']}: {body['unknown']:.1%} of the instructions are in phases that another "
         f"input does not know, {body['allowed']:.0%} allowed"
@@ -44,4 +55,3 @@ def execute(options: argparse.Namespace) -> int:
                 f"  family {phase['family']}  input {number}  phase {phase['id']}  "
                 f"{phase['weight']:7.2%}  {phase['kind']:9}  mostly {hottest}"
             )
-    return 0

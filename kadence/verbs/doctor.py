@@ -4,11 +4,13 @@
 import argparse
 
 from kadence import doctor
+from kadence.base import printing
 from kadence.base.finding import Finding
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the option that forbids building a kernel."""
+    printing.add_json(parser)
     parser.add_argument(
         "--no-build",
         action="store_true",
@@ -21,11 +23,19 @@ def execute(options: argparse.Namespace) -> int:
     findings = []
     for finding in doctor.examine(build=not options.no_build):
         findings.append(finding)
-        print(f"{_mark(finding)}  {finding.subject}  ({finding.why})")
-        if finding.remedy:
-            print(f"         do: {finding.remedy}", flush=True)
-    print(_verdict(findings))
+        if not options.json:
+            _say(finding)
+    if options.json:
+        printing.document(findings)
+    else:
+        print(_verdict(findings))
     return 1 if any(not finding.present for finding in findings) else 0
+
+
+def _say(finding: Finding) -> None:
+    print(f"{_mark(finding)}  {finding.subject}  ({finding.why})")
+    if finding.remedy:
+        print(f"         do: {finding.remedy}", flush=True)
 
 
 def _mark(finding: Finding) -> str:

@@ -5,7 +5,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from kadence.base import artefact, resources
+from kadence.base import artefact, printing, resources
 from kadence.base.errors import UsageError
 from kadence.boot.memory import parse_size
 from kadence.boot.processors import IN_LAB
@@ -16,6 +16,7 @@ from kadence.lab.session import run
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options for the kernel, its memory, and the command."""
+    printing.add_json(parser, "print the figures as JSON, on standard error")
     parser.add_argument(
         "--kernel",
         default="generic",
@@ -46,7 +47,10 @@ def execute(options: argparse.Namespace) -> int:
     memory = parse_size(options.mem) if options.mem else MEMORY_BYTES
     guest = find(options.kernel, options.plan, options.trace, memory)
     reading = run(guest, command, timeout_seconds=options.timeout, stand_in=True)
-    print("\n".join(report.lines(reading)), file=sys.stderr)
+    if options.json:
+        printing.document(report.document(reading), sys.stderr)
+    else:
+        print("\n".join(report.lines(reading)), file=sys.stderr)
     if options.output:
         words = ["kadence", "lab", "--kernel", options.kernel, "--", *command]
         artefact.write(options.output, artefact.LAB, None, words, report.document(reading))

@@ -5,6 +5,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from kadence.base import printing
 from kadence.phases.plan.contention import counted
 from kadence.phases.plan.trials import Learned, MachineKind
 from kadence.trials import findings, learning
@@ -12,6 +13,7 @@ from kadence.trials.combining import NORMAL
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    printing.add_json(parser)
     parser.add_argument("plan", type=Path, metavar="PLAN.json")
     parser.add_argument(
         "records",
@@ -32,6 +34,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     found = learning.learn(options.plan, options.records, options.output)
+    if options.json:
+        printing.document(found)
+        return 0
     for note in found.notes:
         print(f"kadence: {note}", file=sys.stderr)
     for learned in found.trials.learned:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from kadence.base import artefact, resources
+from kadence.base import artefact, printing, resources
 from kadence.base.errors import UsageError
 from kadence.boot import debian
 from kadence.boot.memory import parse_size
@@ -25,6 +25,7 @@ MOST = 30
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options for the functions, the kernel and the command."""
+    printing.add_json(parser, "print all that was seen as JSON, on standard error")
     parser.add_argument(
         "--functions",
         default="*",
@@ -70,7 +71,10 @@ def execute(options: argparse.Namespace) -> int:
         with_paths=options.why,
         modules=_driver_for(options.kernel) if options.why else [],
     )
-    _print(found, options.top)
+    if options.json:
+        printing.document(found, sys.stderr)
+    else:
+        _print(found, options.top)
     if options.output:
         with artefact.atomic_output(options.output) as temporary:
             temporary.write_text("\n".join(table.separated(found)) + "\n", encoding="utf-8")

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from kadence.base import artefact, resources
+from kadence.base import artefact, printing, resources
 from kadence.base.errors import UsageError
 from kadence.boot import debian
 from kadence.boot.memory import parse_size
@@ -75,7 +75,8 @@ def _observe_guest(
         seen = observe_timeline.observe(options, observer, chosen)
     else:
         seen = observer.observe(chosen)
-    print("\n".join(seen.told), file=sys.stderr)
+    if not options.json:
+        print("\n".join(seen.told), file=sys.stderr)
     _show(options, seen.results, chosen)
     return seen.status
 
@@ -136,7 +137,7 @@ def _observe_node(
         found = observe_timeline.observe_node(options, chosen, node.tasks(processes), ranks)
     else:
         found = node.observe(chosen, node.tasks(processes), options.seconds)
-    for rank, part in node.by_rank(found, ranks).items():
+    for rank, part in ({} if options.json else node.by_rank(found, ranks)).items():
         print(f"rank {rank}", file=sys.stderr)
         _show_table(options, part, chosen)
     _show(options, found, chosen)
@@ -169,5 +170,8 @@ def _show(options: argparse.Namespace, found: Results, chosen: Sequence[Instrume
 
 
 def _show_table(options: argparse.Namespace, found: Results, chosen: Sequence[Instrument]) -> None:
+    if options.json:
+        printing.document({"functions": chosen, "results": found}, sys.stderr)
+        return
     each = phases.by_phase(found, chosen)
     print("\n".join(table.lines(each, found.costs, options.top or len(chosen))), file=sys.stderr)

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kadence.base import terminal
+from kadence.base import printing, terminal
 from kadence.base.errors import UsageError
 from kadence.observe import advice, walk
 from kadence.observe.paths import Path as Calls
@@ -46,6 +46,11 @@ def observe_node(
         found = node.observe(chosen, node.tasks(processes), options.seconds, taken)
         seen = events.read(taken)
     command = tree.paths(seen, found.costs, chosen)
+    if options.json:
+        printing.document(
+            {"events": len(seen.rows), "lost": seen.lost, "paths": command}, sys.stderr
+        )
+        return 0
     told = [
         f"kadence: observe: {len(seen.rows):,} events of {len(chosen):,} functions in "
         f"{options.seconds:g} s"

@@ -5,11 +5,12 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from kadence.base import terminal
+from kadence.base import printing, terminal
 from kadence.phases import analysis
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    printing.add_json(parser)
     parser.add_argument(
         "profiles",
         type=Path,
@@ -38,6 +39,14 @@ def execute(options: argparse.Namespace) -> int:
     body = analysis.run(
         options.profiles, options.output, options.matrix, options.annotated, options.phases
     )
+    if options.json:
+        printing.document(body)
+        return 0
+    _say(options, body)
+    return 0
+
+
+def _say(options: argparse.Namespace, body: dict[str, Any]) -> None:
     count = len(body["phases"])
     print(
         f"{count} phase{'' if count == 1 else 's'} in {body['intervals']} intervals{_outside(body)}"
@@ -57,7 +66,6 @@ def execute(options: argparse.Namespace) -> int:
     stem = options.output.name.removesuffix(".json").removesuffix(".phases")
     plan = options.output.with_name(f"{stem}.plan.json")
     terminal.hint("kadence", "plan", options.output, "-o", plan)
-    return 0
 
 
 def _tell_hierarchy(body: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from kadence.base import terminal
+from kadence.base import printing, terminal
 from kadence.base.errors import KadenceError, UsageError
 from kadence.phases import planning
 from kadence.phases.plan import io_planning, layout, memory_planning, reduction, trials
@@ -18,6 +18,7 @@ ADVICE = "profile what the job will run, or plan all phases with --force"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    printing.add_json(parser)
     parser.usage = (
         "kadence plan PHASES.json -o PLAN.json [options] [--explain] [--predict] "
         "[-- PROGRAM [ARGUMENT ...]]"
@@ -129,6 +130,10 @@ def execute(options: argparse.Namespace) -> int:
         options.phases, options.output, limits, comparison, options.needs, options.layout
     )
     terminal.hint("kadence", "kernel", "build", "--plan", options.output)
+    if options.json:
+        explained = wanted and standalone.explain(options.phases, body, wanted)
+        printing.document(body | ({"explanation": explained} if explained else {}))
+        return 0
     if wanted is None:
         _tell(options.phases, body)
         return 0

@@ -4,6 +4,7 @@
 import argparse
 from pathlib import Path
 
+from kadence.base import printing
 from kadence.boot.request import TARGETS
 from kadence.kernel.tailoring import DEFAULT_BUDGET
 from kadence.program import program
@@ -17,6 +18,7 @@ PARTLY = 3  # there is a report, but a part was left out
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
+    printing.add_json(parser)
     parser.epilog = (
         "exit status: 0 if all was built, proven and measured; 3 if there is a report, but a part "
         "was left out, as its first lines say; 1 if there is no report, or if outputs were not the "
@@ -73,8 +75,11 @@ def execute(options: argparse.Namespace) -> int:
         *(options.folder, output, options.rounds, options.again, wish, options.target),
         flags=not options.no_flags,
     )
-    print(report.table(document))
-    print(f"\n{output / 'report.html'}")
+    if options.json:
+        printing.document(document)
+    else:
+        print(report.table(document))
+        print(f"\n{output / 'report.html'}")
     if document["failures"]:
         return 1
     return PARTLY if document["without"] else 0

@@ -4,6 +4,7 @@
 import argparse
 from pathlib import Path
 
+from kadence.base import printing
 from kadence.base.errors import UsageError
 from kadence.program import program
 from kadence.slurm import site
@@ -17,6 +18,7 @@ SUFFIX = ".toml"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
+    printing.add_json(parser)
     parser.epilog = (
         "exit status: 0 if the tune was done, whether there is a winner or the answer is to leave "
         "the program as it is; 1 if there is no result"
@@ -74,6 +76,9 @@ def execute(options: argparse.Namespace) -> int:
         mitigations_off=_mitigations_off(options.site),
     )
     document = tune(options.folder, output, wish, _command(options, output))
+    if options.json:
+        printing.document(document)
+        return 0
     print(result.table(document))
     print(f"\n{result.place(output, document['program']['name'])}")
     return 0

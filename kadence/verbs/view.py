@@ -7,6 +7,7 @@ import os
 import webbrowser
 from pathlib import Path
 
+from kadence.base import printing
 from kadence.base.errors import UsageError
 from kadence.codemap import page as codemap_page
 from kadence.observe.timeline import merging
@@ -17,6 +18,7 @@ from kadence.specialize import foresight
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    printing.add_json(parser)
     parser.add_argument(
         "inputs", type=Path, nargs="+", metavar="P.phases.json",
         help="phases of a run; or the traces of `kadence observe --timeline T.json`, one of each "
@@ -69,7 +71,10 @@ def _timeline(options: argparse.Namespace) -> int:
     merged, agreement = merging.merged(nodes), merging.agreement(nodes)
     words = [str(path) for path in options.inputs]
     timeline_page.write(merged, words, [agreement] if agreement else [], page)
-    print(f"{page}: {len(nodes)} node{'s' if len(nodes) > 1 else ''}. {agreement}".rstrip())
+    if options.json:
+        printing.document({"page": page, "nodes": len(nodes), "agreement": agreement})
+    else:
+        print(f"{page}: {len(nodes)} node{'s' if len(nodes) > 1 else ''}. {agreement}".rstrip())
     _open(page.resolve().as_uri(), options.no_open)
     return 0
 
@@ -80,7 +85,10 @@ def _code_map(options: argparse.Namespace, counts: Path) -> int:
                          "--trace and --serve")  # fmt: skip
     page = options.output or counts.with_suffix(".html")
     codemap_page.write(counts, page, options.svg)
-    print(page)
+    if options.json:
+        printing.document({"page": page})
+    else:
+        print(page)
     _open(page.resolve().as_uri(), options.no_open)
     return 0
 
@@ -92,7 +100,11 @@ def _phases(options: argparse.Namespace, path: Path) -> int:
         path, outputs, options.profile, options.plan, foresight.of_plan, options.source
     )
     phases = len(shown.subject.document.phases)
-    print(f"{page}: {shown.subject.intervals} intervals, {phases} phases")
+    if options.json:
+        intervals = shown.subject.intervals
+        printing.document({"page": page, "intervals": intervals, "phases": phases})
+    else:
+        print(f"{page}: {shown.subject.intervals} intervals, {phases} phases")
     if options.serve:
         _serve(shown, options)
     else:

@@ -5,7 +5,7 @@ import argparse
 import shlex
 from pathlib import Path
 
-from kadence.base import terminal
+from kadence.base import printing, terminal
 from kadence.kconfig.layout import artefact, planting
 from kadence.kconfig.request.request import (
     GENERIC,
@@ -29,6 +29,7 @@ KINDS = {
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options for the kernel's kind and its source."""
+    printing.add_json(parser)
     kind = parser.add_mutually_exclusive_group(required=True)
     kind.add_argument("--plan", type=Path, metavar="P.plan.json", help="tailored to this plan")
     for name, summary in KINDS.items():
@@ -70,6 +71,10 @@ def execute(options: argparse.Namespace) -> int:
         layout=options.layout,
     )
     kernel = build(request)
+    if options.json:
+        again = request.command()
+        printing.document({"id": kernel.id, "image": kernel.image, "again": again})
+        return 0
     print(f"{kernel.id}  {kernel.image}")
     if options.layout:
         print(planting.told(artefact.read(options.layout), kernel.log))

@@ -4,6 +4,7 @@
 import argparse
 from collections.abc import Iterator
 
+from kadence.base import printing
 from kadence.kconfig.configuration import configure as configuration
 from kadence.kconfig.store import origins, store
 from kadence.kconfig.store.store import Kernel
@@ -21,6 +22,7 @@ FIGURES = {
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options for the two kernels."""
+    printing.add_json(parser)
     for name in ("first", "second"):
         parser.add_argument(name, metavar="ID", help="an ID, the start of one, or a kind")
     parser.add_argument(
@@ -33,10 +35,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Print figures side by side, then every symbol that differs."""
     first, second = store.find(options.first), store.find(options.second)
-    for what, old, new in (*figures(first, second), *measured(first, second, options.measure)):
-        print(f"{what:<22} {old:>26} {new:>26}")
+    told = [*figures(first, second), *measured(first, second, options.measure)]
     values = [configuration.values(kernel.config) for kernel in (first, second)]
     changed = origins.difference(*values)
+    if options.json:
+        rows = {"figures": told, "symbols": changed}
+        keys = ("name", "first", "second")
+        printing.document({what: [dict(zip(keys, row, strict=True)) for row in found]
+                           for what, found in rows.items()})  # fmt: skip
+        return 0
+    for what, old, new in told:
+        print(f"{what:<22} {old:>26} {new:>26}")
     print(f"{len(changed)} symbols differ:")
     for symbol, old, new in changed:
         print(f"  {symbol}: {old} -> {new}")

@@ -4,6 +4,7 @@
 import argparse
 from collections import Counter
 
+from kadence.base import printing
 from kadence.kconfig.store import origins, store
 from kadence.kconfig.store.origins import Answer, Origins, Why
 from kadence.kconfig.store.store import Kernel
@@ -14,6 +15,7 @@ EXAMPLES = 6
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options for the kernel and the symbol."""
+    printing.add_json(parser)
     parser.add_argument("kernel", metavar="ID", help="an ID, the start of one, or a kind")
     parser.add_argument("symbol", nargs="?", metavar="SYMBOL", help="default: all that are on")
 
@@ -22,7 +24,10 @@ def execute(options: argparse.Namespace) -> int:
     """Explain one symbol, or count the symbols that are on by reason."""
     kernel = store.find(options.kernel)
     found = origins.of(kernel)
-    if options.symbol is not None:
+    if options.json:
+        symbol = options.symbol
+        printing.document(found.all() if symbol is None else found.explain(symbol))
+    elif options.symbol is not None:
         _say(kernel, found.explain(options.symbol))
     else:
         _summarise(kernel, found)

@@ -3,17 +3,22 @@
 
 import argparse
 
+from kadence.base import printing
 from kadence.kconfig.store import collect
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
+    printing.add_json(parser)
     parser.add_argument("--all", action="store_true", help="remove every kernel and source")
 
 
 def execute(options: argparse.Namespace) -> int:
     """Remove them, and print their paths."""
     removed = collect.collect(options.all)
+    if options.json:
+        printing.document({"removed": list(removed)})
+        return 0
     for path in removed:
         print(f"removed {path}")
     if not removed:

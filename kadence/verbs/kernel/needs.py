@@ -6,11 +6,13 @@ import os
 import tempfile
 from pathlib import Path
 
+from kadence.base import printing
 from kadence.base.errors import UsageError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options for the output and the command."""
+    printing.add_json(parser)
     parser.add_argument("-o", dest="output", type=Path, required=True, metavar="P.needs.json")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD", help="the command")
 
@@ -29,6 +31,9 @@ def execute(options: argparse.Namespace) -> int:
         watching.Watch(Path.cwd(), Path(scratch), None).see(command, "", seen)
     again = ["kadence", "kernel", "needs", "-o", str(options.output), "--", *command]
     body = watching.write(options.output, seen, [command], again)
+    if options.json:
+        printing.document(body)
+        return 1 if seen.unseen else 0
     for key in ("system_calls", "socket_families", "files", "file_systems"):
         print(f"{key.replace('_', ' ')}: {' '.join(map(str, body[key])) or 'none'}")
     return 1 if seen.unseen else 0

@@ -2,8 +2,8 @@
 """`kadence kernel show`: print the manifest of a kernel."""
 
 import argparse
-import json
 
+from kadence.base import printing
 from kadence.kconfig.store import store
 
 
@@ -15,5 +15,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Print the manifest."""
     kernel = store.find(options.kernel)
-    print(json.dumps(kernel.manifest | {"path": str(kernel.path)}, indent=1, ensure_ascii=False))
+    printing.document(kernel.manifest | {"path": kernel.path})
     return 0

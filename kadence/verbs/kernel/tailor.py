@@ -4,6 +4,7 @@
 import argparse
 from pathlib import Path
 
+from kadence.base import printing
 from kadence.base.stages import Stages, alone_in
 from kadence.kernel.proof import FAILED, REPAIRED, Proof
 from kadence.kernel.tailoring import DEFAULT_BUDGET
@@ -16,6 +17,7 @@ from kadence.verbs.kernel import wishes
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options for the program and its kernel."""
+    printing.add_json(parser)
     parser.add_argument("folder", metavar="DIR", type=Path, help="folder with a kadence.toml")
     parser.add_argument("-o", "--output", type=Path, help="folder for all results (NAME.kadence)")
     parser.add_argument(
@@ -50,7 +52,12 @@ def execute(options: argparse.Namespace) -> int:
     )
     with alone_in(places.output):
         prepared = pipeline.prepare(described, places, Stages(places.output), wish)
-    _say(prepared)
+    if options.json:
+        kernel = prepared.kernels.get("tailored")
+        made = {"id": kernel.id, "image": kernel.image} if kernel else None
+        printing.document({"kernel": made, "proof": prepared.proof})
+    else:
+        _say(prepared)
     return 1 if prepared.proof.outcome == FAILED else 0
 
 

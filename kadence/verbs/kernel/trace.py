@@ -6,8 +6,10 @@ With `--counts`, count how often the code of a tailored kernel runs, and lay it 
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
+from kadence.base import printing
 from kadence.base.errors import UsageError
 from kadence.kconfig.request.request import TAILORED, BuildRequest
 from kadence.verbs.kernel import wishes
@@ -17,6 +19,7 @@ TARGET = "x86_64"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options for the output, the kernel and the command."""
+    printing.add_json(parser, "print what was found as JSON, on standard error")
     parser.add_argument("-o", dest="output", type=Path, required=True, metavar="P.ktrace.json")
     parser.add_argument(
         "--counts",
@@ -49,7 +52,9 @@ def _trace(options: argparse.Namespace, command: list[str]) -> None:
 
     if options.trace or options.mitigations or options.overrides or options.target != TARGET:
         raise UsageError("--trace, --mitigations, --set and --target need --counts P.plan.json")
-    tracing.write(options.output, tracing.trace(command, stand_in=True))
+    found = tracing.trace(command, stand_in=True)
+    tracing.write(options.output, found)
+    _say(options, found, tracing.summary(found))
 
 
 def _count(options: argparse.Namespace, command: list[str]) -> None:
@@ -64,4 +69,14 @@ def _count(options: argparse.Namespace, command: list[str]) -> None:
         overrides=tuple(sorted(options.overrides)),
         mitigations=options.mitigations,
     )
-    counting.write(options.output, counting.count(request, command, options.output), request)
+    found = counting.count(request, command, options.output)
+    counting.write(options.output, found, request)
+    _say(options, found, counting.summary(found))
+
+
+def _say(options: argparse.Namespace, found: object, summary: str) -> None:
+    """To standard error: the command had standard output."""
+    if options.json:
+        printing.document(found, sys.stderr)
+    else:
+        print(summary, file=sys.stderr)

@@ -4,11 +4,13 @@
 import argparse
 from pathlib import Path
 
+from kadence.base import printing
 from kadence.live.build import build
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options for the source, the kernel and the module."""
+    printing.add_json(parser)
     parser.add_argument("source", type=Path, metavar="UNIT.c")
     parser.add_argument(
         "--kernel",
@@ -24,6 +26,10 @@ def execute(options: argparse.Namespace) -> int:
     built = build(options.source, options.kernel)
     output = options.output or Path(options.source.with_suffix(".ko").name)
     built.write(output)
+    if options.json:
+        functions = {"replaced": built.replaced, "unexported": built.unexported}
+        printing.document({"module": output, "kernel": options.kernel} | functions)
+        return 0
     print(f"{output}: for {options.kernel}; replaces {', '.join(built.replaced)}")
     if built.unexported:
         print(f"uses, though the kernel does not export them: {', '.join(built.unexported)}")

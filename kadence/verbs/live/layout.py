@@ -5,11 +5,13 @@ import argparse
 import sys
 from pathlib import Path
 
+from kadence.base import printing
 from kadence.base.errors import UsageError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options for the kernel, the module and the command."""
+    printing.add_json(parser, "print what was made as JSON, on standard error")
     parser.add_argument(
         "--kernel",
         required=True,
@@ -29,5 +31,10 @@ def execute(options: argparse.Namespace) -> int:
         raise UsageError("no command to lay the kernel out for; name it after --")
     made = making.make(options.kernel, command, options.output)
     # The command took the place of this process, and with it standard output.
-    print(making.summary(made, options.output, options.kernel), file=sys.stderr)
+    if options.json:
+        told = {"module": options.output, "not_worth_it": made.not_worth_it}
+        found = {"before": made.before, "layout": made.layout, "after": made.after}
+        printing.document(told | found, sys.stderr)
+    else:
+        print(making.summary(made, options.output, options.kernel), file=sys.stderr)
     return 0

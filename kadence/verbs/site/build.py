@@ -3,8 +3,10 @@
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+from kadence.base import printing
 from kadence.base.errors import UsageError
 from kadence.slurm import bundle, keys, site, site_build, site_request
 from kadence.slurm.keys import SignatureError
@@ -14,6 +16,7 @@ from kadence.slurm.site_build import Signer
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `kadence site build`."""
+    printing.add_json(parser, "print the paths of modules and units as JSON")
     parser.add_argument("bundle", metavar="BUNDLE", nargs="?", type=Path, help="build its kernel")
     parser.add_argument(
         "--release", action="append", default=[], metavar="R", help="build kadapt.ko for it"
@@ -44,11 +47,19 @@ def execute(options: argparse.Namespace) -> int:
     signer = _signer(options, rules)
     if options.bundle is not None:
         _build_kernel(options, rules, signer)
-    for release in options.release:
-        print(site_build.build_module(release, signer))
-        for unit in options.units:
-            print(site_build.build_unit(unit, release, signer))
+    made = list(_build_modules(options, signer))
+    if options.json:
+        printing.document(made)
+    else:
+        print("\n".join(map(str, made)), end="\n" if made else "")
     return 0
+
+
+def _build_modules(options: argparse.Namespace, signer: Signer) -> Iterator[Path]:
+    for release in options.release:
+        yield site_build.build_module(release, signer)
+        for unit in options.units:
+            yield site_build.build_unit(unit, release, signer)
 
 
 def _signer(options: argparse.Namespace, rules: Site) -> Signer:

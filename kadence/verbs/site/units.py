@@ -5,6 +5,7 @@ import argparse
 import os
 from pathlib import Path
 
+from kadence.base import printing
 from kadence.base.errors import UsageError
 from kadence.kadapt.live import source
 from kadence.slurm import site, site_units
@@ -15,6 +16,7 @@ DEFAULT_SECONDS = 60
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `kadence site units`."""
+    printing.add_json(parser)
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--install", metavar="UNIT", help="install this unit of the site's store")
     what.add_argument("--remove", metavar="UNIT", help="remove this unit")
@@ -36,6 +38,9 @@ def execute(options: argparse.Namespace) -> int:
     answers = site_units.ask(
         site_units.nodes(options.nodes), site.read(options.site), _command(options), options.wait
     )
+    if options.json:
+        printing.document(answers)
+        return int(any(answer.problem for answer in answers))
     width = max((len(answer.node) for answer in answers), default=0)
     for answer in answers:
         print(f"{answer.node:<{width}}  {_told(answer)}")
