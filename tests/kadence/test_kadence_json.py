@@ -41,7 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, kadence: Run) -> Path:
         ("plan P.phases.json -o P.plan.json", "markers"),
         ("compare P.kprof P.kprof -o P.compare.json", "verdict"),
         ("profile show P.kprof", "interval"),
-        ("profile export P.kprof --simpoint P.bb", "intervals"),
+        ("profile export --simpoint P.kprof -o P.bb", "intervals"),
         ("view P.phases.json -o P.html --no-open", "page"),
         ("key -o key", "public"),
         ("kernel list", None),
