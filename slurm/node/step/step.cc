@@ -72,11 +72,28 @@ step read_step()
 }
 
 /* The command gets the environment that it would have without Kadence. */
+/* Slurm 24.11 leaves the plugin's options in the environment of tasks; 22.05 does not. */
+void forget_options()
+{
+	static const std::string prefix = "_SLURM_SPANK_OPTION_kadence_";
+	std::vector<std::string> names;
+
+	for (char **variable = environ; *variable; variable++) {
+		const std::string text = *variable;
+
+		if (text.compare(0, prefix.size(), prefix) == 0)
+			names.push_back(text.substr(0, text.find('=')));
+	}
+	for (const std::string &name : names)
+		unsetenv(name.c_str());
+}
+
 void forget_variables()
 {
 	for (const char *name : {"KADENCE_STEP_COMMAND", "KADENCE_JOB", "KADENCE_STEP",
 				 "KADENCE_PROBLEM", "KADENCE_STEP_FALLBACK"})
 		unsetenv(name);
+	forget_options();
 }
 
 void say(const step &what, const std::string &sentence)
@@ -194,6 +211,7 @@ int execute_in_guest(const std::string &program, char *arguments[])
 	std::vector<char *> words;
 	std::string options[] = {"-I", "-m", "kadence.slurm.step"};
 
+	forget_options();
 	setenv("KADENCE_STEP_PROGRAM", program.c_str(), 1);
 	words.push_back(const_cast<char *>(python.c_str()));
 	for (std::string &option : options)
