@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import nbclient
+import nbformat
 import pytest
 
 pytestmark = pytest.mark.kernel
@@ -67,6 +69,20 @@ def test_the_first_picture_is_named_before_kernels_are_waited_for(heat: Path) ->
     assert picture.resolve() == heat / "heat.matrix-annotated.png"
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert lines.index(named) < lines.index("kadence: kernels …")
+
+
+def test_the_notebook_shows_the_folder(
+    heat: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KADENCE_FOLDER", str(heat))
+    notebook = nbformat.read(root / "examples/notebook/heat.ipynb", as_version=4)
+    nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    texts = [output["text"] for output in outputs if output["output_type"] == "stream"]
+    assert texts == [f"{report(heat)['verdict']['sentence']}\n"]
+    pictures = [output for output in outputs if "image/png" in output.get("data", {})]
+    tables = [output for output in outputs if "text/html" in output.get("data", {})]
+    assert (len(pictures), len(tables)) == (2, 6)
 
 
 def report(folder: Path) -> Any:
