@@ -10,10 +10,12 @@
 #include "base/file.h"
 #include "job/job.h"
 #include "job/leftovers.h"
+#include "job/metrics.h"
 #include "bundle/manifest.h"
 #include "kernel/module.h"
 #include "job/records.h"
 #include "job/trials.h"
+#include "job/verdict.h"
 #include "base/refusal.h"
 #include "bundle/store.h"
 
@@ -117,26 +119,38 @@ void keep_record(const site &rules, const std::string &node, ended_job &job)
 	job.record["steps"] = gather_steps(steps, limits);
 	job.record["notice"] = joined(job.state.notice, keep_trials(steps, records, node, limits));
 	write_record(records / record_name(node, job.folder), job.record, limits);
+	count_job(rules, job.state, job.record, limits.deadline_ns);
+}
+
+/* Returns what became of the job, in one line. */
+std::string settle_job(const site &rules, const std::string &node, ended_job &job)
+{
+	std::string problem;
+
+	try {
+		keep_record(rules, node, job);
+	} catch (const std::exception &error) {
+		problem = "no record of job " + job.state.job + ": " + error.what();
+	}
+	return joined(verdict_of(job.state, job.record), problem);
 }
 
 /*
  * Runs without the lock, because the user may have filled the steps' folder. If the record fails,
  * the folder is removed all the same, so that the next job finds a clean node.
  */
-void settle(const site &rules, const std::string &node, std::vector<ended_job> &jobs,
-	    std::vector<outcast> &out)
+std::string settle(const site &rules, const std::string &node, std::vector<ended_job> &jobs,
+		   std::vector<outcast> &out)
 {
+	std::string told;
+
 	for (ended_job &job : jobs) {
-		try {
-			if (!job.record.is_null())
-				keep_record(rules, node, job);
-		} catch (const std::exception &error) {
-			std::cerr << "kadence: no record of job " << job.state.job << ": "
-				  << error.what() << '\n';
-		}
+		if (!job.record.is_null())
+			told = joined(told, settle_job(rules, node, job));
 		out.push_back(std::move(job.out));
 	}
 	remove_all(out);
+	return told;
 }
 
 bool is_stale(const fs::path &folder, const std::string &boot)
@@ -164,13 +178,13 @@ std::vector<ended_job> end_stale(const site &rules, const std::string &node)
 
 } // namespace
 
-void finish(const site &rules, const std::string &node, const std::string &job)
+std::string finish(const site &rules, const std::string &node, const std::string &job)
 {
 	std::vector<ended_job> jobs;
 	std::vector<outcast> out;
 
 	if (folders_of(rules, job).empty())
-		return;
+		return {};
 	{
 		const descriptor lock = lock_spool(rules, deadline_of(rules));
 
@@ -178,7 +192,7 @@ void finish(const site &rules, const std::string &node, const std::string &job)
 			jobs.push_back(end_job(rules, node, folder));
 		out = trim_store(rules, bundles_in_use(rules));
 	}
-	settle(rules, node, jobs, out);
+	return settle(rules, node, jobs, out);
 }
 
 void sweep(const site &rules, const std::string &node)
@@ -193,7 +207,9 @@ void sweep(const site &rules, const std::string &node)
 		jobs = end_stale(rules, node);
 		out = trim_store(rules, bundles_in_use(rules));
 	}
-	settle(rules, node, jobs, out);
+	const std::string told = settle(rules, node, jobs, out);
+	if (!told.empty())
+		std::cerr << "kadence: left by a crash: " << told << '\n';
 }
 
 } // namespace kadence

@@ -12,9 +12,10 @@ namespace kadence
 
 /*
  * Gathers the counters of the job's steps into the site's records, restores the node and removes
- * the job's folders. Does nothing for a job that is not known here.
+ * the job's folders. Returns what became of the job in one line; empty, and nothing done, for a job
+ * that is not known here.
  */
-void finish(const site &rules, const std::string &node, const std::string &job);
+std::string finish(const site &rules, const std::string &node, const std::string &job);
 
 /* Does so for jobs of an earlier boot, and for the folders of a prolog that did not finish. */
 void sweep(const site &rules, const std::string &node);

@@ -13,6 +13,9 @@
 #include "bundle/manifest.h"
 #include "commands.h"
 #include "finish.h"
+#include "health.h"
+#include "job/job.h"
+#include "job/verdict.h"
 #include "kernel/kexec.h"
 #include "base/refusal.h"
 #include "site/site.h"
@@ -25,9 +28,10 @@ namespace
 using namespace kadence;
 
 const char usage[] = "usage: kadence-node [--site FILE] [--node NAME] COMMAND\n"
+		     "  check                               is this node fit for jobs?\n"
 		     "  check BUNDLE [--target T]           does this site accept it?\n"
 		     "  prepare --job ID --uid UID --bundle FILE [--step S] [--target T]\n"
-		     "          [--fallback fail|run] [--exclusive] [--discard]\n"
+		     "          [--fallback fail|run] [--exclusive] [--discard] [--say]\n"
 		     "  finish --job ID                     gather, restore, remove\n"
 		     "  sweep                               the same for what a crash left\n"
 		     "  kernel-of BUNDLE                    the name of the kernel that it wants\n"
@@ -47,6 +51,7 @@ enum option_key {
 	OPTION_FALLBACK,
 	OPTION_EXCLUSIVE,
 	OPTION_DISCARD,
+	OPTION_SAY,
 };
 
 const option long_options[] = {
@@ -60,6 +65,7 @@ const option long_options[] = {
     {"fallback", required_argument, nullptr, OPTION_FALLBACK},
     {"exclusive", no_argument, nullptr, OPTION_EXCLUSIVE},
     {"discard", no_argument, nullptr, OPTION_DISCARD},
+    {"say", no_argument, nullptr, OPTION_SAY},
     {nullptr, 0, nullptr, 0},
 };
 
@@ -68,6 +74,7 @@ struct invocation {
 	std::string command;
 	std::string argument;
 	wish what;
+	bool say = false;
 };
 
 [[noreturn]] void refuse_usage()
@@ -132,6 +139,9 @@ void take_option(invocation &call, int key, const std::string &value)
 	case OPTION_EXCLUSIVE:
 		call.what.exclusive = true;
 		return;
+	case OPTION_SAY:
+		call.say = true;
+		return;
 	case OPTION_DISCARD:
 		call.what.discard = true;
 		return;
@@ -157,6 +167,20 @@ invocation read_invocation(int argc, char *argv[])
 	return call;
 }
 
+void say(const std::string &line)
+{
+	if (!line.empty())
+		std::cout << line << '\n';
+}
+
+/* The job's folder, for a step; or the decision, for a log. */
+void say_prepared(const std::string &folder, bool decision)
+{
+	job_state state;
+
+	say(decision && read_state(folder, state) ? decision_of(state) : folder);
+}
+
 void run(const invocation &call)
 {
 	const site rules = read_site(call.site, call.what.node);
@@ -164,9 +188,11 @@ void run(const invocation &call)
 	if (call.command == "check" && !call.argument.empty())
 		check(rules, call.argument, call.what.target);
 	else if (call.command == "prepare" && !call.what.job.empty())
-		std::cout << prepare(rules, call.what) << '\n';
+		say_prepared(prepare(rules, call.what), call.say);
 	else if (call.command == "finish" && !call.what.job.empty())
-		finish(rules, call.what.node, call.what.job);
+		say(finish(rules, call.what.node, call.what.job));
+	else if (call.command == "check" && call.argument.empty())
+		check_node(rules, std::cout);
 	else if (call.command == "sweep")
 		sweep(rules, call.what.node);
 	else if (call.command == "kernel-of" && !call.argument.empty())

@@ -76,12 +76,36 @@ int kadence_prolog(spank_t spank)
 			 variable("SPANK_" KADENCE_TARGET, ""),
 			 "--fallback",
 			 variable("SPANK_" KADENCE_FALLBACK, "run"),
+			 "--say",
 			 has_whole_node() ? "--exclusive" : NULL,
 			 NULL};
 
-	if (!kadence_run_tool(words, output))
+	if (kadence_run_tool(words, output))
+		slurm_info("kadence: job %s: %s", job.id, output);
+	else
 		slurm_error("job %s: %s", job.id, output);
 	return 0;
+}
+
+/*
+ * Puts the verdict into Slurm's accounting, where `sacct --format AdminComment` shows it. By now
+ * the job has ended: slurmctld refuses changes (`scontrol update`), but slurmdbd takes this one. Of
+ * a job on several nodes, the last one to end leaves its line.
+ */
+static void comment_on(const struct job *job, const char *verdict)
+{
+	char id[KADENCE_DECIMALS + 16];
+	char comment[KADENCE_OUTPUT + 32];
+	char output[KADENCE_OUTPUT];
+	char *words[] = {"sacctmgr", "--immediate", "--quiet", "modify", "job", "where",
+			 id,	     "set",	    comment,   NULL};
+
+	if (!kadence_settings.comment)
+		return;
+	snprintf(id, sizeof(id), "jobid=%s", job->id);
+	snprintf(comment, sizeof(comment), "admincomment=kadence: %s", verdict);
+	if (!kadence_run(words, environ, output))
+		slurm_error("job %s: its comment was not set: %s", job->id, output);
 }
 
 /* Runs for every job, because a step may have brought a bundle to a job without one. */
@@ -102,7 +126,11 @@ int kadence_epilog(spank_t spank)
 			 job.id,
 			 NULL};
 
-	if (!kadence_run_tool(words, output) || output[0])
+	if (!kadence_run_tool(words, output)) {
 		slurm_error("job %s: %s", job.id, output);
+	} else if (output[0]) {
+		slurm_info("kadence: job %s ended: %s", job.id, output);
+		comment_on(&job, output);
+	}
 	return 0;
 }

@@ -132,9 +132,11 @@ void kadence_read_settings(int argc, char **argv)
 			kadence_settings.seconds = number_of(value);
 		else if ((value = value_of(argv[i], "check")))
 			kadence_settings.check = strcmp(value, "no") != 0;
+		else if ((value = value_of(argv[i], "comment")))
+			kadence_settings.comment = strcmp(value, "yes") == 0;
 		else
 			slurm_error("kadence: plugstack.conf has %s; it takes site=FILE, "
-				    "seconds=N and check=no",
+				    "seconds=N, check=no and comment=yes",
 				    argv[i]);
 	}
 }

@@ -4,7 +4,7 @@
  * to the node and calls kadence-node there, which takes all decisions. The plugin never makes a
  * prolog, an epilog or the start of a step fail: Slurm would drain the node.
  *
- * plugstack.conf:	optional /PATH/kadence.so [site=FILE] [seconds=N] [check=no]
+ * plugstack.conf:	optional /PATH/kadence.so [site=FILE] [seconds=N] [check=no] [comment=yes]
  */
 #ifndef KADENCE_SPANK_PLUGIN_H
 #define KADENCE_SPANK_PLUGIN_H
@@ -29,8 +29,9 @@ struct kadence_options {
 /* The settings from plugstack.conf, the same on all nodes. */
 struct kadence_settings {
 	const char *site;
-	int seconds; /* the limit of a call of the tool */
-	bool check;  /* whether to check bundles at submission */
+	int seconds;  /* the limit of a call of the tool */
+	bool check;   /* whether to check bundles at submission */
+	bool comment; /* whether to put verdicts into Slurm's accounting */
 };
 
 extern struct kadence_options kadence_options;

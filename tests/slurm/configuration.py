@@ -25,6 +25,7 @@ class Options:
     memory_mib: int = 4096
     plugin: Path | None = None  # kadence.so
     site: Mapping[str, Any] = field(default_factory=dict)  # keys of site.toml
+    plugin_arguments: str = ""  # further ones
     accounting: bool = False  # mariadbd and slurmdbd, for sacct
     task_prolog: Path | None = None
     lines: Sequence[str] = ()  # more lines of slurm.conf; of two with the same key the last counts
@@ -98,7 +99,8 @@ def write(places: Places, options: Options, first_port: int) -> None:
         lines += _accounting(places, first_port + 1)
         _write_slurmdbd(places, first_port + 1)
     places.configuration.write_text("\n".join(lines) + "\n")
-    line = f"optional {options.plugin.resolve()} site={places.site}\n" if options.plugin else ""
+    arguments = f"site={places.site} {options.plugin_arguments}".rstrip()
+    line = f"optional {options.plugin.resolve()} {arguments}\n" if options.plugin else ""
     (etc / "plugstack.conf").write_text(line)
     write_site(places, options.site)
 

@@ -54,6 +54,14 @@ def adapting(slurm: type[cluster.Cluster], bundles: Bundles) -> Iterator[Adaptin
     prolog = bundles.folder / "task-prolog"
     prolog.write_text("#!/bin/sh\necho export FROM_TASK_PROLOG=yes\n")
     prolog.chmod(0o755)
-    with AdaptingCluster(nodes=2, accounting=True, task_prolog=prolog) as started:
+    with AdaptingCluster(
+        nodes=2,
+        accounting=True,
+        task_prolog=prolog,
+        plugin_arguments="comment=yes",
+        site={"metrics": f"{bundles.folder}/metrics/%n/kadence.prom"},
+    ) as started:
+        for node in started.nodes:
+            (bundles.folder / "metrics" / node).mkdir(parents=True)
         bundles.trust(started.folder / "keys")
         yield started

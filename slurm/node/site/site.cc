@@ -27,12 +27,13 @@ const int64_t largest_number = 1 << 30;
 
 using reader = std::function<void(site &, std::string_view, const toml::node &)>;
 
-reader path_of(std::filesystem::path site::*field)
+/* Text that is empty, if it may be, stands for no path. */
+reader path_of(std::filesystem::path site::*field, bool may_be_empty = false)
 {
-	return [field](site &result, std::string_view key, const toml::node &value) {
+	return [=](site &result, std::string_view key, const toml::node &value) {
 		const auto text = value.value_exact<std::string>();
 
-		if (!text || text->empty() || text->front() != '/')
+		if (!text || (text->empty() ? !may_be_empty : text->front() != '/'))
 			refuse_key(result, key, value, "an absolute path");
 		result.*field = *text;
 	};
@@ -106,6 +107,7 @@ const std::map<std::string_view, reader> &readers()
 	    {"records", path_of(&site::records)},
 	    {"store", path_of(&site::store)},
 	    {"site_key", path_of(&site::site_key)},
+	    {"metrics", path_of(&site::metrics, true)},
 	    {"largest_bundle_mib", number_of(&site::largest_bundle, 1 << 20)},
 	    {"largest_unpacked_mib", number_of(&site::largest_unpacked, 1 << 20)},
 	    {"largest_store_mib", number_of(&site::largest_store, 1 << 20)},
@@ -160,6 +162,7 @@ site read_site(const std::filesystem::path &file, const std::string &node)
 		}
 	}
 	name_node(result.spool, node);
+	name_node(result.metrics, node);
 	return result;
 }
 
@@ -175,6 +178,7 @@ std::string describe_site(const site &rules)
 	    {"records", rules.records.string()},
 	    {"store", rules.store.string()},
 	    {"site_key", rules.site_key.string()},
+	    {"metrics", rules.metrics.string()},
 	    {"largest_bundle_mib", rules.largest_bundle >> 20},
 	    {"largest_unpacked_mib", rules.largest_unpacked >> 20},
 	    {"largest_store_mib", rules.largest_store >> 20},

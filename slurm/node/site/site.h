@@ -22,6 +22,7 @@ struct site {
 	std::filesystem::path records = "/var/lib/kadence/records";
 	std::filesystem::path store = "/var/lib/kadence/site";
 	std::filesystem::path site_key = "/etc/kadence/site.pub";
+	std::filesystem::path metrics; /* for node_exporter, %n likewise; empty: none */
 	uint64_t largest_bundle = UINT64_C(64) << 20;	 /* bytes */
 	uint64_t largest_unpacked = UINT64_C(256) << 20; /* bytes */
 	uint64_t largest_store = UINT64_C(1024) << 20;	 /* bytes */
