@@ -26,8 +26,9 @@ LIBKADAPT_CALLS := $(BUILD)/kadapt/lib/calls.o
 LIBKADAPT_TRIALS := $(BUILD)/kadapt/lib/trials.o
 LIBKADAPT_FILTER := $(BUILD)/kadapt/lib/filter.o
 LIBKADAPT_SLICE := $(call lib_objects,slice)
+LIBKADAPT_OBSERVE := $(call lib_objects,observe)
 LIBKADAPT_PHASES := $(BUILD)/kadapt/lib/phase/phase.o $(LIBKADAPT_BASE) $(LIBKADAPT_TRIALS) \
-	$(LIBKADAPT_SLICE)
+	$(LIBKADAPT_SLICE) $(LIBKADAPT_OBSERVE)
 LIBKADAPT_IO_OBJECTS := $(LIBKADAPT_PHASES) $(LIBKADAPT_CALLS) $(LIBKADAPT_FILTER) \
 	$(call lib_objects,ring)
 LIBKADAPT_IO_STATIC_OBJECTS := $(LIBKADAPT_PHASES) \
@@ -61,6 +62,14 @@ $(LIBKADAPT_MEMORY_STATIC): $(LIBKADAPT_MEMORY_STATIC_OBJECTS)
 $(LIBKADAPT) $(LIBKADAPT_IO) $(LIBKADAPT_IO_STATIC) $(LIBKADAPT_MEMORY) $(LIBKADAPT_MEMORY_STATIC):
 	@rm -f $@
 	ar rcsD $@ $^
+
+# Tools that are told of phases: KADAPT_TOOL names one at start.
+KADAPT_ADAPTERS := $(patsubst kadapt/adapters/%.c,$(BUILD)/kadapt/libkadapt-%.so,$(wildcard kadapt/adapters/*.c))
+BUILD_TARGETS += $(KADAPT_ADAPTERS)
+
+$(KADAPT_ADAPTERS): $(BUILD)/kadapt/libkadapt-%.so: kadapt/adapters/%.c kadapt/lib/kadapt_tool.h
+	@mkdir -p $(@D)
+	$(CC12) $(CFLAGS_STRICT) -std=gnu11 -fPIC -shared -I kadapt/lib -o $@ $<
 
 # Measures for the arena what memory costs on this machine's own kernel.
 MEASURE_MEMORY := $(BUILD)/kadapt/measure-memory

@@ -29,6 +29,7 @@ struct marker {
 
 struct policy {
 	uint32_t phase;
+	std::string name; /* for people and tools */
 	uint64_t quantum_ns;
 	uint64_t file_delay_ns; /* 0: the driver's default */
 	bool memory_plain;	/* page faults in the phase are served as on any kernel */

@@ -16,6 +16,7 @@ namespace
 {
 
 const char object_name[] = "kadapt_plan";
+const char names_name[] = "kadapt_phase_names";
 const unsigned abi_version = 5;
 
 /* As KADAPT_PLAN_* of libkadapt.h. */
@@ -137,6 +138,20 @@ tree declare_anchor(const char *name)
 	return decl;
 }
 
+/* The names of the phases, in the order of the policies, each with its final NUL. */
+tree names(const plan &what)
+{
+	std::string all;
+
+	for (const policy &item : what.policies)
+		all += item.name + '\0';
+	tree text = build_string(all.size(), all.data());
+	tree element = build_qualified_type(char_type_node, TYPE_QUAL_CONST);
+
+	TREE_TYPE(text) = build_array_type(element, build_index_type(size_int(all.size())));
+	return text;
+}
+
 bool has_quantum(const plan &what)
 {
 	for (const policy &item : what.policies)
@@ -155,6 +170,16 @@ void share_between_units(tree decl)
 	make_decl_one_only(decl, DECL_ASSEMBLER_NAME(decl));
 }
 
+void define_names(const plan &what)
+{
+	tree text = names(what);
+	tree decl = declare_artificial(names_name, TREE_TYPE(text), text);
+
+	SET_DECL_ASSEMBLER_NAME(decl, get_identifier(names_name));
+	share_between_units(decl);
+	varpool_node::finalize_decl(decl);
+}
+
 } // namespace
 
 void define_plan_object(const plan &what)
@@ -170,6 +195,7 @@ void define_plan_object(const plan &what)
 	SET_DECL_ASSEMBLER_NAME(decl, get_identifier(object_name));
 	share_between_units(decl);
 	varpool_node::finalize_decl(decl);
+	define_names(what);
 	if (what.memory.planned && what.memory.ahead)
 		refer_to(memory_anchor);
 	if (has_quantum(what))

@@ -82,6 +82,8 @@ bool read_policy(const json &object, policy &result)
 	return object.is_object() && read_unsigned(object, "phase", result.phase) &&
 	       read_unsigned(object, "quantum_ns", result.quantum_ns) &&
 	       read_optional(object, "file_delay_ns", result.file_delay_ns) &&
+	       (!has_value(object, "name") || read_text(object, "name", result.name)) &&
+	       result.name.find('\0') == std::string::npos &&
 	       read_flag(object, "memory_plain", result.memory_plain);
 }
 

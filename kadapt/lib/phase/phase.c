@@ -11,6 +11,7 @@
 #include "base/device_file.h"
 #include "base/optional.h"
 #include "libkadapt.h"
+#include "observe/observe.h"
 #include "slice/slice.h"
 #include "trials/process.h"
 
@@ -78,8 +79,11 @@ static __attribute__((noinline)) void change_slice(uint32_t phase, uint32_t slic
 static inline void announce(uint32_t phase)
 {
 	uint32_t slice = kadapt_slice_of(phase);
+	uint32_t before = announced_phase;
 
 	announced_phase = phase;
+	if (kadapt_is_observed())
+		kadapt_observe(before, phase);
 	atomic_signal_fence(memory_order_seq_cst);
 	if (slice != kadapt_slice)
 		change_slice(phase, slice);
