@@ -10,7 +10,7 @@ import pytest
 from kadence.base import artefact
 
 INTERFACE = re.compile(r"`(kadence(?:\.[a-z_]+)+)(?:\([^`]*)?`")
-FILES = {"kadence.toml", "kadence.module", "kadence.so", "kadence.conf"}
+FILES = {"kadence.toml", "kadence.module", "kadence.so", "kadence.conf", "kadence.ini"}
 OTHERS = FILES | set(artefact.VERSIONS)
 
 

@@ -162,7 +162,12 @@ def test_progress_is_only_for_a_terminal(tmp_path: Path) -> None:
             seen += chunk
     os.close(ours)
     assert profiling.returncode == 0
-    assert b"\n" not in seen
+    # The only line that stays is the next command.
+    *progress, hint, rest = seen.replace(b"\r\n", b"\n").partition(b"kadence: next: ")
+    assert b"\n" not in progress[0]
+    assert hint
+    assert rest.startswith(b"kadence phases ")
+    assert rest.count(b"\n") == 1
 
 
 def _read_terminal(descriptor: int) -> bytes:
