@@ -95,10 +95,27 @@ def test_a_missing_file_is_one_sentence(
     file: str, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KADENCE_HOME", str(tmp_path))
+    (tmp_path / "Makefile").touch()
     with pytest.raises(ToolError) as raised:
         resources.built(file)
     missing = tmp_path / "build" / file
     assert str(raised.value) == f"{missing} is missing; run `make {target}` in {tmp_path}"
+
+
+@pytest.mark.parametrize(
+    ("file", "package"),
+    [
+        ("slurm/kadence-node", "kadence-slurm"),
+        ("bin/kadence-cc", "kadence-compiler"),
+        ("boot/init", "kadence"),
+    ],
+)
+def test_an_installation_names_the_package(
+    file: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KADENCE_HOME", str(tmp_path))
+    with pytest.raises(ToolError, match=f"is missing; install package {package}, or "):
+        resources.built(file)
 
 
 def test_a_verb_asks_for_its_part_before_a_kernel_is_built(
@@ -106,5 +123,6 @@ def test_a_verb_asks_for_its_part_before_a_kernel_is_built(
     refused: Callable[["subprocess.CompletedProcess[str]"], str],
     tmp_path: Path,
 ) -> None:
+    (tmp_path / "Makefile").touch()
     completed = kadence("lab", "--", "true", env=os.environ | {"KADENCE_HOME": str(tmp_path)})
     assert f"run `make build-lab` in {tmp_path}" in refused(completed)

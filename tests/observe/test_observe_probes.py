@@ -153,7 +153,7 @@ def test_results_that_are_none_are_refused(text: str) -> None:
         ),
         (["--process", "1", "--", "ls"], "either a command or --job and --process"),
         (["--process", "1", "--seconds", "0"], "0 seconds are too few"),
-        (["--process", "1"], "/dev/kadapt_probe; load kadapt.ko and kadapt_probe.ko"),
+        (["--process", "1"], "/dev/kadapt_probe; `modprobe kadapt_probe`"),
     ],
 )
 def test_what_cannot_be_instrumented_is_refused(

@@ -12,8 +12,7 @@
 /* Names of the plan's phases, one after the other; a program of an older plan has none. */
 extern const char kadapt_phase_names[] __attribute__((weak));
 
-volatile unsigned short kadapt_probes_attached __attribute__((section(".probes")));
-int kadapt_has_tool;
+unsigned short kadapt_observers __attribute__((section(".probes")));
 
 void (*kadapt_tell_enter)(uint32_t phase, const char *name);
 void (*kadapt_tell_leave)(uint32_t phase, const char *name);
@@ -26,7 +25,7 @@ void (*kadapt_tell_leave)(uint32_t phase, const char *name);
 	"	.4byte 992f - 991f, 994f - 993f, 3\n"                                                    \
 	"991:	.asciz \"stapsdt\"\n"                                                                \
 	"992:	.balign 4\n"                                                                         \
-	"993:	.8byte 990b, _.stapsdt.base, kadapt_probes_attached\n"                               \
+	"993:	.8byte 990b, _.stapsdt.base, kadapt_observers\n"                                     \
 	"	.asciz \"kadapt\", \"" name "\", \"4@%%edi 8@%%rsi\"\n"                            \
 	"994:	.balign 4\n"                                                                         \
 	"	.popsection\n"

@@ -24,7 +24,7 @@ __attribute__((constructor(102))) KADAPT_HIDDEN void kadapt_open_tool(void)
 	if (tool) {
 		*(void **)&kadapt_tell_enter = dlsym(tool, "kadapt_tool_enter");
 		*(void **)&kadapt_tell_leave = dlsym(tool, "kadapt_tool_leave");
-		kadapt_has_tool = kadapt_tell_enter || kadapt_tell_leave;
+		kadapt_observers++;
 	} else {
 		fprintf(stderr, "kadapt: no tool, because %s\n", dlerror());
 	}

@@ -18,11 +18,15 @@
 #define NO_PHASE UINT32_MAX
 #define UNSURE (UINT32_MAX - 1)
 
-/* Initial-exec, because other models may allocate at the first use. */
-static _Thread_local uint32_t current_phase __attribute__((tls_model("initial-exec"))) = NO_PHASE;
-
-/* The phase that a marker announced last, whether or not there is a device. */
-static _Thread_local uint32_t announced_phase __attribute__((tls_model("initial-exec"))) = NO_PHASE;
+/*
+ * A thread's phase as the device has it, and the one that a marker announced last, whether
+ * or not there is a device. Initial-exec, because other models may allocate at the first
+ * use; one structure, because each such variable costs a load of its place.
+ */
+static _Thread_local struct {
+	uint32_t current;
+	uint32_t announced;
+} thread __attribute__((tls_model("initial-exec"))) = {NO_PHASE, NO_PHASE};
 
 /*
  * Make the call and record the thread's phase. If a signal handler enters a phase in
@@ -30,16 +34,16 @@ static _Thread_local uint32_t announced_phase __attribute__((tls_model("initial-
  */
 static int call(int descriptor, unsigned long request, unsigned long argument, uint32_t phase)
 {
-	uint32_t before = current_phase;
+	uint32_t before = thread.current;
 	int error;
 
-	current_phase = UNSURE;
+	thread.current = UNSURE;
 	atomic_signal_fence(memory_order_seq_cst);
 	error = -kadapt_device_call(descriptor, request, argument);
 	atomic_signal_fence(memory_order_seq_cst);
 	if (error)
 		kadapt_device_lost(descriptor, error);
-	current_phase = current_phase != UNSURE ? UNSURE : error ? before : phase;
+	thread.current = thread.current != UNSURE ? UNSURE : error ? before : phase;
 	return -error;
 }
 
@@ -69,41 +73,56 @@ static __attribute__((noinline)) int enter_by_device(uint32_t phase)
 /* If a signal handler enters a phase meanwhile, which one has the slice is UNSURE. */
 static __attribute__((noinline)) void change_slice(uint32_t phase, uint32_t slice)
 {
-	announced_phase = UNSURE;
+	thread.announced = UNSURE;
 	atomic_signal_fence(memory_order_seq_cst);
 	kadapt_slice_change(slice);
 	atomic_signal_fence(memory_order_seq_cst);
-	announced_phase = announced_phase == UNSURE ? phase : UNSURE;
+	thread.announced = thread.announced == UNSURE ? phase : UNSURE;
 }
 
 static inline void announce(uint32_t phase)
 {
 	uint32_t slice = kadapt_slice_of(phase);
-	uint32_t before = announced_phase;
 
-	announced_phase = phase;
-	if (kadapt_is_observed())
-		kadapt_observe(before, phase);
+	thread.announced = phase;
 	atomic_signal_fence(memory_order_seq_cst);
 	if (slice != kadapt_slice)
 		change_slice(phase, slice);
 }
 
+/* A function of its own, so that callers need no registers for it. */
+static __attribute__((noinline, cold)) void tell_observers(uint32_t phase)
+{
+	kadapt_observe(thread.announced, phase);
+}
+
 static inline int enter(uint32_t phase)
 {
+	if (__builtin_expect(kadapt_observers, 0))
+		tell_observers(phase);
 	announce(phase);
 	return is_off() ? -ENODEV : enter_by_device(phase);
 }
 
 int kadapt_enter(uint32_t phase)
 {
-	return current_phase == phase ? 0 : enter(phase);
+	return thread.current == phase ? 0 : enter(phase);
 }
 
 /* The device knows the phase, or there is no device that could. */
 static int is_inside(uint32_t phase)
 {
-	return current_phase == phase || (announced_phase == phase && is_off());
+	return thread.current == phase || (thread.announced == phase && is_off());
+}
+
+/* A function of its own, so that a marker inside its phase saves no registers. */
+static __attribute__((noinline)) void begin_phase(uint32_t phase)
+{
+	if (kadapt_has_trials)
+		kadapt_trials_enter(phase);
+	enter(phase);
+	if (kadapt_memory_look)
+		kadapt_memory_look();
 }
 
 /*
@@ -116,23 +135,21 @@ void kadapt_phase_enter(uint32_t phase)
 		kadapt_trials_fired();
 		return;
 	}
-	if (kadapt_has_trials)
-		kadapt_trials_enter(phase);
-	enter(phase);
-	if (kadapt_memory_look)
-		kadapt_memory_look();
+	begin_phase(phase);
 }
 
 int kadapt_leave(void)
 {
+	if (__builtin_expect(kadapt_observers, 0))
+		tell_observers(NO_PHASE);
 	announce(NO_PHASE);
 	return is_off() ? -ENODEV : change_phase(KADAPT_LEAVE, 0, NO_PHASE);
 }
 
 static void begin_child(void)
 {
-	current_phase = NO_PHASE;
-	announced_phase = NO_PHASE;
+	thread.current = NO_PHASE;
+	thread.announced = NO_PHASE;
 }
 
 __attribute__((constructor(101))) static void begin(void)
