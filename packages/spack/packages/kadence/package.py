@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Spack's recipe. It installs from a checkout: `spack dev-build kadence@0.1.0`, or a source mirror."""
+"""The recipe for Spack: `spack dev-build kadence@0.1.0`. Not tried; see docs/systems.md."""
 
 from spack.package import Package, depends_on, license, version
 
@@ -11,8 +11,8 @@ class Kadence(Package):
 
     version("0.1.0")
 
-    # The compilers that build it, and GCC's headers for plugins, are Debian's: kernels, the profiler
-    # and the plugin depend on their exact releases (docs/systems.md).
+    # Compilers and GCC's headers for plugins are Debian's: kernels, the profiler and the plugin
+    # depend on their exact releases (docs/systems.md).
     depends_on("gmake", type="build")
 
     def install(self, spec, prefix):
