@@ -62,7 +62,7 @@ cache_key()
 		# shellcheck disable=SC2086
 		$compiler -dumpfullversion
 		cat "$plugin" ${KADENCE_PLAN:+"$KADENCE_PLAN"}
-	} | cksum | tr ' ' _
+	} | sha256sum | cut -c 1-64
 }
 
 # ccache sets this variable for the compiler, and first asks for the preprocessed source (-E).

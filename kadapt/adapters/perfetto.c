@@ -44,19 +44,31 @@ __attribute__((constructor)) static void begin(void)
 	pthread_atfork(NULL, NULL, begin);
 }
 
+/* JSON's own characters cannot be in a string as they are. */
+static void copy_name(char *copy, size_t room, const char *name)
+{
+	size_t used = 0;
+
+	for (; *name && used + 1 < room; name++)
+		copy[used++] = *name < ' ' || *name == '"' || *name == '\\' ? '?' : *name;
+	copy[used] = '\0';
+}
+
 /* One write(2), so that threads' events do not mix. The list may end without a bracket. */
 static void event(char kind, uint32_t phase, const char *name)
 {
 	int saved_errno = errno;
 	struct timespec now;
+	char shown[65];
 	char line[256];
 	int length;
 
+	copy_name(shown, sizeof(shown), name);
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	length = snprintf(line, sizeof(line),
-			  "{\"name\":\"%u %.64s\",\"cat\":\"phase\",\"ph\":\"%c\",\"ts\":%" PRId64
+			  "{\"name\":\"%u %s\",\"cat\":\"phase\",\"ph\":\"%c\",\"ts\":%" PRId64
 			  ".%03ld,\"pid\":%d,\"tid\":%d},\n",
-			  phase, name, kind, now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000,
+			  phase, shown, kind, now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000,
 			  now.tv_nsec % 1000, getpid(), gettid());
 	if (trace >= 0 && write(trace, line, (size_t)length) < 0)
 		trace = -1;

@@ -2,7 +2,7 @@
 """Completions for bash, zsh and fish, from one table of what may follow each command."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kadence import cli
@@ -115,33 +115,36 @@ def _known(table: Mapping[str, Follow], between: str) -> str:
     return between.join(f'"{name}"' for name in table if name != "kadence")
 
 
-def _bash(table: Mapping[str, Follow]) -> str:
+def _cases(
+    table: Mapping[str, Follow], name: str, listed: Callable[[Sequence[tuple[str, str]]], str]
+) -> dict[str, list[str]]:
+    """Rows of a shell's `case` that set the variable `name` to what may follow."""
     values = [
-        f'\t"{command} {name}") words="{" ".join(choices)}" ;;'
+        f'\t"{command} {option}") {name}={listed([(choice, "") for choice in choices])} ;;'
         for command, follow in table.items()
-        for name, choices in follow.values.items()
+        for option, choices in follow.values.items()
     ]
     words = [
-        f'\t\t"{command}") words="{" ".join(word for word, _ in follow.words)}" ;;'
-        for command, follow in table.items()
+        f'\t\t"{command}") {name}={listed(follow.words)} ;;' for command, follow in table.items()
     ]
-    return _filled(BASH, KNOWN=_known(table, " | "), VALUES=values, WORDS=words)
+    return {"VALUES": values, "WORDS": words}
+
+
+def _bash(table: Mapping[str, Follow]) -> str:
+    def listed(words: Sequence[tuple[str, str]]) -> str:
+        return f'"{" ".join(word for word, _ in words)}"'
+
+    return _filled(BASH, KNOWN=_known(table, " | "), **_cases(table, "words", listed))
 
 
 def _zsh(table: Mapping[str, Follow]) -> str:
     def entry(word: str, told: str) -> str:
-        return shlex.quote(f"{word.replace(':', chr(92) + ':')}:{told}")
+        return shlex.quote(f"{word.replace(':', chr(92) + ':')}:{told}" if told else word)
 
-    values = [
-        f'\t"{command} {name}") follow=({" ".join(choices)}) ;;'
-        for command, follow in table.items()
-        for name, choices in follow.values.items()
-    ]
-    words = [
-        f'\t\t"{command}") follow=({" ".join(entry(*each) for each in follow.words)}) ;;'
-        for command, follow in table.items()
-    ]
-    return _filled(ZSH, KNOWN=_known(table, " | "), VALUES=values, WORDS=words)
+    def listed(words: Sequence[tuple[str, str]]) -> str:
+        return f"({' '.join(entry(*each) for each in words)})"
+
+    return _filled(ZSH, KNOWN=_known(table, " | "), **_cases(table, "follow", listed))
 
 
 def _fish(table: Mapping[str, Follow]) -> str:

@@ -25,7 +25,7 @@ STATUSES = (
 ENVIRONMENT = (
     ("KADENCE_CACHE", "the folder for kernels, sources and all that can be rebuilt"),
     ("KADENCE_HOME", "the tree with the built parts, if it is not that of the command"),
-    ("NO_COLOR", "nothing is ever coloured; the variable is obeyed by doing nothing"),
+    ("NO_COLOR", "has no effect, because Kadence colours nothing"),
 )
 
 
@@ -38,7 +38,7 @@ def overview(listed: Sequence[Command]) -> str:
         *_section("DESCRIPTION", [DESCRIPTION, f"Begin with `{FIRST}`."]),
         *_table("VERBS", rows),
         *_table("OPTIONS", [(", ".join(names), told) for names, told in cli.COMMON]),
-        *_ending([(command.name.replace(" ", "-"), "1") for command in listed]),
+        *_ending([command.name.replace(" ", "-") for command in listed]),
     ]
     return "\n".join(parts) + "\n"
 
@@ -52,7 +52,7 @@ def page(command: Command) -> str:
         *_table("OPERANDS", command.words),
         *_table("OPTIONS", [(_declared(option), option.help) for option in command.options]),
         *(_section("NOTES", [command.epilog]) if command.epilog else []),
-        *_ending([("kadence", "1")]),
+        *_ending(["kadence"]),
     ]
     return "\n".join(parts) + "\n"
 
@@ -91,11 +91,11 @@ def _table(title: str, rows: Sequence[tuple[str, str]]) -> Iterator[str]:
         yield _quoted(told) or "\\&"
 
 
-def _ending(others: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _ending(others: Sequence[str]) -> Iterator[str]:
     yield from _table("EXIT STATUS", STATUSES)
     yield from _table("ENVIRONMENT", ENVIRONMENT)
     yield ".SH SEE ALSO"
-    yield ",\n".join(f".BR {_quoted(name)} ({section})" for name, section in others)
+    yield ",\n".join(f".BR {_quoted(name)} (1)" for name in others)
 
 
 def _quoted(text: str) -> str:

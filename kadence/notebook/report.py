@@ -2,7 +2,6 @@
 """A report: what `kadence specialize` measured."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,8 @@ from kadence.notebook import frames
 
 if TYPE_CHECKING:
     import pandas
+
+ENDS = ("effect", "low", "high")
 
 
 @dataclass(frozen=True)
@@ -57,16 +58,12 @@ class Report:
         """
         kept = ("policy", "level", "phase", "outcome", "blocks", "runs", "says", "why")
         rows = (
-            (kernel["kernel"], *(arm[name] for name in kept), *map(_ratio, _ends(arm)))
+            (kernel["kernel"], *(arm[name] for name in kept), *(_ratio(arm[end]) for end in ENDS))
             for kernel in (self.raw.get("trials") or {}).get("kernels", [])
             for arm in kernel["arms"]
         )
         ratios = ("time_ratio", "time_ratio_low", "time_ratio_high")
         return frames.of_rows(rows, ("kernel", *kept, *ratios))
-
-
-def _ends(arm: dict[str, Any]) -> Iterator[float | None]:
-    yield from (arm["effect"], arm["low"], arm["high"])
 
 
 def _ratio(effect: float | None) -> float | None:

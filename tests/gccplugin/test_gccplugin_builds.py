@@ -17,11 +17,15 @@ Kadence = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 class Package:
-    """A source of Debian's, and commands that run beside it."""
+    """A folder, in which commands run with the wrappers on PATH."""
 
-    def __init__(self, name: str, version: str, folder: Path) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
+
+    def fetch(self, name: str, version: str) -> "Package":
+        """Put a source of Debian's into the folder `source`."""
         self.run(str(ROOT / "bench/corpus/fetch"), name, version)
+        return self
 
     def run(self, *words: str, **settings: str) -> str:
         environment = {name: value for name, value in os.environ.items() if name != "CC"}
@@ -43,7 +47,7 @@ class Package:
 
 @pytest.fixture
 def package(tmp_path: Path) -> Callable[[str, str], Package]:
-    return lambda name, version: Package(name, version, tmp_path)
+    return Package(tmp_path).fetch
 
 
 def commands_of(package: Package, folder: str) -> list[dict[str, str]]:
@@ -128,12 +132,9 @@ def cache(tmp_path: Path) -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def test_a_cache_in_front_keeps_modes_and_plans_apart(
-    kadence: Kadence, package: Callable[[str, str], Package], cache: Path
-) -> None:
+def test_a_cache_in_front_keeps_modes_and_plans_apart(kadence: Kadence, cache: Path) -> None:
     """ccache looks into its cache before it calls the wrapper, and takes the arguments as all."""
-    shop = Package.__new__(Package)
-    shop.folder = cache.parent
+    shop = Package(cache.parent)
     shutil.copy(ROOT / "examples/heat/heat.c", shop.folder)
     shop.run("kadence-cc", "-O2", "-o", "heat", "heat.c", "-lm")
     plan = plan_of(kadence, shop, "heat", "-s", "300", "-e", "30")
@@ -156,10 +157,9 @@ def test_a_cache_in_front_keeps_modes_and_plans_apart(
     assert "kadapt_phase_enter" not in symbols(KADENCE_PLAN=str(plan))
 
 
-def test_a_cache_behind_other_names_is_called(package: object, cache: Path) -> None:
+def test_a_cache_behind_other_names_is_called(cache: Path) -> None:
     """PATH with our folder, then ccache's: each finds the next, and neither the other again."""
-    shop = Package.__new__(Package)
-    shop.folder = cache.parent
+    shop = Package(cache.parent)
     shutil.copy(ROOT / "examples/heat/heat.c", shop.folder)
     path = f"{BIN}/as-gcc:/usr/lib/ccache:{os.environ['PATH']}"
     for _ in range(2):

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * USDT probes kadapt:phase_enter and kadapt:phase_leave with the phase's number and name
- * (the notes of SystemTap's sys/sdt.h, which bpftrace and perf read),
- * and calls of the tool.
+ * (the notes of SystemTap's sys/sdt.h, which bpftrace and perf read), and calls of the
+ * tool.
  */
 #include <stddef.h>
 
