@@ -7,9 +7,10 @@ python tests/gccplugin/torture_counting.py -O2 [FIRST [LAST]]    # of the suite,
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from torture import Behaviour, Outcome, Program, build_and_run, programs, summarise
+from torture import WORKERS, Behaviour, Outcome, Program, build_and_run, programs, summarise
 
 from kadence.base.resources import built
 
@@ -54,8 +55,9 @@ def _counted(
 
 
 def run(chosen: Iterable[Program], level: str) -> list[Outcome]:
-    """Compare the chosen programs one after another."""
-    return [compare(program, level) for program in chosen]
+    """Compare the chosen programs, WORKERS at a time."""
+    with ThreadPoolExecutor(WORKERS) as pool:
+        return list(pool.map(lambda program: compare(program, level), chosen))
 
 
 def main(level: str, first: str = "0", last: str = "") -> int:
