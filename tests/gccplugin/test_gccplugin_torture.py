@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """GCC's own test programs: a fixed sample in `make test`, all programs in `make test-torture`."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 import torture
 import torture_counting
@@ -10,6 +14,15 @@ SAMPLE = 200
 COUNTING_SAMPLE = 150
 LEVELS = ("-O0", "-O2", "-O3")
 OF_EACH_SUITE = 2
+SCRIPTS = ("torture", "torture_counting", "torture_dg", "torture_layout", "gcc_counts")
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_script_finds_its_modules_without_pytest(script: str) -> None:
+    """`make test-torture` runs these files as scripts."""
+    loading = "import runpy, sys; runpy.run_path(sys.argv[1])"
+    path = Path(__file__).with_name(f"{script}.py")
+    subprocess.run([sys.executable, "-c", loading, path], cwd=path.parent, check=True)
 
 
 def failures(programs: list[torture.Program], *levels: str) -> list[str]:

@@ -20,9 +20,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from compilers import GCC, PLUGIN, RELEASE
+# As a script, without pytest's conftest.py. The other scripts here import this module first.
+sys.path.insert(0, str(Path(__file__).parents[1] / "running"))
 
-from kadence.base.resources import cache_directory
+from compilers import GCC, PLUGIN, RELEASE  # noqa: E402
+
+from kadence.base.resources import cache_directory  # noqa: E402
 
 PACKAGE = f"gcc-{RELEASE}-source"
 TESTS = "/gcc/testsuite/"
