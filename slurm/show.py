@@ -3,6 +3,7 @@
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 from kadence.slurm.bundle import Bundle
 
@@ -17,13 +18,13 @@ def as_text(bundle: Bundle, owner: str | None) -> str:
     return "\n".join(_lines(bundle, owner))
 
 
-def as_json(bundle: Bundle, owner: str | None) -> str:
+def document(bundle: Bundle, owner: str | None) -> dict[str, Any]:
     """The manifest, and its signer."""
     signature = None
     if bundle.signature is not None:
         signature = {"key": bundle.signature.signer, "verified_as": owner}
-    document = {"packed_bytes": bundle.packed_bytes, "signature": signature}
-    return json.dumps(json.loads(bundle.manifest_bytes) | document, indent=1, ensure_ascii=False)
+    manifest: dict[str, Any] = json.loads(bundle.manifest_bytes)
+    return manifest | {"packed_bytes": bundle.packed_bytes, "signature": signature}
 
 
 def _lines(bundle: Bundle, owner: str | None) -> Iterator[str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from kadence.base import printing
 from kadence.base.errors import UsageError
 from kadence.slurm import bundle, keys, show
 from kadence.slurm.keys import SignatureError
@@ -26,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--show", type=Path, metavar="FILE", help="print the contents of a bundle")
     parser.add_argument("--public-key", type=Path, help="require this key's signature in --show")
     parser.add_argument("--key-ring", type=Path, help="a folder of such keys")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    printing.add_json(parser)
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -79,5 +80,8 @@ def _show(options: argparse.Namespace) -> int:
             f"{options.show} is not signed; sign it, or leave out --public-key and --key-ring"
         )
     owner = bundle.signer(str(options.show), found, ring) if verify else None
-    print(show.as_json(found, owner) if options.json else show.as_text(found, owner))
+    if options.json:
+        printing.document(show.document(found, owner))
+    else:
+        print(show.as_text(found, owner))
     return 0

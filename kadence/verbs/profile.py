@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from kadence.base import terminal
+from kadence.base import printing, terminal
 from kadence.base.errors import UsageError
 from kadence.profiler.run import compiled, runner
 from kadence.profiler.run.children import Child
@@ -52,10 +52,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="-- PROGRAM [ARGUMENT ...]",
         help="the program to run",
     )
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        help="print all notes about the run as one line of JSON, on standard error",
+    printing.add_json(
+        parser, "print all notes about the run as one line of JSON, on standard error"
     )
 
 

@@ -2,9 +2,9 @@
 """`kadence profile export`: write a profile's basic-block vectors in SimPoint's format."""
 
 import argparse
-import json
 from pathlib import Path
 
+from kadence.base import printing
 from kadence.profiler import frequencies, kprof
 
 
@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--thread", type=int, metavar="N", help="only this thread (default: one after another)"
     )
-    parser.add_argument("--json", action="store_true", help="print the number of intervals as JSON")
+    printing.add_json(parser, "print the number of intervals as JSON")
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -37,7 +37,7 @@ def execute(options: argparse.Namespace) -> int:
         kprof.read(options.simpoint), options.output, thread=options.thread
     )
     if options.json:
-        print(json.dumps({"intervals": written.intervals, "empty": written.empty}))
+        printing.document({"intervals": written.intervals, "empty": written.empty})
         return 0
     left_out = f", without {written.empty} empty ones" if written.empty else ""
     print(f"{written.intervals} intervals{left_out}")

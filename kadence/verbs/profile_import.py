@@ -2,9 +2,9 @@
 """`kadence profile import`: make a profile from basic-block vectors that another tool wrote."""
 
 import argparse
-import json
 from pathlib import Path
 
+from kadence.base import printing
 from kadence.profiler import frequencies
 
 
@@ -17,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="vectors that exp-bbv, PinPoints, gem5 or QEMU wrote for SimPoint; may be gzipped",
     )
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="P.kprof")
-    parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
+    printing.add_json(parser, "print the numbers as JSON")
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -25,7 +25,7 @@ def execute(options: argparse.Namespace) -> int:
     profile = frequencies.import_text(options.file, options.output)
     intervals, blocks = len(profile.instructions), len(profile.blocks)
     if options.json:
-        print(json.dumps({"intervals": intervals, "blocks": blocks}))
+        printing.document({"intervals": intervals, "blocks": blocks})
     else:
         print(f"{intervals} intervals of {blocks} blocks")
     return 0

@@ -2,9 +2,9 @@
 """`kadence report`: report what a batch job gained from its kernel."""
 
 import argparse
-import json
 from pathlib import Path
 
+from kadence.base import printing
 from kadence.slurm import job_report, records, site
 
 
@@ -15,7 +15,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--site", type=Path, default=site.DEFAULT, help="the administrator's file (%(default)s)"
     )
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    printing.add_json(parser)
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -23,7 +23,7 @@ def execute(options: argparse.Namespace) -> int:
     folder = options.records or site.read(options.site).records
     job = records.read(options.job, folder)
     if options.json:
-        print(json.dumps(job_report.document(job), indent=1, ensure_ascii=False))
+        printing.document(job_report.document(job))
     else:
         print(job_report.text(job))
     return 0
