@@ -14,6 +14,7 @@
 #include "base/refusal.h"
 #include "job/job.h"
 #include "kadapt.h"
+#include "kernel/kexec.h"
 #include "verify/key_ring.h"
 
 namespace kadence
@@ -131,6 +132,34 @@ std::string examine_module(const site &rules)
 	       (query.features & KADAPT_FEATURE_UNITS ? ", units" : "");
 }
 
+void require_kexec()
+{
+	const char *const switch_off = "/proc/sys/kernel/kexec_load_disabled";
+
+	if (!fs::exists(switch_off))
+		throw refusal("this node's kernel has no kexec, and target kexec needs it");
+	if (read_file(switch_off, 16) != "0\n")
+		throw refusal(std::string(switch_off) +
+			      " forbids kexec until the next boot, and target kexec needs it");
+}
+
+std::string examine_kexec(const site &rules)
+{
+	const fs::path kernels = rules.store / "kernels";
+	size_t count = 0;
+
+	if (fs::exists(kernels))
+		for (const auto &entry : fs::directory_iterator(kernels)) {
+			verify_kernel(rules, entry.path().filename());
+			count++;
+		}
+	if (!count)
+		throw refusal(kernels.string() +
+			      " has no kernel, and target kexec needs one; see kadence site build");
+	require_kexec();
+	return "target kexec, kernels: " + std::to_string(count) + ", in " + kernels.string();
+}
+
 } // namespace
 
 void check_node(const site &rules, std::ostream &out)
@@ -158,6 +187,8 @@ void check_node(const site &rules, std::ostream &out)
 		examine(examine_um);
 	if (rules.allows_target("module"))
 		examine([&] { return examine_module(rules); });
+	if (rules.allows_target("kexec"))
+		examine([&] { return examine_kexec(rules); });
 	if (problems)
 		throw refusal(std::to_string(problems) +
 			      (problems == 1 ? " problem" : " problems") + " on this node");

@@ -58,16 +58,19 @@ def test_a_fit_node_has_no_problem(check: Check, tmp_path: Path) -> None:
 def test_each_problem_is_named(check: Check, tmp_path: Path) -> None:
     (tmp_path / "spool/jobs/7").mkdir(parents=True)
     (tmp_path / "spool").chmod(0o777)
-    said = check(targets='["um", "module"]')
+    said = check(targets='["um", "module", "kexec"]')
     problems = [line for line in said.stdout.splitlines() if line.startswith("problem  ")]
     for problem, words in zip(
         problems,
-        ("has no key NAME.pub", "can be changed by users", "kadence-node sweep", "/dev/kadapt"),
+        (
+            *("has no key NAME.pub", "can be changed by users", "kadence-node sweep"),
+            *("/dev/kadapt", "store/kernels has no kernel"),
+        ),
         strict=True,
     ):
         assert words in problem
     assert said.returncode == 1
-    assert said.stderr == "kadence: 4 problems on this node\n"
+    assert said.stderr == "kadence: 5 problems on this node\n"
     assert (tmp_path / "spool/jobs/7").exists()
 
 

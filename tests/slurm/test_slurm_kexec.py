@@ -131,11 +131,20 @@ def test_ranks_of_an_mpi_program(site: GuestSite) -> None:
     require_back(site)
 
 
+def checked(site: GuestSite) -> str:
+    """What the health check says of the target, on the node."""
+    node = site.cluster.options.plugin.with_name("kadence-node")
+    words = ["srun", node, "--site", site.site_file, "check"]
+    return str(site.cluster.run(words, check=False).stdout)
+
+
 def test_kernel_that_was_changed_is_not_started(site: GuestSite) -> None:
+    assert "ok       target kexec, kernels: 1, in " in checked(site)
     kernel = site.cluster.folder / "store/kernels" / site.configurations["x86_64"].id / "bzImage"
     original = kernel.read_bytes()
     kernel.write_bytes(original[:-1] + bytes([original[-1] ^ 1]))
     try:
+        assert "problem  " in checked(site)
         unadapted = run(site, "uname", "-r")
     finally:
         kernel.write_bytes(original)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "kernel/kexec.h"
 
+#include <cstring>
 #include <fcntl.h>
 #include <linux/kexec.h>
 #include <sstream>
@@ -49,6 +50,18 @@ bool is_name(const std::string &id)
 	return !id.empty() && id.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
+/* The folder of a kernel whose manifest the site has signed and whose rules allow it. */
+site_folder accepted(const site &rules, const std::string &id)
+{
+	if (!is_name(id))
+		throw refusal("'" + id + "' is not a kernel's name");
+	site_folder folder(rules, std::filesystem::path("kernels") / id);
+	if (!rules.mitigations_off && !folder.says("mitigations"))
+		throw refusal("kernel " + id + " has no mitigations, but " + rules.file.string() +
+			      " requires them");
+	return folder;
+}
+
 } // namespace
 
 std::string running_kernel()
@@ -72,12 +85,7 @@ void require_kernel(const std::string &id)
 
 void load_kernel(const site &rules, const std::string &id)
 {
-	if (!is_name(id))
-		throw refusal("'" + id + "' is not a kernel's name");
-	const site_folder folder(rules, std::filesystem::path("kernels") / id);
-	if (!rules.mitigations_off && !folder.says("mitigations"))
-		throw refusal("kernel " + id + " has no mitigations, but " + rules.file.string() +
-			      " requires them");
+	const site_folder folder = accepted(rules, id);
 	const descriptor image = sealed_file(folder.read("bzImage"), "kernel");
 	const bool has_ram = folder.has("initrd");
 	const descriptor ram =
@@ -87,6 +95,15 @@ void load_kernel(const site &rules, const std::string &id)
 	if (syscall(SYS_kexec_file_load, image.get(), ram.get(), line.size() + 1, line.c_str(),
 		    has_ram ? 0UL : static_cast<unsigned long>(KEXEC_FILE_NO_INITRAMFS)))
 		refuse_errno("this node's kernel does not load kernel " + id);
+}
+
+void verify_kernel(const site &rules, const std::string &id)
+{
+	const site_folder folder = accepted(rules, id);
+
+	for (const char *file : {"bzImage", "cmdline", "initrd"})
+		if (strcmp(file, "initrd") || folder.has(file))
+			folder.read(file);
 }
 
 } // namespace kadence
