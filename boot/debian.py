@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Debian's own kernels and their headers: fetched into the cache, never installed.
+"""Debian's or Ubuntu's own kernels and their headers: fetched into the cache, never installed.
 
 Installing the headers of the 6.12 series would install its kernel, too, because the package
 depends on it. Kadence must not change a machine's own kernel.
@@ -17,7 +17,7 @@ from kadence.base.errors import ToolError
 
 # Packages that depend on the headers of the newest release: of a series that came later, and of the
 # series with which a release of Debian came.
-CLOUD = "-cloud-amd64"
+FLAVOURS = ("-cloud-amd64", "-generic")  # Debian's, Ubuntu's
 NEWEST = ("linux-headers-{series}-cloud-amd64", "linux-headers-cloud-amd64")
 
 
@@ -36,7 +36,7 @@ def newest_release(series: str) -> str:
 def _releases(series: str) -> list[str]:
     """The releases of a series on which no other package depends, as in backports; newest last."""
     names = _run(["apt-cache", "pkgnames", f"linux-headers-{series}."], Path.cwd()).split()
-    found = [name.removeprefix("linux-headers-") for name in names if name.endswith(CLOUD)]
+    found = [name.removeprefix("linux-headers-") for name in names if name.endswith(FLAVOURS)]
     return sorted(found, key=lambda name: [int(part) for part in re.findall(r"\d+", name)])
 
 
@@ -82,7 +82,10 @@ def kernel_headers(release: str) -> Path:
 
 
 def _is_part_of_headers(package: str) -> bool:
-    return package.startswith("linux-kbuild-") or package.endswith("-common")
+    if package.startswith("linux-kbuild-") or package.endswith("-common"):
+        return True
+    # Ubuntu's common part has the release's name without the flavour.
+    return re.fullmatch(r"linux-headers-[\d.]+-\d+", package) is not None
 
 
 def _text(path: Path) -> str:
