@@ -13,6 +13,8 @@ from kadence.boot.memory import MIB, Memory
 from kadence.boot.request import Request
 
 ACCELERATOR = "native"
+# Of processes, in a guest's kernel: RESERVED_PIDS and PID_MAX_DEFAULT of Linux.
+RESERVED_NUMBERS, MOST_NUMBERS = 300, 32768
 
 
 def command(request: Request, memory: Memory, init: Path) -> list[str]:
@@ -36,9 +38,19 @@ def command(request: Request, memory: Memory, init: Path) -> list[str]:
         "uml_dir=/proc/self/ns/",
         # Measuring the delay loop's speed takes most of a boot, and nothing here uses the loop.
         "lpj=50000000",
+        f"first_process={_first_process()}",
         *_processors(request),
         *request.kernel_arguments,
     ]
+
+
+def _first_process() -> int:
+    """The number from which the guest counts its processes; of guests at one time each has another.
+
+    Programs name files by their process number, and a guest's files are the machine's. Other
+    kernels than ours make the word a variable of init's, which no command inherits.
+    """
+    return RESERVED_NUMBERS + os.getpid() % (MOST_NUMBERS - RESERVED_NUMBERS)
 
 
 def _processors(request: Request) -> tuple[str, ...]:

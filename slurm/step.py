@@ -40,13 +40,18 @@ TRIALS = "KADAPT_TRIALS_RECORD"
 # Names the units that an adapted process takes in its phases.
 UNITS = "KADAPT_UNITS"
 # From a job's variables mpirun concludes that Slurm starts its ranks, but the guest has no Slurm.
-# These settings are for OpenMPI (plm, ras), and for MPICH and its derivatives (Hydra).
+# These settings are for OpenMPI (plm, ras; PRTE since OpenMPI 5), and for MPICH and its derivatives
+# (Hydra).
 LAUNCHERS = {
     "OMPI_MCA_plm": "isolated",
     "OMPI_MCA_ras": "^slurm",
+    "PRTE_MCA_plm": "^slurm",
+    "PRTE_MCA_ras": "^slurm",
     "HYDRA_BOOTSTRAP": "fork",
+    "I_MPI_HYDRA_BOOTSTRAP": "fork",
     "HYDRA_RMK": "user",
 }
+SLURM = "slurm"  # Since 23.11, Slurm sets some of LAUNCHERS to this. Other values are the user's.
 LET_GO = (0, 1)
 ABOVE_STANDARD_STREAMS = 10
 
@@ -124,7 +129,9 @@ def _environment(step: Step, units: str) -> dict[str, str]:
         files[TRIALS] = str(step.steps / f"{step.task.step}.trials")
     if step.is_adapted() and units:
         files[UNITS] = units
-    return LAUNCHERS | files | _own_environment()
+    own = _own_environment()
+    hidden = {name: value for name, value in LAUNCHERS.items() if own.get(name, SLURM) == SLURM}
+    return files | own | hidden
 
 
 def _own_environment() -> dict[str, str]:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,27 @@ def test_command_that_is_no_program(guest: Any) -> None:
     ran = guest("/etc/passwd")
     assert ran.result.status == 126
     assert b"/etc/passwd: Permission denied" in ran.stderr
+
+
+def test_guests_at_one_time_number_their_processes_differently(
+    kadence: Any, generic_kernel: Any, tmp_path: Path
+) -> None:
+    """Their files are the machine's, and programs name files by these numbers."""
+    script = "sh -c 'echo $$ $PPID'; touch {}; until [ -e {} ]; do sleep 0.1; done"
+    first, second = tmp_path / "first", tmp_path / "second"
+
+    def numbers(own: Path, other: Path) -> list[str]:
+        words = ["--kernel", generic_kernel.id, "--", "sh", "-c", script.format(own, other)]
+        ran = kadence("run", *words)
+        assert ran.returncode == 0, ran.stderr
+        return str(ran.stdout).split()
+
+    with ThreadPoolExecutor(2) as pool:
+        found = pool.map(numbers, (first, second), (second, first))
+        of_first, of_second = (set(one) for one in found)
+    assert len(of_first) == len(of_second) == 2
+    assert not of_first & of_second
+    assert min(map(int, of_first | of_second)) >= 300
 
 
 def test_usage_is_that_of_the_command_and_its_children(guest: Any) -> None:

@@ -245,11 +245,11 @@ def test_patches_are_for_their_series_target_and_word() -> None:
         for target in ("um", "x86_64")
     }
     missing_call = "6.12/missing-call.patch"
-    every_guest = ("register-state", "unlinked-file", "failed-fork", "stopped-guest")
-    always = {f"6.12/um-{name}.patch" for name in (*every_guest, "reserve-space")}
+    of_guests = ("first-process", "register-state", "unlinked-file", "failed-fork", "stopped-guest")
+    always = {f"6.12/um-{name}.patch" for name in (*of_guests, "reserve-space")}
     assert files["6.12", "um"] == {missing_call, *always, "6.12/um-memory.patch"}
     assert files["6.12", "x86_64"] == {missing_call, "6.12/x86-entry-alignment.patch"}
-    names = ("memory", "mmapper", "seccomp", "stopped-guest")
+    names = ("first-process", "memory", "mmapper", "seccomp", "stopped-guest")
     assert files["7.3", "um"] == {
         "7.3/missing-call.patch",
         *(f"7.3/um-{name}.patch" for name in names),

@@ -24,7 +24,10 @@ UM = "--kadence-target=um"
 # Variables of Kadence that a step may see.
 OWN_VARIABLES = ("KADENCE_BUNDLE", "KADENCE_TARGET", "KADENCE_FALLBACK", "KADAPT_COUNTERS")
 # Variables that tell MPI launchers in a guest not to use Slurm.
-LAUNCHERS = ("OMPI_MCA_plm", "OMPI_MCA_ras", "HYDRA_BOOTSTRAP", "HYDRA_RMK")
+LAUNCHERS = (
+    *("OMPI_MCA_plm", "OMPI_MCA_ras", "PRTE_MCA_plm", "PRTE_MCA_ras"),
+    *("HYDRA_BOOTSTRAP", "I_MPI_HYDRA_BOOTSTRAP", "HYDRA_RMK"),
+)
 # Variables that differ from job to job or from step to step.
 VARYING = ("SLURM", "SRUN_", "PWD=", "_=", "SHLVL=")
 

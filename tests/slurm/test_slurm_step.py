@@ -35,7 +35,10 @@ SLURM = {
     "SLURM_MEM_PER_NODE": "512",
 }
 
-LAUNCHERS = ("OMPI_MCA_plm", "OMPI_MCA_ras", "HYDRA_BOOTSTRAP", "HYDRA_RMK")
+LAUNCHERS = (
+    *("OMPI_MCA_plm", "OMPI_MCA_ras", "PRTE_MCA_plm", "PRTE_MCA_ras"),
+    *("HYDRA_BOOTSTRAP", "I_MPI_HYDRA_BOOTSTRAP", "HYDRA_RMK"),
+)
 
 
 @dataclass
@@ -184,6 +187,13 @@ def test_the_environment_is_the_commands_own(job: Job) -> None:
     expected = {name for name in given if not name.startswith("KADENCE_")}
     assert set(found) == expected | {"PYTHONPATH", "KADAPT_COUNTERS", *LAUNCHERS}
     assert all(found[name] == given[name] for name in expected)
+
+
+def test_launchers_of_ranks_do_not_look_for_slurm(job: Job) -> None:
+    """Slurm 24.11 sets HYDRA_BOOTSTRAP; what the user chose stays."""
+    script = 'echo "$HYDRA_BOOTSTRAP" "$PRTE_MCA_plm" "$PRTE_MCA_ras"'
+    chosen = {"HYDRA_BOOTSTRAP": "slurm", "PRTE_MCA_plm": "ssh"}
+    assert job.run("sh", "-c", script, **chosen)[1] == "fork ssh ^slurm\n"
 
 
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGTERM, signal.SIGKILL, signal.SIGUSR1])
