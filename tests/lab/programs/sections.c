@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,8 +34,9 @@ static int64_t write_often(int file, int times)
 	static const char bytes[16];
 	int64_t begin = now_ns();
 
+	/* The C library's pwrite() takes instructions of its own: since glibc 2.41 some 25. */
 	for (int i = 0; i < times; i++)
-		if (pwrite(file, bytes, sizeof(bytes), 0) != sizeof(bytes))
+		if (syscall(SYS_pwrite64, file, bytes, sizeof(bytes), 0L) != sizeof(bytes))
 			exit(1);
 	return now_ns() - begin;
 }
