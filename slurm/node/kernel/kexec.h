@@ -17,8 +17,7 @@ std::string running_kernel();
 /* Refuses unless this kernel runs. */
 void require_kernel(const std::string &id);
 
-/* Refuses a kernel of the site's store that load_kernel() would refuse before it asks the system.
- */
+/* Refuses what load_kernel() would refuse before it asks the system. */
 void verify_kernel(const site &rules, const std::string &id);
 
 /* Verifies a kernel of the site's store and loads it. `kexec -e` then starts it. */
