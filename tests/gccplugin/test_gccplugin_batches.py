@@ -225,7 +225,10 @@ def test_only_planned_sends_are_batches(workshop: Workshop) -> None:
         plan = workshop.plan(io={"mode": "strict", "streams": False, "sites": sites})
         workshop.compile(source, "-c", "-O2", "-fchecking", "-o", "f.o", plan=plan)
         undefined = set(workshop.run("nm", "-u", "-j", "f.o").stdout.split())
-        assert undefined - {"kadapt_io_anchor", "kadapt_filter_anchor"} == found
+        # Ubuntu's compiler protects the stack.
+        # Ubuntu's compiler protects the stack.
+        others = {"kadapt_io_anchor", "kadapt_filter_anchor", "__stack_chk_fail"}
+        assert undefined - others == found
 
 
 def test_members_and_variables_are_read_once(workshop: Workshop) -> None:
