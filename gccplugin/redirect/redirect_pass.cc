@@ -105,6 +105,19 @@ void keep_in_link(const library_call &known)
 	symtab->finalize_toplevel_asm(build_string(text.size(), text.c_str()));
 }
 
+/*
+ * With _FORTIFY_SOURCE=2 a later pass knows the block's size and turns the checked memset into a
+ * plain one. With 3 the size is computed at run time, and the check stays.
+ */
+bool is_memset(const gimple *stmt)
+{
+	if (!gimple_call_builtin_p(stmt, BUILT_IN_MEMSET_CHK))
+		return gimple_call_builtin_p(stmt, BUILT_IN_MEMSET);
+	const tree size = gimple_call_arg(stmt, 3);
+	return TREE_CODE(size) != SSA_NAME ||
+	       gimple_call_builtin_p(SSA_NAME_DEF_STMT(size), BUILT_IN_OBJECT_SIZE);
+}
+
 bool is_cleared(const gcall *call, const library_call &known)
 {
 	const tree block = gimple_call_lhs(call);
@@ -117,8 +130,8 @@ bool is_cleared(const gcall *call, const library_call &known)
 	{
 		const gimple *user = USE_STMT(use);
 
-		if (gimple_call_builtin_p(user, BUILT_IN_MEMSET) &&
-		    gimple_call_arg(user, 0) == block && integer_zerop(gimple_call_arg(user, 1)))
+		if (is_memset(user) && gimple_call_arg(user, 0) == block &&
+		    integer_zerop(gimple_call_arg(user, 1)))
 			return true;
 	}
 	return false;
