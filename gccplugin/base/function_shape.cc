@@ -98,6 +98,13 @@ std::string hexadecimal(uint32_t value)
 	return digits;
 }
 
+bool returns_again(gimple *statement)
+{
+	return is_gimple_call(statement) &&
+	       (gimple_call_flags(statement) & ECF_RETURNS_TWICE ||
+		gimple_call_builtin_p(statement, BUILT_IN_SETJMP_RECEIVER));
+}
+
 } // namespace
 
 int first_line(basic_block block)
@@ -152,6 +159,13 @@ function_shape shape_of(function *fn)
 	if (!had_dominators)
 		free_dominance_info(CDI_DOMINATORS);
 	return shape;
+}
+
+bool begins_by_returning_again(basic_block block)
+{
+	gimple_stmt_iterator gsi = gsi_start_nondebug_after_labels_bb(block);
+
+	return !gsi_end_p(gsi) && returns_again(gsi_stmt(gsi));
 }
 
 bool has_open_end(basic_block block)

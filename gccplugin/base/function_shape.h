@@ -54,6 +54,9 @@ function_shape shape_of(function *fn);
 /* Whether code inserted at a block's end runs exactly as often as the block. */
 bool has_open_end(basic_block block);
 
+/* Whether a block begins with a call that may return more than once, such as setjmp. */
+bool begins_by_returning_again(basic_block block);
+
 /* The sentence for a function whose checksum has changed since the profile. */
 std::string why_changed(uint32_t checksum_then, const function_identity &now);
 

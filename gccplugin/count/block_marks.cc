@@ -119,7 +119,8 @@ void hold_marks(function *fn)
 
 	FOR_EACH_BB_FN(block, fn)
 	for (gimple_stmt_iterator gsi = gsi_start_bb(block); !gsi_end_p(gsi); gsi_next(&gsi))
-		if (is_mark(gsi_stmt(gsi))) {
+		/* Since GCC 13.3, nothing may precede a call that returns again. */
+		if (is_mark(gsi_stmt(gsi)) && !begins_by_returning_again(block)) {
 			gimple *hold = gimple_build_predict(PRED_NO_PREDICTION, NOT_TAKEN);
 
 			/* The compiler deletes a mark with an inlined scope that has nothing else.

@@ -19,25 +19,11 @@ uint64_t weight_of(const profile_count &count, function *fn)
 	return count.initialized_p() ? 4 * (uint64_t)count.to_frequency(fn) + 4 : 4;
 }
 
-bool returns_again(gimple *statement)
-{
-	return is_gimple_call(statement) &&
-	       (gimple_call_flags(statement) & ECF_RETURNS_TWICE ||
-		gimple_call_builtin_p(statement, BUILT_IN_SETJMP_RECEIVER));
-}
-
 bool is_dispatcher(basic_block block)
 {
 	gimple_stmt_iterator gsi = gsi_start_nondebug_after_labels_bb(block);
 
 	return !gsi_end_p(gsi) && gimple_call_internal_p(gsi_stmt(gsi), IFN_ABNORMAL_DISPATCHER);
-}
-
-bool begins_by_returning_again(basic_block block)
-{
-	gimple_stmt_iterator gsi = gsi_start_nondebug_after_labels_bb(block);
-
-	return !gsi_end_p(gsi) && returns_again(gsi_stmt(gsi));
 }
 
 bool is_abnormal(edge way)

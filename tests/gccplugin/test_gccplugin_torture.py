@@ -47,6 +47,15 @@ def test_no_marker_wakes_the_compilers_fault_in_deleting_stores() -> None:
     assert complaints(torture_dg.run(suite, [program], "-Os")) == []
 
 
+def test_nothing_precedes_a_call_that_returns_again() -> None:
+    """GCC 13.3 and later check that setjmp begins its block; both programs failed to compile."""
+    names = ("20210505-1.c", "pr56982.c")
+    chosen = [program for program in torture.programs() if program.name in names]
+    assert len(chosen) == len(names)
+    outcomes = torture_counting.run(chosen, "-O2")
+    assert [str(outcome) for outcome in outcomes if outcome.complaint] == []
+
+
 @pytest.mark.parametrize("suite", torture_dg.SUITES, ids=lambda suite: suite.folder)
 def test_sample_behaves_the_same_in_every_mode(suite: torture_dg.Suite) -> None:
     left_out = torture_dg.excluded()
