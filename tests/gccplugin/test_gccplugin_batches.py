@@ -226,7 +226,6 @@ def test_only_planned_sends_are_batches(workshop: Workshop) -> None:
         workshop.compile(source, "-c", "-O2", "-fchecking", "-o", "f.o", plan=plan)
         undefined = set(workshop.run("nm", "-u", "-j", "f.o").stdout.split())
         # Ubuntu's compiler protects the stack.
-        # Ubuntu's compiler protects the stack.
         others = {"kadapt_io_anchor", "kadapt_filter_anchor", "__stack_chk_fail"}
         assert undefined - others == found
 

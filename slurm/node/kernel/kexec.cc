@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "kernel/kexec.h"
 
-#include <cstring>
 #include <fcntl.h>
 #include <linux/kexec.h>
 #include <sstream>
@@ -101,9 +100,10 @@ void verify_kernel(const site &rules, const std::string &id)
 {
 	const site_folder folder = accepted(rules, id);
 
-	for (const char *file : {"bzImage", "cmdline", "initrd"})
-		if (strcmp(file, "initrd") || folder.has(file))
-			folder.read(file);
+	folder.read("bzImage");
+	folder.read("cmdline");
+	if (folder.has("initrd"))
+		folder.read("initrd");
 }
 
 } // namespace kadence
