@@ -88,6 +88,7 @@ bool kadapt_range_next(struct kadapt_ranges *ranges, unsigned long *address,
 		       struct kadapt_range *range);
 void kadapt_ranges_each(bool (*visit)(struct kadapt_ranges *ranges, void *data),
 			void *data);
+bool kadapt_ranges_ending(void);
 
 /* ahead.c */
 bool kadapt_ahead_goes_on(struct kadapt_ranges *ranges, unsigned long address);

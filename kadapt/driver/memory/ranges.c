@@ -280,6 +280,23 @@ void kadapt_ranges_each(bool (*visit)(struct kadapt_ranges *ranges, void *data),
 	spin_unlock(&all_lock);
 }
 
+/*
+ * Whether an address space is being torn down. Its mappings go last, after its
+ * pages.
+ */
+bool kadapt_ranges_ending(void)
+{
+	struct kadapt_ranges *ranges;
+	bool is_ending = false;
+
+	spin_lock(&all_lock);
+	list_for_each_entry(ranges, &all_ranges, all)
+		is_ending |= !atomic_read(&ranges->mm->mm_users) &&
+			     !mtree_empty(&ranges->mm->mm_mt);
+	spin_unlock(&all_lock);
+	return is_ending;
+}
+
 void kadapt_ranges_query(struct kadapt_query *query)
 {
 	query->features |= KADAPT_FEATURE_MEMORY;

@@ -16,11 +16,15 @@
 #include <linux/oom.h>
 #include <linux/pagewalk.h>
 #include <linux/rmap.h>
+#include <linux/sched.h>
 #include <linux/shrinker.h>
 #include <linux/string.h>
 #include <linux/swap.h>
 
 #include "memory/range.h"
+
+/* In ticks. An address space of 50 MB ends within one. */
+#define LONGEST_WAIT 10
 
 static struct shrinker *shrinker;
 
@@ -160,10 +164,28 @@ static unsigned long scan_objects(struct shrinker *self,
 	return taken;
 }
 
+/*
+ * An address space that is being torn down frees its pages when its task runs.
+ * A task that finds no memory tries again without sleeping, so it would not let
+ * the other task run, and a process would be killed. Returns true if memory
+ * became free.
+ */
+static bool await_endings(void)
+{
+	unsigned long free_before = nr_free_pages();
+	int ticks;
+
+	if (!kadapt_ranges_ending())
+		return false;
+	for (ticks = 0; ticks < LONGEST_WAIT && kadapt_ranges_ending(); ticks++)
+		schedule_timeout_uninterruptible(1);
+	return !kadapt_ranges_ending() || nr_free_pages() > free_before;
+}
+
 static int before_a_kill(struct notifier_block *self, unsigned long unused,
 			 void *freed)
 {
-	*(unsigned long *)freed += take_back();
+	*(unsigned long *)freed += take_back() ?: await_endings();
 	return NOTIFY_OK;
 }
 

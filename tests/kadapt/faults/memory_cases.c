@@ -11,12 +11,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <kadapt.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ring/append.h"
@@ -33,6 +36,7 @@
 #define SPARSE_STEP (512UL << 10)
 #define MOST_STEPS 4096UL
 #define MOST_TO_FILL (1UL << 30)
+#define TICK_NANOSECONDS 10000000
 
 enum total { BOUND, COMPARED, MOVED, FORKED };
 
@@ -317,7 +321,77 @@ static enum outcome give_way_to_a_parent(void)
 	return PASSED;
 }
 
+/* Makes empty pages present, says so, and waits for its end, which yields to everyone. */
+static void hold_empty_pages(size_t bytes, int said)
+{
+	struct kadapt_memory now = {
+	    .address = (uintptr_t)map(NULL, bytes, MAP_NORESERVE),
+	    .bytes = bytes,
+	    .flags = KADAPT_MEMORY_DENSE | KADAPT_MEMORY_NOW,
+	};
+
+	if (setpriority(PRIO_PROCESS, 0, 19) || ioctl(open_device(), KADAPT_MEMORY, &now) ||
+	    write(said, "", 1) != 1)
+		_exit(1);
+	pause();
+}
+
+static uint64_t nanoseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Ends the process at any time of a tick, and lets it run until the tick. */
+static void end_in_part(uint64_t *thrown, pid_t process)
+{
+	uint64_t until = nanoseconds() + dice_below(thrown, TICK_NANOSECONDS);
+
+	while (nanoseconds() < until)
+		;
+	kill(process, SIGKILL);
+	sched_yield();
+}
+
+/* A process that ends holds half of the memory. Another one needs more than what is free. */
+static bool gives_way_while_ending(uint64_t *thrown, size_t bytes, const int said[2])
+{
+	size_t first = bytes / 2;
+	pid_t child = fork();
+	char byte, *own;
+
+	if (child == 0)
+		hold_empty_pages(bytes, said[1]);
+	own = map(NULL, bytes, MAP_NORESERVE);
+	memset(own, 1, first);
+	if (child < 0 || read(said[0], &byte, 1) != 1)
+		return false;
+	end_in_part(thrown, child);
+	memset(own + first, 1, bytes - first);
+	return munmap(own, bytes) == 0 && waitpid(child, NULL, 0) == child;
+}
+
+static enum outcome give_way_while_ending(void)
+{
+	uint64_t thrown = setting.seed;
+	struct sysinfo machine;
+	int said[2];
+
+	if (!(device_features() & KADAPT_FEATURE_MEMORY))
+		return skip("this kernel has no ranges of memory");
+	CHECK(sysinfo(&machine) == 0 && pipe(said) == 0);
+	if (machine.totalram > MOST_TO_FILL)
+		return skip("this machine has too much memory to fill it");
+	for (uint64_t i = 0; i < setting.rounds; i++)
+		CHECK(gives_way_while_ending(&thrown, machine.totalram / 2 / PAGE * PAGE, said));
+	return PASSED;
+}
+
 const struct test_case memory_fault_cases[] = {
+    {"memory_ending", "empty pages of a process that ends give way to other processes",
+     give_way_while_ending},
     {"memory_shared", "untouched memory that a child shares gives way to its parent's",
      give_way_to_a_parent},
     {"memory_battle", "threads that do all there is with their memory find in it what they wrote",
