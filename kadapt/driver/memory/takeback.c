@@ -167,8 +167,8 @@ static unsigned long scan_objects(struct shrinker *self,
 /*
  * An address space that is being torn down frees its pages when its task runs.
  * A task that finds no memory tries again without sleeping, so it would not let
- * the other task run, and a process would be killed. Returns true if memory
- * became free.
+ * the other task run, and a process would be killed. Returns true if all such
+ * address spaces ended, or memory became free.
  */
 static bool await_endings(void)
 {

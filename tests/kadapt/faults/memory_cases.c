@@ -19,7 +19,6 @@
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "ring/append.h"
@@ -36,7 +35,6 @@
 #define SPARSE_STEP (512UL << 10)
 #define MOST_STEPS 4096UL
 #define MOST_TO_FILL (1UL << 30)
-#define TICK_NANOSECONDS 10000000
 
 enum total { BOUND, COMPARED, MOVED, FORKED };
 
@@ -294,19 +292,30 @@ static enum outcome fight_for_memory(void)
 	return battle_fight(&battle);
 }
 
+/* Half of the machine's memory in bytes, or 0 and the reason if memory can't be filled here. */
+static size_t half_of_memory(const char **reason)
+{
+	struct sysinfo machine;
+
+	*reason = "this kernel has no ranges of memory";
+	if (!(device_features() & KADAPT_FEATURE_MEMORY))
+		return 0;
+	*reason = "this machine has too much memory to fill it";
+	if (sysinfo(&machine) || machine.totalram > MOST_TO_FILL)
+		return 0;
+	return machine.totalram / 2 / PAGE * PAGE;
+}
+
 /* Half of the machine's memory is present and never written. A child shares it. */
 static enum outcome give_way_to_a_parent(void)
 {
 	struct kadapt_memory now = {.flags = KADAPT_MEMORY_DENSE | KADAPT_MEMORY_NOW};
-	struct sysinfo machine;
+	const char *reason;
 	pid_t child;
 
-	if (!(device_features() & KADAPT_FEATURE_MEMORY))
-		return skip("this kernel has no ranges of memory");
-	CHECK(sysinfo(&machine) == 0);
-	if (machine.totalram > MOST_TO_FILL)
-		return skip("this machine has too much memory to fill it");
-	now.bytes = machine.totalram / 2 / PAGE * PAGE;
+	now.bytes = half_of_memory(&reason);
+	if (!now.bytes)
+		return skip(reason);
 	now.address = (uintptr_t)map(NULL, now.bytes, MAP_NORESERVE);
 	CHECK(ioctl(open_device(), KADAPT_MEMORY, &now) == 0);
 	CHECK(now.done > now.bytes / 2);
@@ -336,20 +345,12 @@ static void hold_empty_pages(size_t bytes, int said)
 	pause();
 }
 
-static uint64_t nanoseconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Ends the process at any time of a tick, and lets it run until the tick. */
 static void end_in_part(uint64_t *thrown, pid_t process)
 {
-	uint64_t until = nanoseconds() + dice_below(thrown, TICK_NANOSECONDS);
+	int64_t until = now() + (int64_t)dice_below(thrown, (uint64_t)tick());
 
-	while (nanoseconds() < until)
+	while (now() < until)
 		;
 	kill(process, SIGKILL);
 	sched_yield();
@@ -376,16 +377,15 @@ static bool gives_way_while_ending(uint64_t *thrown, size_t bytes, const int sai
 static enum outcome give_way_while_ending(void)
 {
 	uint64_t thrown = setting.seed;
-	struct sysinfo machine;
+	const char *reason;
+	size_t bytes = half_of_memory(&reason);
 	int said[2];
 
-	if (!(device_features() & KADAPT_FEATURE_MEMORY))
-		return skip("this kernel has no ranges of memory");
-	CHECK(sysinfo(&machine) == 0 && pipe(said) == 0);
-	if (machine.totalram > MOST_TO_FILL)
-		return skip("this machine has too much memory to fill it");
+	if (!bytes)
+		return skip(reason);
+	CHECK(pipe(said) == 0);
 	for (uint64_t i = 0; i < setting.rounds; i++)
-		CHECK(gives_way_while_ending(&thrown, machine.totalram / 2 / PAGE * PAGE, said));
+		CHECK(gives_way_while_ending(&thrown, bytes, said));
 	return PASSED;
 }
 
